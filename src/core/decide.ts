@@ -1,0 +1,102 @@
+import type { Decision } from './decision.ts';
+import { rolesMoving, takeBackDemotion } from './demotion.ts';
+import { failingRevision, isProven } from './failing-revision.ts';
+import { holdEverything, holdEverythingButRepairs, holdUntouchable } from './holds.ts';
+import {
+  membersDown,
+  membersRunning,
+  membersUnreachable,
+  primaryAway,
+  unreachableRemains,
+} from './not-participating.ts';
+import { nothingDue } from './nothing-due.ts';
+import { healthyReplicas, membersImpaired, primaryLast, updatedMembersSettle } from './participating.ts';
+import type { RolloutPolicy } from './policy.ts';
+import { reports } from './reports.ts';
+import { type Outcome, type Situation, survey, take, wait } from './situation.ts';
+import type { ClusterSnapshot } from './snapshot.ts';
+
+type Rule = (situation: Situation) => Outcome | null;
+
+/** The whole procedure: the first rule that has something to say ends it. */
+const procedure: readonly Rule[] = [
+  (situation) => held(holdUntouchable(situation)),
+  takeBackDemotion, // a demotion of ours never outlives its reason, whatever else holds
+  withItsStep, // everything stands still
+  revisionFails, // a failed update halts
+  membersDown, // they do no work: all at once
+  (situation) => held(holdEverythingButRepairs(situation)),
+  nothingDue,
+  membersUnreachable,
+  primaryAway, // a failover is waited for
+  rolesHold, // from here on a quorum is needed, and somebody who leads it
+  membersRunning,
+  unreachableRemains,
+  updatedMembersSettle, // one at a time: the last one first
+  membersImpaired,
+  healthyReplicas,
+  primaryLast,
+];
+
+/**
+ * The one step that may be taken now, or the reason why none is, and what becomes of every member. Pure: the same
+ * facts give the same decision. Never throws; facts that can't be are the hold `SnapshotImpossible`.
+ */
+export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
+  const situation = survey(snapshot, policy);
+  const outcome = firstOutcome(situation);
+  const stale = situation.members.filter((member) => !member.updated).length;
+  return {
+    step: outcome?.step ?? { kind: 'none' },
+    hold: outcome?.hold ?? null,
+    members: reports(situation, outcome),
+    stale,
+    proven: isProven(situation),
+    complete: isComplete(situation, stale),
+    lookAgainInSeconds: situation.deadlines.soonestSeconds,
+  };
+}
+
+function firstOutcome(situation: Situation): Outcome | null {
+  for (const rule of procedure) {
+    const outcome = rule(situation);
+    if (outcome !== null) return outcome;
+  }
+  return null;
+}
+
+function held(hold: ReturnType<typeof holdEverything>): Outcome | null {
+  return hold ? wait(hold) : null;
+}
+
+function withItsStep(situation: Situation): Outcome | null {
+  const hold = holdEverything(situation);
+  return hold?.rule === 'StrategyNotOnDelete' ? take({ kind: 'setStrategy' }) : held(hold);
+}
+
+function rolesHold(situation: Situation): Outcome | null {
+  return held(rolesMoving(situation));
+}
+
+/** Without a quorum nothing is lost by giving the revision to members that are down, once it has had its time. */
+function revisionFails(situation: Situation): Outcome | null {
+  const hold = failingRevision(situation);
+  if (hold === null) return null;
+  const { deadlines, snapshot, policy, participating, majority } = situation;
+  const quorumLost = participating < majority;
+  const timeIsUp =
+    quorumLost && deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
+  return (timeIsUp ? membersDown(situation) : null) ?? wait(hold);
+}
+
+function isComplete(situation: Situation, stale: number): boolean {
+  const { snapshot, members, missing } = situation;
+  return (
+    stale === 0 &&
+    missing.length === 0 &&
+    snapshot.statefulSet?.observed === true &&
+    !snapshot.statefulSet.deleting &&
+    holdEverythingButRepairs(situation) === null &&
+    members.every((member) => member.state === 'participating')
+  );
+}

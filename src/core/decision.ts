@@ -1,0 +1,159 @@
+import type { Evidence, MemberState } from './member.ts';
+
+/** A pod that a step is about, with what its preconditions need. */
+export interface Target {
+  readonly ordinal: number;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** Why a member may go, or a mark has to: the label of a disruption in events and metrics. */
+export type StepRule =
+  | 'MemberDown'
+  | 'MemberUnreachable'
+  | 'MemberNotParticipating'
+  | 'PrimaryNotParticipating'
+  | 'NobodyParticipates'
+  | 'MemberImpaired'
+  | 'ReplicaHealthy'
+  | 'PrimaryLast'
+  | 'SingleMember';
+
+/** Why a demotion of ours is taken back. */
+export type TakeBackReason = 'NoLongerPrimary' | 'NotDue' | 'OthersDue' | 'TimedOut' | 'MarkAlone' | HoldRule;
+
+/** The one thing that a pass does to a cluster. */
+export type Step =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'delete'; readonly rule: StepRule; readonly targets: readonly Target[] }
+  | { readonly kind: 'evict'; readonly rule: StepRule; readonly targets: readonly [Target] }
+  | {
+      readonly kind: 'demote';
+      readonly rule: 'PrimaryLast';
+      readonly targets: readonly [Target];
+      readonly revision: string;
+    }
+  | {
+      readonly kind: 'undemote';
+      readonly targets: readonly [Target];
+      readonly reason: TakeBackReason;
+      /** `demote` itself is still there; else only our mark is. */
+      readonly demoted: boolean;
+    }
+  | { readonly kind: 'setStrategy' }
+  | { readonly kind: 'promoteRevision'; readonly revision: string; readonly replicas: number };
+
+export type StepKind = Step['kind'];
+
+/** Steps that take a member away or block writes: each is confirmed and written down before it is done. */
+export const disruptive: Readonly<Record<StepKind, boolean>> = {
+  none: false,
+  delete: true,
+  evict: true,
+  demote: true,
+  undemote: true,
+  setStrategy: false,
+  promoteRevision: false,
+};
+
+/** A member that is waited for, and what for. */
+export type Wait =
+  | { readonly for: 'state'; readonly state: MemberState; readonly evidence: Evidence | null }
+  | { readonly for: 'role' }
+  | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
+
+/** "Not now", by the name of the rule, with its arguments. `explain` makes the sentence. */
+export type Hold =
+  | { readonly rule: 'SnapshotImpossible'; readonly problem: string }
+  | { readonly rule: 'ClusterDeleting' }
+  | { readonly rule: 'PolicyUnknown'; readonly problem: string }
+  | { readonly rule: 'StatefulSetMissing' }
+  | { readonly rule: 'StatefulSetDeleting' }
+  | { readonly rule: 'StatefulSetNotObserved' }
+  | { readonly rule: 'AwaitingOwnWrite'; readonly write: string }
+  | { readonly rule: 'FeatureGateOff' }
+  | { readonly rule: 'ReconciliationStopped' }
+  | { readonly rule: 'ClusteringStopped' }
+  | { readonly rule: 'Offline' }
+  | { readonly rule: 'ForcedRollingUpdate' }
+  | { readonly rule: 'StrategyNotOnDelete'; readonly labelled: boolean }
+  | { readonly rule: 'Paused' }
+  | { readonly rule: 'RevisionFlapping'; readonly revisions: number }
+  | { readonly rule: 'NotReconciled'; readonly generation: number; readonly reconciled: number }
+  | { readonly rule: 'NotInitialized' }
+  | { readonly rule: 'MemberMissing'; readonly members: readonly number[] }
+  | { readonly rule: 'Scaling'; readonly wanted: number; readonly statefulSet: number; readonly pods: number }
+  | { readonly rule: 'UpdateRevisionFailing'; readonly member: number; readonly evidence: Evidence }
+  | { readonly rule: 'AwaitingSwitchover'; readonly member: number; readonly timeoutSeconds: number }
+  | { readonly rule: 'SwitchoverInProgress'; readonly member: number; readonly leaving: boolean }
+  | { readonly rule: 'ForeignDemote'; readonly member: number }
+  | { readonly rule: 'RolesNotSettled'; readonly members: readonly number[] }
+  | { readonly rule: 'PrimaryProtected'; readonly member: number }
+  | { readonly rule: 'MemberUnreachable'; readonly member: number }
+  | { readonly rule: 'AwaitingFailover'; readonly primary: number; readonly graceSeconds: number }
+  | { readonly rule: 'AwaitingRecovery'; readonly member: number; readonly graceSeconds: number }
+  | { readonly rule: 'MemberLeaving'; readonly member: number }
+  | { readonly rule: 'MemberStuckTerminating'; readonly member: number; readonly graceSeconds: number }
+  | {
+      readonly rule: 'NotEnoughAcknowledging';
+      readonly member: number;
+      readonly others: number;
+      readonly needed: number;
+    }
+  | { readonly rule: 'BackupRunning' }
+  | { readonly rule: 'UpdatedMemberNotParticipating'; readonly member: number; readonly wait: Wait }
+  | { readonly rule: 'BudgetUsed'; readonly away: readonly number[]; readonly maxUnavailable: number }
+  | {
+      readonly rule: 'ClusterNotHealthy';
+      readonly healthy: boolean;
+      readonly synced: number;
+      readonly replicas: number;
+    }
+  | {
+      readonly rule: 'BlockedByPDB';
+      readonly budget: string;
+      readonly cause: 'closed' | 'used' | 'notObserved' | 'refused' | 'several';
+      readonly healthy: number;
+      readonly needed: number;
+      readonly message: string | null;
+    }
+  | { readonly rule: 'SwitchoverFailing'; readonly member: number; readonly tries: number; readonly retries: boolean }
+  | { readonly rule: 'PartitionReached'; readonly partition: number; readonly members: readonly number[] };
+
+export type HoldRule = Hold['rule'];
+
+/** What becomes of a member, in one word that people can filter for. */
+export type VerdictKind = 'Updated' | 'Starting' | 'Next' | 'Waiting' | 'KeptBack' | 'Leaving' | 'Missing';
+
+/** One member as the decision saw it. */
+export interface MemberReport {
+  readonly ordinal: number;
+  /** `null` where there is no pod. */
+  readonly name: string | null;
+  readonly role: 'primary' | 'replica';
+  readonly revision: string | null;
+  readonly updated: boolean;
+  readonly ready: boolean;
+  readonly participating: boolean;
+  readonly state: MemberState | 'missing';
+  readonly evidence: Evidence | null;
+  readonly verdict: VerdictKind;
+  /** The hold that keeps it waiting, where one does. */
+  readonly rule: HoldRule | null;
+}
+
+export interface Decision {
+  readonly step: Step;
+  readonly hold: Hold | null;
+  /** By ordinal, the missing ones included. */
+  readonly members: readonly MemberReport[];
+  /** Members whose revision is not the StatefulSet's update revision, leaving ones included. */
+  readonly stale: number;
+  /** An updated member has proven the update revision by participating for minReadySeconds. */
+  readonly proven: boolean;
+  /** Nothing stale, every member participates and is unimpaired, and MOCO has applied the current generation. */
+  readonly complete: boolean;
+  /** Seconds until time alone could change this decision; `null` when only an event can. */
+  readonly lookAgainInSeconds: number | null;
+}

@@ -1,0 +1,72 @@
+import type { Hold, TakeBackReason } from './decision.ts';
+import { failingRevision } from './failing-revision.ts';
+import { holdEverything, holdEverythingButRepairs } from './holds.ts';
+import { dueMembers, type Member, type Outcome, type Situation, take, target } from './situation.ts';
+
+/**
+ * A `demote` that carries our mark ends with its reason: left on a pod it would demote that pod again the moment it
+ * is promoted. `Healthy`, readiness and budgets are not asked again, since a switchover closes them by itself.
+ */
+export function takeBackDemotion(situation: Situation): Outcome | null {
+  for (const member of situation.members) {
+    if (member.facts.demotedFor === null || member.state === 'leaving') continue;
+    const reason = takeBackReason(situation, member);
+    if (reason !== null) {
+      return take({ kind: 'undemote', targets: [target(member)], reason, demoted: member.facts.demote });
+    }
+  }
+  return null;
+}
+
+function takeBackReason(situation: Situation, member: Member): TakeBackReason | null {
+  const { snapshot, policy, deadlines } = situation;
+  if (!member.facts.demote) return 'MarkAlone';
+  if (!member.primary) return 'NoLongerPrimary';
+  if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
+  if (dueMembers(situation).length > 1) return 'OthersDue';
+  const hold = holdEverything(situation) ?? failingRevision(situation) ?? holdEverythingButRepairs(situation);
+  if (hold !== null) return hold.rule;
+  return deadlines.reached(member.facts.demoteForSeconds, policy.switchoverTimeoutSeconds) ? 'TimedOut' : null;
+}
+
+/**
+ * A switchover is under way or has not been finished by MOCO, which moves the index first, then re-points the
+ * replicas, sets the role labels and only then lets writes in. Nothing that needs a quorum is done meanwhile.
+ */
+export function rolesMoving(situation: Situation): Hold | null {
+  return switchoverUnderWay(situation) ?? rolesNotSettled(situation);
+}
+
+function switchoverUnderWay({ primary, policy, deadlines }: Situation): Hold | null {
+  if (primary === null) return null;
+  const { facts, ordinal } = primary;
+  if (primary.state === 'leaving') return { rule: 'SwitchoverInProgress', member: ordinal, leaving: true };
+  if (!facts.demote) return null;
+  if (facts.demotedFor !== null) {
+    return { rule: 'AwaitingSwitchover', member: ordinal, timeoutSeconds: policy.switchoverTimeoutSeconds };
+  }
+  return deadlines.reached(facts.demoteForSeconds, policy.switchoverTimeoutSeconds)
+    ? null
+    : { rule: 'SwitchoverInProgress', member: ordinal, leaving: false };
+}
+
+function rolesNotSettled({ members, primary, snapshot, policy, deadlines }: Situation): Hold | null {
+  const unsettled = members.filter((member) => member.participates && !member.settled);
+  if (unsettled.length > 0) return { rule: 'RolesNotSettled', members: unsettled.map((member) => member.ordinal) };
+  if (snapshot.cluster.available || !primary?.participates || !primary.settled) return null;
+  return deadlines.reached(primary.facts.settledForSeconds ?? 0, policy.failoverGraceSeconds)
+    ? null
+    : { rule: 'RolesNotSettled', members: [primary.ordinal] };
+}
+
+/** Somebody else's `demote`: on the primary one that moves nothing, on a replica one that waits for its promotion. */
+export function foreignDemote({ members, policy, deadlines }: Situation): Hold | null {
+  for (const member of members) {
+    const { demote, demotedFor, demoteForSeconds } = member.facts;
+    if (!demote || demotedFor !== null || member.state === 'leaving') continue;
+    if (!member.primary || deadlines.reached(demoteForSeconds, policy.switchoverTimeoutSeconds)) {
+      return { rule: 'ForeignDemote', member: member.ordinal };
+    }
+  }
+  return null;
+}

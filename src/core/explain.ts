@@ -1,0 +1,229 @@
+import type { Decision, Hold, Step, TakeBackReason, Wait } from './decision.ts';
+import type { Evidence } from './member.ts';
+
+/** How a member is called where the sentence is shown, such as `moco-test-2`. */
+export type MemberName = (ordinal: number) => string;
+
+/** One sentence that says what is waited for, with names and numbers and without a full stop. No elapsed times. */
+export function explainHold(hold: Hold, name: MemberName): string {
+  const names = (ordinals: readonly number[]): string => ordinals.map(name).join(', ');
+  switch (hold.rule) {
+    case 'SnapshotImpossible':
+      return `the cluster's objects contradict each other: ${hold.problem}`;
+    case 'ClusterDeleting':
+      return 'the MySQLCluster is being deleted';
+    case 'PolicyUnknown':
+      return `the MySQLRollout can't be followed: ${hold.problem}`;
+    case 'StatefulSetMissing':
+      return 'the StatefulSet does not exist';
+    case 'StatefulSetDeleting':
+      return 'the StatefulSet is being deleted or re-created';
+    case 'StatefulSetNotObserved':
+      return 'Kubernetes has not yet looked at the newest StatefulSet';
+    case 'AwaitingOwnWrite':
+      return `waiting to see the effect of the last step (${hold.write})`;
+    case 'FeatureGateOff':
+      return 'the feature gate UpdateStrategyOnDelete is off';
+    case 'ReconciliationStopped':
+      return "MOCO's reconciliation of this cluster is stopped by annotation";
+    case 'ClusteringStopped':
+      return "MOCO's clustering of this cluster is stopped by annotation";
+    case 'Offline':
+      return 'the cluster is offline';
+    case 'ForcedRollingUpdate':
+      return "annotation force-rolling-update hands the update to the StatefulSet's own rolling update";
+    case 'StrategyNotOnDelete':
+      return hold.labelled
+        ? 'the StatefulSet carries the label and yet is not at OnDelete'
+        : 'the StatefulSet is not yet at OnDelete';
+    case 'Paused':
+      return 'paused in the MySQLRollout';
+    case 'RevisionFlapping':
+      return `${hold.revisions} update revisions within ten minutes: two writers seem to fight over the template`;
+    case 'NotReconciled':
+      return `MOCO has not applied generation ${hold.generation} of the MySQLCluster (it is at ${hold.reconciled})`;
+    case 'NotInitialized':
+      return 'the cluster is not initialized: it is cloning, restoring, or has never started';
+    case 'MemberMissing':
+      return `${names(hold.members)} ${hold.members.length === 1 ? 'does' : 'do'} not exist`;
+    case 'Scaling':
+      return `scaling comes first: ${hold.wanted} wanted, the StatefulSet has ${hold.statefulSet}, there are ${hold.pods} pods`;
+    case 'UpdateRevisionFailing':
+      return `the new revision fails on ${name(hold.member)}: ${explainEvidence(hold.evidence)}; nobody else gets it until the template is corrected`;
+    case 'AwaitingSwitchover':
+      return `asked MOCO to move the primary away from ${name(hold.member)}; at most ${hold.timeoutSeconds} s`;
+    case 'SwitchoverInProgress':
+      return `the primary is moving away from ${name(hold.member)}, ${hold.leaving ? 'which is terminating' : 'which somebody else demoted'}`;
+    case 'ForeignDemote':
+      return `${name(hold.member)} carries a demote annotation that this controller did not set`;
+    case 'RolesNotSettled':
+      return `MOCO has not finished with the roles of ${names(hold.members)}`;
+    case 'PrimaryProtected':
+      return `MOCO protects the primary ${name(hold.member)} from deletion while a replica lags`;
+    case 'MemberUnreachable':
+      return `the node of ${name(hold.member)} does not answer`;
+    case 'AwaitingFailover':
+      return `the primary ${name(hold.primary)} does not participate; MOCO has ${hold.graceSeconds} s for a failover`;
+    case 'AwaitingRecovery':
+      return `${name(hold.member)} runs without participating; it has ${hold.graceSeconds} s to recover`;
+    case 'MemberLeaving':
+      return `${name(hold.member)} is terminating`;
+    case 'MemberStuckTerminating':
+      return `${name(hold.member)} is still terminating after its grace period of ${hold.graceSeconds} s`;
+    case 'NotEnoughAcknowledging':
+      return `without ${name(hold.member)} ${hold.others} members could acknowledge commits, and ${hold.needed} are needed, the primary among them`;
+    case 'BackupRunning':
+      return 'a backup is running';
+    case 'UpdatedMemberNotParticipating':
+      return `${name(hold.member)} is updated, but ${explainWait(hold.wait)}`;
+    case 'BudgetUsed':
+      return `${names(hold.away)} ${hold.away.length === 1 ? 'is' : 'are'} away, and at most ${hold.maxUnavailable} may be`;
+    case 'ClusterNotHealthy':
+      return hold.healthy
+        ? `${hold.synced} of ${hold.replicas} members are in sync`
+        : 'MOCO does not report the cluster as Healthy';
+    case 'BlockedByPDB':
+      return explainBudget(hold);
+    case 'SwitchoverFailing':
+      return `the switchover away from ${name(hold.member)} has failed ${times(hold.tries)}${hold.retries ? '; it will be tried again' : '; it will not be tried again for this revision'}`;
+    case 'PartitionReached':
+      return `partition ${hold.partition} keeps ${names(hold.members)} at the revision before`;
+  }
+}
+
+function explainBudget(hold: Extract<Hold, { rule: 'BlockedByPDB' }>): string {
+  const budget = `PodDisruptionBudget ${hold.budget}`;
+  switch (hold.cause) {
+    case 'closed':
+      return `${budget} allows no disruption at all, as it does while a backup runs`;
+    case 'used':
+      return `${budget} needs ${hold.needed} healthy pods and has ${hold.healthy}`;
+    case 'notObserved':
+      return `${budget} has been changed and Kubernetes has not yet counted again`;
+    case 'refused':
+      return `the eviction was refused: ${hold.message ?? `${budget} needs ${hold.needed} healthy pods`}`;
+    case 'several':
+      return `more than one PodDisruptionBudget selects the members (${hold.budget} is one), and Kubernetes evicts no such pod`;
+  }
+}
+
+export function explainEvidence(evidence: Evidence): string {
+  switch (evidence.kind) {
+    case 'waiting':
+      return `container ${evidence.container} waits: ${evidence.reason}${restarts(evidence.restarts)}`;
+    case 'failed':
+      return 'the pod has failed';
+    case 'unschedulable':
+      return `no node takes the pod: ${evidence.message}`;
+    case 'idle':
+      return 'mysqld has not been running';
+    case 'notReady':
+      return `container ${evidence.container} is not ready`;
+    case 'crashLooping':
+      return `container ${evidence.container} has not been ready since it restarted${restarts(evidence.restarts)}`;
+    case 'errant':
+      return 'MOCO lists it as errant';
+  }
+}
+
+function restarts(count: number): string {
+  return count === 0 ? '' : `, ${count} ${count === 1 ? 'restart' : 'restarts'}`;
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+function explainWait(wait: Wait): string {
+  switch (wait.for) {
+    case 'state':
+      return `does not participate${wait.evidence ? `: ${explainEvidence(wait.evidence)}` : ` (${wait.state})`}`;
+    case 'role':
+      return 'MOCO has not set its role yet';
+    case 'minReadySeconds':
+      return `has not participated for ${wait.minReadySeconds} s yet`;
+  }
+}
+
+/** What the step does, in a sentence for events and logs. */
+export function explainStep(step: Step): string {
+  switch (step.kind) {
+    case 'none':
+      return 'nothing to do';
+    case 'delete':
+      return `deleting ${step.targets.map((target) => target.name).join(', ')}: ${deletionReason(step.rule)}`;
+    case 'evict':
+      return `evicting ${step.targets[0].name}`;
+    case 'demote':
+      return `asking MOCO to move the primary away from ${step.targets[0].name}`;
+    case 'undemote':
+      return step.demoted
+        ? `taking the demotion of ${step.targets[0].name} back: ${takeBackReason(step.reason)}`
+        : `removing the mark of a finished demotion from ${step.targets[0].name}`;
+    case 'setStrategy':
+      return 'setting the update strategy of the StatefulSet to OnDelete';
+    case 'promoteRevision':
+      return `setting the current revision of the StatefulSet to ${step.revision}`;
+  }
+}
+
+function deletionReason(rule: Extract<Step, { kind: 'delete' }>['rule']): string {
+  switch (rule) {
+    case 'MemberDown':
+      return 'stale and down';
+    case 'MemberUnreachable':
+      return 'stale, and its node does not answer';
+    case 'MemberNotParticipating':
+      return 'stale, running and not participating';
+    case 'PrimaryNotParticipating':
+      return 'stale, primary, and not participating for longer than a failover takes';
+    case 'NobodyParticipates':
+      return 'stale, and no member participates';
+    case 'MemberImpaired':
+      return 'stale, and one of its sidecars does not work';
+    case 'ReplicaHealthy':
+    case 'PrimaryLast':
+    case 'SingleMember':
+      return 'stale';
+  }
+}
+
+function takeBackReason(reason: TakeBackReason): string {
+  switch (reason) {
+    case 'NoLongerPrimary':
+      return 'it is no longer primary';
+    case 'NotDue':
+      return 'it is not due for that revision';
+    case 'OthersDue':
+      return 'another member is due before it';
+    case 'TimedOut':
+      return 'no switchover came within its time';
+    case 'MarkAlone':
+      return 'the annotation itself is gone';
+    default:
+      return `rule ${reason} holds`;
+  }
+}
+
+/** The state of the whole in one word: a column for people, not an interface for programs. */
+export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | 'Paused' | 'PartitionReached' | 'Failing' | 'Off';
+
+export function phase(decision: Decision): Phase {
+  switch (decision.hold?.rule) {
+    case 'FeatureGateOff':
+    case 'ForcedRollingUpdate':
+      return 'Off';
+    case 'Paused':
+      return 'Paused';
+    case 'PartitionReached':
+      return 'PartitionReached';
+    case 'UpdateRevisionFailing':
+    case 'SwitchoverFailing':
+    case 'RevisionFlapping':
+      return 'Failing';
+    case undefined:
+      return decision.stale > 0 ? 'Progressing' : 'UpToDate';
+    default:
+      return decision.stale > 0 ? 'Progressing' : 'Waiting';
+  }
+}

@@ -1,0 +1,154 @@
+import type { Hold } from './decision.ts';
+import type { Situation } from './situation.ts';
+
+type HoldRuleFunction = (situation: Situation) => Hold | null;
+
+function firstHold(chain: readonly HoldRuleFunction[], situation: Situation): Hold | null {
+  for (const rule of chain) {
+    const hold = rule(situation);
+    if (hold !== null) return hold;
+  }
+  return null;
+}
+
+/** Nothing is written at all while one of these is on, not even what takes a demotion of ours back. */
+const untouchable: readonly HoldRuleFunction[] = [
+  snapshotImpossible, // facts that contradict each other prove nothing
+  clusterDeleting, // whatever is done now is undone by the garbage collector
+  statefulSetMissing, // there is no update revision to compare with
+  awaitingOwnWrite, // the facts are older than what was done
+];
+
+/** No step but a take-back, and the one that a rule names itself. */
+const everything: readonly HoldRuleFunction[] = [
+  featureGateOff, // the cluster is updated by partitions, by somebody else
+  policyUnknown, // never act on defaults when the user has said something else
+  statefulSetDeleting, // being re-created: its revisions are about to start anew
+  statefulSetNotObserved, // updateRevision may still belong to the template before
+  reconciliationStopped, // the user has told MOCO to keep its hands off: so do we
+  clusteringStopped, // nobody would switch over or fail over
+  offline, // scaled to nothing on purpose
+  forcedRollingUpdate, // the user asked for the StatefulSet's own rolling update
+  strategyNotOnDelete, // somebody else is deleting pods
+  paused,
+  revisionFlapping, // two writers fight over the template
+];
+
+/** Nothing but the deletion of due members that are down. */
+const everythingButRepairs: readonly HoldRuleFunction[] = [
+  notReconciled, // the template that MOCO wants may be another one
+  notInitialized, // a clone or a restore would start from the beginning
+  memberMissing, // its pod may come up in any state
+  scaling, // scaling comes before updating
+];
+
+export const holdUntouchable = (situation: Situation): Hold | null => firstHold(untouchable, situation);
+export const holdEverything = (situation: Situation): Hold | null => firstHold(everything, situation);
+export const holdEverythingButRepairs = (situation: Situation): Hold | null =>
+  firstHold(everythingButRepairs, situation);
+
+function snapshotImpossible({ snapshot, replicas }: Situation): Hold | null {
+  const { cluster, members } = snapshot;
+  const problem = (sentence: string): Hold => ({ rule: 'SnapshotImpossible', problem: sentence });
+  if (!Number.isInteger(replicas) || replicas < 1) return problem(`spec.replicas of the MySQLCluster is ${replicas}`);
+  if (!Number.isInteger(cluster.primaryIndex) || cluster.primaryIndex < 0 || cluster.primaryIndex >= replicas) {
+    return problem(`the primary index ${cluster.primaryIndex} is not one of ${replicas} members`);
+  }
+  if (cluster.syncedReplicas < 0) return problem(`status.syncedReplicas is ${cluster.syncedReplicas}`);
+  const seen = new Set<number>();
+  for (const { ordinal } of members) {
+    if (seen.has(ordinal)) return problem(`two pods have the ordinal ${ordinal}`);
+    seen.add(ordinal);
+  }
+  return null;
+}
+
+function clusterDeleting({ snapshot }: Situation): Hold | null {
+  return snapshot.cluster.deleting ? { rule: 'ClusterDeleting' } : null;
+}
+
+function statefulSetMissing({ snapshot }: Situation): Hold | null {
+  return snapshot.statefulSet === null ? { rule: 'StatefulSetMissing' } : null;
+}
+
+function awaitingOwnWrite({ snapshot }: Situation): Hold | null {
+  return snapshot.ownWritePending === null ? null : { rule: 'AwaitingOwnWrite', write: snapshot.ownWritePending };
+}
+
+function featureGateOff({ policy }: Situation): Hold | null {
+  return policy.onDelete ? null : { rule: 'FeatureGateOff' };
+}
+
+function policyUnknown({ snapshot }: Situation): Hold | null {
+  return snapshot.policyProblem === null ? null : { rule: 'PolicyUnknown', problem: snapshot.policyProblem };
+}
+
+function statefulSetDeleting({ snapshot }: Situation): Hold | null {
+  return snapshot.statefulSet?.deleting ? { rule: 'StatefulSetDeleting' } : null;
+}
+
+function statefulSetNotObserved({ snapshot }: Situation): Hold | null {
+  return snapshot.statefulSet?.observed ? null : { rule: 'StatefulSetNotObserved' };
+}
+
+function reconciliationStopped({ snapshot }: Situation): Hold | null {
+  return snapshot.cluster.reconciliationStopped ? { rule: 'ReconciliationStopped' } : null;
+}
+
+function clusteringStopped({ snapshot }: Situation): Hold | null {
+  return snapshot.cluster.clusteringStopped ? { rule: 'ClusteringStopped' } : null;
+}
+
+function offline({ snapshot }: Situation): Hold | null {
+  return snapshot.cluster.offline ? { rule: 'Offline' } : null;
+}
+
+function forcedRollingUpdate({ snapshot }: Situation): Hold | null {
+  return snapshot.cluster.forcedRollingUpdate || snapshot.statefulSet?.forcedRollingUpdate
+    ? { rule: 'ForcedRollingUpdate' }
+    : null;
+}
+
+function strategyNotOnDelete({ snapshot }: Situation): Hold | null {
+  const { statefulSet } = snapshot;
+  return statefulSet?.strategy === 'OnDelete' && statefulSet.labelled
+    ? null
+    : { rule: 'StrategyNotOnDelete', labelled: statefulSet?.labelled ?? false };
+}
+
+function paused({ policy }: Situation): Hold | null {
+  return policy.paused ? { rule: 'Paused' } : null;
+}
+
+/** More update revisions than this within ten minutes are a fight and not a user. */
+const mostRevisions = 3;
+const flappingWindowSeconds = 600;
+
+function revisionFlapping({ snapshot, deadlines }: Situation): Hold | null {
+  const recent = snapshot.memory.recentRevisionAgesSeconds.filter(
+    (ageSeconds) => !deadlines.reached(ageSeconds, flappingWindowSeconds),
+  );
+  return recent.length > mostRevisions ? { rule: 'RevisionFlapping', revisions: recent.length } : null;
+}
+
+function notReconciled({ snapshot }: Situation): Hold | null {
+  const { generation, reconciledGeneration, succeededGeneration } = snapshot.cluster;
+  return reconciledGeneration === generation && succeededGeneration === generation
+    ? null
+    : { rule: 'NotReconciled', generation, reconciled: succeededGeneration ?? reconciledGeneration };
+}
+
+function notInitialized({ snapshot }: Situation): Hold | null {
+  return snapshot.cluster.initialized ? null : { rule: 'NotInitialized' };
+}
+
+function memberMissing({ missing }: Situation): Hold | null {
+  return missing.length > 0 ? { rule: 'MemberMissing', members: missing } : null;
+}
+
+function scaling({ snapshot, members, replicas }: Situation): Hold | null {
+  const statefulSet = snapshot.statefulSet?.replicas ?? replicas;
+  return statefulSet !== replicas || members.length > replicas
+    ? { rule: 'Scaling', wanted: replicas, statefulSet, pods: members.length }
+    : null;
+}

@@ -1,0 +1,139 @@
+import type { Deadlines } from './deadlines.ts';
+import type { ContainerFacts, MemberFacts } from './snapshot.ts';
+
+/** What a member is able to do, from its pod alone. Exactly one at a time; the order is that of the questions. */
+export type MemberState = 'leaving' | 'unreachable' | 'participating' | 'impaired' | 'down' | 'running';
+
+/** Why a member is in a state that is not simply good: shown to people, never compared. */
+export type Evidence =
+  | { readonly kind: 'waiting'; readonly container: string; readonly reason: string; readonly restarts: number }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'unschedulable'; readonly message: string }
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'notReady'; readonly container: string }
+  | { readonly kind: 'crashLooping'; readonly container: string; readonly restarts: number }
+  | { readonly kind: 'errant' };
+
+/** A container that waits for one of these does no work until somebody or a restart helps it. */
+const stoppedReasons: ReadonlySet<string> = new Set([
+  'CrashLoopBackOff',
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'InvalidImageName',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
+
+/** How long mysqld may not have been running before its member counts as down. */
+export const idleLimitSeconds = 60;
+
+/** How long a sidecar may not be ready before its member counts as impaired: longer than any plain restart. */
+export const impairedLimitSeconds = 60;
+
+export interface Classification {
+  readonly state: MemberState;
+  /** For `down` and `impaired`; `null` where the state says it all. */
+  readonly evidence: Evidence | null;
+}
+
+/**
+ * The node controller has set Ready to False and nobody else has spoken: the kubelet is gone. A kubelet that turns
+ * a pod not ready says so in a container or a readiness gate as well.
+ */
+function isUnreachable(member: MemberFacts): boolean {
+  return (
+    member.phase === 'Running' &&
+    !member.ready &&
+    !member.readinessGateClosed &&
+    member.containers.length > 0 &&
+    member.containers.every((container) => container.ready)
+  );
+}
+
+/** mysqld serves and replicates, as far as its probe can say. Needs no clock. */
+export function isParticipating(member: MemberFacts, errant: boolean): boolean {
+  return (
+    member.leavingForSeconds === null &&
+    !errant &&
+    member.containers.some((container) => container.part === 'mysqld' && container.ready) &&
+    !isUnreachable(member)
+  );
+}
+
+/** MOCO has looked at this incarnation of the pod and finished with it. */
+export function isSettled(member: MemberFacts, primaryIndex: number): boolean {
+  return member.role === (member.ordinal === primaryIndex ? 'primary' : 'replica');
+}
+
+export function classify(member: MemberFacts, errant: boolean, deadlines: Deadlines): Classification {
+  if (member.leavingForSeconds !== null) return { state: 'leaving', evidence: null };
+  if (isUnreachable(member)) return { state: 'unreachable', evidence: null };
+  if (isParticipating(member, errant)) {
+    const evidence = impairment(member, deadlines);
+    return { state: evidence === null ? 'participating' : 'impaired', evidence };
+  }
+  const evidence = outage(member, deadlines);
+  if (evidence !== null) return { state: 'down', evidence };
+  return { state: 'running', evidence: errant ? { kind: 'errant' } : null };
+}
+
+function impairment(member: MemberFacts, deadlines: Deadlines): Evidence | null {
+  for (const container of member.containers) {
+    if (container.part === 'mysqld' || container.ready) continue;
+    const stopped = stoppedContainer(container);
+    if (stopped !== null) return stopped;
+    if (deadlines.reached(container.notReadyForSeconds, impairedLimitSeconds)) {
+      return { kind: 'notReady', container: container.name };
+    }
+  }
+  return null;
+}
+
+function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
+  for (const container of member.initContainers) {
+    const stopped = stoppedContainer(container);
+    if (stopped !== null) return stopped;
+  }
+  for (const container of member.containers) {
+    const stopped = container.part === 'mysqld' ? stoppedContainer(container) : null;
+    if (stopped !== null) return stopped;
+  }
+  if (member.phase === 'Failed') return { kind: 'failed' };
+  if (member.unschedulable !== null) return { kind: 'unschedulable', message: member.unschedulable };
+  if (mysqldRuns(member)) return null;
+  return deadlines.reached(member.mysqldIdleForSeconds, idleLimitSeconds) ? { kind: 'idle' } : null;
+}
+
+function stoppedContainer(container: ContainerFacts): Evidence | null {
+  return container.state === 'waiting' && container.reason !== null && stoppedReasons.has(container.reason)
+    ? { kind: 'waiting', container: container.name, reason: container.reason, restarts: container.restarts }
+    : null;
+}
+
+function mysqldRuns(member: MemberFacts): boolean {
+  return member.containers.some((container) => container.part === 'mysqld' && container.state === 'running');
+}
+
+/**
+ * A container that the database can't do without has restarted and has not been ready since, whatever it does at
+ * the moment. Between two attempts such a container looks like one that is starting.
+ */
+export function crashLoop(member: MemberFacts): Evidence | null {
+  for (const container of [...member.initContainers, ...member.containers]) {
+    const essential = container.part !== 'side' || member.initContainers.includes(container);
+    if (essential && container.restarts > 0 && !container.ready && !container.readySinceRestart) {
+      return { kind: 'crashLooping', container: container.name, restarts: container.restarts };
+    }
+  }
+  return null;
+}
+
+/** Its mysqld takes part in acknowledging commits as far as can be known, even while its probe says not ready. */
+export function canAcknowledge(member: MemberFacts, state: MemberState, updated: boolean, errant: boolean): boolean {
+  if (state === 'leaving' || state === 'unreachable' || errant || crashLoop(member) !== null) return false;
+  if (updated) return state === 'participating' || state === 'impaired';
+  return member.containers.some(
+    (container) => container.part === 'mysqld' && container.state === 'running' && container.started,
+  );
+}

@@ -1,0 +1,155 @@
+import type { Hold, StepRule } from './decision.ts';
+import { rolesMoving } from './demotion.ts';
+import {
+  descending,
+  dueMembers,
+  everyOtherParticipates,
+  type Member,
+  type Outcome,
+  type Situation,
+  take,
+  target,
+  wait,
+} from './situation.ts';
+
+// Due members that do not participate, in the order in which they are asked about. All of them go by delete: a
+// PodDisruptionBudget may refuse to evict a pod that is down already.
+
+/** MOCO refuses the DELETE of a protected primary, and an eviction would leave the pod hanging in Terminating. */
+export function primaryProtected(member: Member): Hold | null {
+  return member.primary && member.facts.preventDelete ? { rule: 'PrimaryProtected', member: member.ordinal } : null;
+}
+
+/** They do nothing, so the cluster can't get worse: all of them at once. */
+export function membersDown(situation: Situation): Outcome | null {
+  const down = descending(dueMembers(situation).filter((member) => member.state === 'down'));
+  if (down.length === 0) return null;
+  const free = down.filter((member) => primaryProtected(member) === null);
+  if (free.length > 0) return remove('MemberDown', free);
+  const hold = down.map(primaryProtected).find((protection) => protection !== null);
+  return hold ? wait(hold) : null;
+}
+
+/** mysqld may still serve behind a lost kubelet: one at a time, never the primary, and only from a full house. */
+export function membersUnreachable(situation: Situation): Outcome | null {
+  const lost = descending(dueMembers(situation).filter((member) => member.state === 'unreachable' && !member.primary));
+  const next = lost.find((member) => everyOtherParticipates(situation, member));
+  return next ? remove('MemberUnreachable', [next]) : null;
+}
+
+/**
+ * Replicas turn not ready because the primary is gone, and MOCO needs their mysqld running to fail over: deleting
+ * them now would turn a failover into a loss. Only when none comes within its time may a restart be the cure.
+ */
+export function primaryAway(situation: Situation): Outcome | null {
+  const { primary, replicas, snapshot, policy, deadlines } = situation;
+  if (primary?.participates) return null;
+  if (replicas === 1) return singleMemberAway(situation);
+  const graceSeconds = policy.failoverGraceSeconds;
+  const moving = rolesMoving(situation);
+  const awaiting: Hold = { rule: 'AwaitingFailover', primary: snapshot.cluster.primaryIndex, graceSeconds };
+  if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, graceSeconds)) {
+    return wait(moving ?? awaiting);
+  }
+  const floorless = primary?.canAcknowledge !== true;
+  return (
+    nobodyParticipates(situation) ??
+    (moving ? wait(moving) : null) ??
+    runningPrimary(situation) ??
+    replicasRunning(situation, floorless) ??
+    wait(awaiting)
+  );
+}
+
+function singleMemberAway({ primary, policy, snapshot, deadlines }: Situation): Outcome | null {
+  if (primary?.state !== 'running' || !primary.due) return null;
+  const graceSeconds = policy.failoverGraceSeconds;
+  if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, graceSeconds)) {
+    return wait({ rule: 'AwaitingRecovery', member: primary.ordinal, graceSeconds });
+  }
+  const protection = primaryProtected(primary);
+  return protection ? wait(protection) : remove('PrimaryNotParticipating', [primary]);
+}
+
+function nobodyParticipates(situation: Situation): Outcome | null {
+  if (situation.participating > 0) return null;
+  const due = dueMembers(situation).filter(
+    (member) => member.state !== 'unreachable' && primaryProtected(member) === null,
+  );
+  return due.length > 0 ? remove('NobodyParticipates', descending(due)) : null;
+}
+
+/** A primary with a dead agent, say, goes when as many others participate as MOCO's failover needs. */
+function runningPrimary(situation: Situation): Outcome | null {
+  const { primary, participating, majority } = situation;
+  if (primary?.state !== 'running' || !primary.due || participating < majority) return null;
+  const hold = primaryProtected(primary);
+  return hold ? wait(hold) : remove('PrimaryNotParticipating', [primary]);
+}
+
+/** Running replicas may still acknowledge commits: one at a time, and only those whose going leaves a quorum that can. */
+export function membersRunning(situation: Situation): Outcome | null {
+  return replicasRunning(situation, false);
+}
+
+/** `floorless` where the primary has been unable to acknowledge for longer than a failover takes. */
+function replicasRunning(situation: Situation, floorless: boolean): Outcome | null {
+  const running = descending(dueMembers(situation).filter((member) => member.state === 'running' && !member.primary));
+  const [first] = running;
+  if (!first) return null;
+  const hold = memberLeaving(situation) ?? updatedMemberOwes(situation) ?? backupRunning(situation);
+  if (hold) return wait(hold);
+  const next = running.find((member) => floorless || !member.canAcknowledge || leavesQuorum(situation, member));
+  if (next) return remove('MemberNotParticipating', [next]);
+  const { majority } = situation;
+  return wait({
+    rule: 'NotEnoughAcknowledging',
+    member: first.ordinal,
+    others: othersThatAcknowledge(situation, first),
+    needed: majority,
+  });
+}
+
+function leavesQuorum(situation: Situation, member: Member): boolean {
+  return situation.primary?.canAcknowledge === true && othersThatAcknowledge(situation, member) >= situation.majority;
+}
+
+function othersThatAcknowledge({ members }: Situation, member: Member): number {
+  return members.filter((other) => other !== member && other.canAcknowledge).length;
+}
+
+/** The last word of this part: one that could not be taken shows why nothing after it is asked. */
+export function unreachableRemains(situation: Situation): Outcome | null {
+  const lost = dueMembers(situation).find((member) => member.state === 'unreachable');
+  return lost ? wait({ rule: 'MemberUnreachable', member: lost.ordinal }) : null;
+}
+
+/** A member is on its way out; past its grace period it hangs, and only a person can tell why. */
+export function memberLeaving({ members, deadlines }: Situation): Hold | null {
+  const leaving = members.find((member) => member.state === 'leaving');
+  if (!leaving) return null;
+  const { ordinal, facts } = leaving;
+  return deadlines.reached(facts.leavingForSeconds ?? 0, facts.graceSeconds + stuckMarginSeconds)
+    ? { rule: 'MemberStuckTerminating', member: ordinal, graceSeconds: facts.graceSeconds }
+    : { rule: 'MemberLeaving', member: ordinal };
+}
+
+/** What a kubelet may need past the grace period before the pod object goes. */
+const stuckMarginSeconds = 10;
+
+/** Updated members must participate, be settled, and have done so for minReadySeconds. */
+export function updatedMemberOwes({ members }: Situation): Hold | null {
+  const owing = members.find((member) => member.owes !== null);
+  return owing?.owes ? { rule: 'UpdatedMemberNotParticipating', member: owing.ordinal, wait: owing.owes } : null;
+}
+
+/** MOCO closes the budget while a backup runs; a cluster of one has no budget, so its job is asked. */
+export function backupRunning({ snapshot }: Situation): Hold | null {
+  return snapshot.backupJobActive || snapshot.budgets.some((budget) => budget.closed)
+    ? { rule: 'BackupRunning' }
+    : null;
+}
+
+export function remove(rule: StepRule, members: readonly Member[]): Outcome {
+  return take({ kind: 'delete', rule, targets: members.map(target) });
+}

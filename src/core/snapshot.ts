@@ -1,0 +1,140 @@
+/**
+ * The facts about one cluster at one moment, as `decide` wants them: ages instead of clocks, words instead of
+ * labels. Whoever gathers them has read every object once; nothing here can be asked for more.
+ */
+export interface ClusterSnapshot {
+  readonly cluster: ClusterFacts;
+  /** `null` while there is none, which MOCO's re-creation of it makes ordinary. */
+  readonly statefulSet: StatefulSetFacts | null;
+  /** The pods that exist, one for each ordinal, ascending. */
+  readonly members: readonly MemberFacts[];
+  /** Every PodDisruptionBudget whose selector matches the members. */
+  readonly budgets: readonly BudgetFacts[];
+  /** A backup job of this cluster is active. Only asked where no PodDisruptionBudget can say so. */
+  readonly backupJobActive: boolean;
+  readonly memory: RolloutMemory;
+  /** Why the user's wishes can't be read, or `null`. */
+  readonly policyProblem: string | null;
+  /** A write of this controller that the facts don't show yet, in a word or two, or `null`. */
+  readonly ownWritePending: string | null;
+}
+
+/** The MySQLCluster. */
+export interface ClusterFacts {
+  readonly deleting: boolean;
+  readonly generation: number;
+  /** `spec.replicas`. */
+  readonly replicas: number;
+  /** `status.currentPrimaryIndex`: the one truth about who is primary. */
+  readonly primaryIndex: number;
+  readonly syncedReplicas: number;
+  readonly errantOrdinals: readonly number[];
+  /** `status.reconcileInfo.generation`, which advances even when that reconciliation failed. */
+  readonly reconciledGeneration: number;
+  /** The generation for which condition `ReconcileSuccess` is True, or `null`. */
+  readonly succeededGeneration: number | null;
+  readonly initialized: boolean;
+  readonly available: boolean;
+  readonly healthy: boolean;
+  readonly offline: boolean;
+  readonly reconciliationStopped: boolean;
+  readonly clusteringStopped: boolean;
+  readonly forcedRollingUpdate: boolean;
+  /** Seconds for which the member at `primaryIndex` has not participated; `null` while it does. */
+  readonly primaryAwayForSeconds: number | null;
+}
+
+export interface StatefulSetFacts {
+  readonly deleting: boolean;
+  readonly replicas: number;
+  /** `status.observedGeneration` has reached `metadata.generation`: updateRevision belongs to this template. */
+  readonly observed: boolean;
+  readonly currentRevision: string;
+  readonly updateRevision: string;
+  readonly strategy: 'OnDelete' | 'RollingUpdate';
+  /** Annotation `force-rolling-update` has been copied to it. */
+  readonly forcedRollingUpdate: boolean;
+  /** It carries the label by which the webhook keeps it at OnDelete. */
+  readonly labelled: boolean;
+}
+
+export interface MemberFacts {
+  readonly ordinal: number;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Label `controller-revision-hash`. */
+  readonly revision: string;
+  /** MOCO's role label; it lags behind the index and is absent on a fresh pod. */
+  readonly role: 'primary' | 'replica' | null;
+  readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+  /** Condition Ready. */
+  readonly ready: boolean;
+  /** Ready is False for a readiness gate of the pod, which says nothing about its containers. */
+  readonly readinessGateClosed: boolean;
+  /** The scheduler's sentence while it finds no node, else `null`. */
+  readonly unschedulable: string | null;
+  readonly containers: readonly ContainerFacts[];
+  readonly initContainers: readonly ContainerFacts[];
+  /** Seconds since its deletion was asked for; `null` while nobody has. */
+  readonly leavingForSeconds: number | null;
+  readonly graceSeconds: number;
+  /** Seconds since container mysqld was last seen running; 0 while it runs. */
+  readonly mysqldIdleForSeconds: number;
+  /** Seconds for which it has participated with a role label that agrees, without a break; `null` while not. */
+  readonly settledForSeconds: number | null;
+  readonly demote: boolean;
+  /** The update revision in our mark beside `demote`, or `null`. */
+  readonly demotedFor: string | null;
+  /** Seconds for which `demote` has been there; 0 while it is not. */
+  readonly demoteForSeconds: number;
+  readonly preventDelete: boolean;
+}
+
+export interface ContainerFacts {
+  readonly name: string;
+  /** What the member is without it: `mysqld` is the database, `agent` answers its probes, `side` is negligible. */
+  readonly part: 'mysqld' | 'agent' | 'side';
+  readonly state: 'waiting' | 'running' | 'terminated';
+  /** Of a waiting or terminated container, else `null`. */
+  readonly reason: string | null;
+  readonly ready: boolean;
+  /** Its startup probe has passed since it last started. */
+  readonly started: boolean;
+  readonly restarts: number;
+  /** It has been ready at some moment since its last restart. */
+  readonly readySinceRestart: boolean;
+  /** Seconds for which it has not been ready; 0 while it is. */
+  readonly notReadyForSeconds: number;
+}
+
+export interface BudgetFacts {
+  readonly name: string;
+  /** `status.observedGeneration` has reached `metadata.generation`. */
+  readonly observed: boolean;
+  readonly disruptionsAllowed: number;
+  readonly currentHealthy: number;
+  readonly desiredHealthy: number;
+  /** `spec.maxUnavailable` is 0, as MOCO sets it while a backup runs. */
+  readonly closed: boolean;
+  /** The API server's sentence when it refused an eviction and this budget has not changed since, else `null`. */
+  readonly refusal: string | null;
+  /** Seconds since that refusal; 0 without one. */
+  readonly refusedForSeconds: number;
+}
+
+/** What can't be read from the objects of the moment; kept in the status of MySQLRollout. */
+export interface RolloutMemory {
+  /** A member at the update revision has participated for minReadySeconds. */
+  readonly proven: boolean;
+  /** Members that were down already when this rollout took them. */
+  readonly takenDown: readonly number[];
+  /** Seconds since the rollout last moved. */
+  readonly sinceProgressSeconds: number;
+  /** Demotions of this rollout that were taken back. */
+  readonly switchoverTries: number;
+  /** Seconds since the last of them was taken back; 0 without one. */
+  readonly sinceLastTrySeconds: number;
+  /** Ages in seconds of the update revisions seen within the last ten minutes, each counted once when it came. */
+  readonly recentRevisionAgesSeconds: readonly number[];
+}

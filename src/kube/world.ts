@@ -1,0 +1,39 @@
+/**
+ * Everything that is time, chance or network, in one object. `kube/` and `controller/` reach these through a
+ * `World` and through nothing else, so that a simulation can put its own clock, seed and API server underneath the
+ * very same code.
+ */
+export interface World {
+  /** Milliseconds since an arbitrary moment. Never steps back. For every age, deadline and delay. */
+  monotonic(): number;
+  /** Milliseconds since 1970. May step. Only for timestamps that are written, and for reading other people's. */
+  wall(): number;
+  /** Calls back once after `delayMilliseconds`. Returns a function that cancels it; calling that twice is harmless. */
+  timer(delayMilliseconds: number, callback: () => void): () => void;
+  /** From 0 (inclusive) to 1 (exclusive). For jitter, never for anything secret. */
+  random(): number;
+  /** The one network seam: a request to the API server as bytes out and a stream of bytes in. */
+  exchange: Exchange;
+}
+
+/** Sends one request. Rejects only when no answer's head could be had (connection, TLS, time, abort). */
+export type Exchange = (request: ExchangeRequest) => Promise<ExchangeResponse>;
+
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query, such as `/api/v1/pods?limit=100`. The server's address is the exchange's own business. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** Watches and calls have connections of their own, so that one kind can't starve the other. */
+  readonly pool: 'watch' | 'call';
+}
+
+export interface ExchangeResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as it arrives. Breaking out of the iteration gives the connection up. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
