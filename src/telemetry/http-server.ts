@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { BindAddress } from './bind-address.ts';
+import { listen } from './listen.ts';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** Answers a GET. `verbose` is true for `?verbose`, as Kubernetes' health endpoints take it. */
+export type HttpHandler = (request: { readonly verbose: boolean }) => HttpAnswer | Promise<HttpAnswer>;
+
+export interface HttpServerOptions {
+  readonly address: BindAddress;
+  /** The flag that the address came from, for error messages. */
+  readonly flag: string;
+  /** By path. */
+  readonly handlers: Readonly<Record<string, HttpHandler>>;
+  /** Told when a handler throws; the client gets a 500 without details. */
+  readonly onError: (path: string, error: unknown) => void;
+}
+
+export interface RunningHttpServer {
+  /** With the real port. */
+  readonly address: BindAddress;
+  /** Stops listening and ends every connection. */
+  close(): Promise<void>;
+}
+
+const requestTimeoutMilliseconds = 10_000;
+
+/** Serves a few paths by plain HTTP, for probes and for Prometheus. Rejects with a `ListenError`. */
+export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
+  const server = createServer({ requestTimeout: requestTimeoutMilliseconds }, (request, response) => {
+    void answer(request, options).then((answered) => send(request, response, answered));
+  });
+  const address = await listen(server, options.address, options.flag);
+  return {
+    address,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, { handlers, onError }: HttpServerOptions): Promise<HttpAnswer> {
+  const [path = '/', query = ''] = (request.url ?? '/').split('?');
+  const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
+  if (handler === undefined) {
+    return text(404, `Expected one of ${Object.keys(handlers).join(', ')}, got ${path}.`);
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return text(405, `Expected GET or HEAD, got ${request.method}.`);
+  }
+  try {
+    return await handler({ verbose: new URLSearchParams(query).has('verbose') });
+  } catch (error) {
+    onError(path, error);
+    return text(500, 'An internal error occurred; the log has it.');
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: HttpAnswer): void {
+  response.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    ...(status === 405 ? { Allow: 'GET, HEAD' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** A plain sentence. */
+export function text(status: number, sentence: string): HttpAnswer {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
+}

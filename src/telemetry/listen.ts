@@ -1,0 +1,42 @@
+import type { Server } from 'node:net';
+import { type BindAddress, showBindAddress } from './bind-address.ts';
+
+/** A server can't have the address it was given. The message is a sentence for the person who gave it. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/**
+ * Starts listening and returns the address that it became, with the real port where 0 was asked for.
+ * `flag` is the flag that the address came from, for the sentence of the `ListenError` that this rejects with.
+ */
+export async function listen(server: Server, address: BindAddress, flag: string): Promise<BindAddress> {
+  await new Promise<void>((resolve, reject) => {
+    const refused = (error: NodeJS.ErrnoException) => reject(new ListenError(explain(error, address, flag)));
+    server.once('error', refused);
+    server.listen({ port: address.port, ...(address.host === null ? {} : { host: address.host }) }, () => {
+      server.off('error', refused);
+      resolve();
+    });
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') {
+    throw new ListenError(`Expected ${flag} to become a TCP port, got ${String(bound)}.`);
+  }
+  return { host: address.host, port: bound.port };
+}
+
+function explain(error: NodeJS.ErrnoException, address: BindAddress, flag: string): string {
+  const shown = showBindAddress(address);
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Expected ${flag} to be a free address, but something else listens on ${shown}; choose another one.`;
+    case 'EACCES':
+      return `Expected to be allowed to listen on ${shown}, but the system refuses; choose a port above 1023 for ${flag}.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `Expected ${flag} to name an address of this machine, got ${shown}; leave the host out to listen on all.`;
+    default:
+      return `Expected to listen on ${shown} (${flag}), but got: ${error.message}.`;
+  }
+}

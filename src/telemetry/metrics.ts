@@ -1,0 +1,43 @@
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { HttpHandler } from './http-server.ts';
+import { RolloutMetrics } from './rollout-metrics.ts';
+import { WorkQueueMetrics } from './work-queue-metrics.ts';
+
+/** A feature gate as Kubernetes' own metric shows it. */
+export interface FeatureState {
+  readonly name: string;
+  readonly stage: string;
+  readonly enabled: boolean;
+}
+
+export interface Metrics {
+  readonly rollouts: RolloutMetrics;
+  readonly workQueues: WorkQueueMetrics;
+  /** Serves everything in Prometheus' text format. */
+  readonly handler: HttpHandler;
+}
+
+/** All metrics of the program in a registry of their own, the process's defaults included. */
+export function createMetrics(version: string, features: readonly FeatureState[]): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'moco_rollout_build_info',
+    help: 'Always 1; the labels say what is running.',
+    labelNames: ['version', 'node_version'],
+    registers,
+  }).set({ version, node_version: process.version }, 1);
+  const enabled = new Gauge({
+    name: 'kubernetes_feature_enabled',
+    help: 'Whether a feature gate is on (1) or off (0), with its stage.',
+    labelNames: ['name', 'stage'],
+    registers,
+  });
+  for (const feature of features) enabled.set({ name: feature.name, stage: feature.stage }, feature.enabled ? 1 : 0);
+  return {
+    rollouts: new RolloutMetrics(registry),
+    workQueues: new WorkQueueMetrics(registry),
+    handler: async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
+  };
+}

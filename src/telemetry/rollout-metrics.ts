@@ -1,0 +1,156 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+type ClusterName = readonly [namespace: string, name: string];
+
+const clusterLabels = ['namespace', 'name'] as const;
+
+/** From a member that starts in seconds to one that clones for hours. */
+const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
+const switchoverBucketsSeconds = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 90, 120];
+const rolloutBucketsSeconds = [5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
+
+/**
+ * What Prometheus sees of rollouts. Series that name a cluster are set as a whole from one look at it, so that what
+ * no longer holds goes away, and `forgetCluster` takes all of them away. Times are Unix seconds.
+ */
+export class RolloutMetrics {
+  /** Deletes and evictions by this program. */
+  readonly disruptions: Counter<'verb' | 'rule'>;
+  readonly evictionsRefused: Counter;
+  readonly switchovers: Counter<'outcome'>;
+  readonly finished: Counter<'outcome'>;
+  readonly unplannedUpdates: Counter;
+  readonly onDeleteStatefulSets: Gauge;
+  readonly memberUpdateDurationSeconds: Histogram;
+  readonly switchoverDurationSeconds: Histogram;
+  readonly rolloutDurationSeconds: Histogram;
+  readonly #members: Gauge<'namespace' | 'name' | 'state'>;
+  readonly #staleMembers: Gauge<'namespace' | 'name'>;
+  readonly #holdSince: Gauge<'namespace' | 'name' | 'rule'>;
+  readonly #lastProgress: Gauge<'namespace' | 'name'>;
+  /** By cluster: the states and the rule that have a series now. */
+  readonly #states = new Map<string, ReadonlySet<string>>();
+  readonly #rules = new Map<string, string>();
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    const histogram = (name: string, help: string, buckets: number[]) =>
+      new Histogram({ name, help, buckets, registers });
+    this.disruptions = new Counter({
+      name: 'moco_rollout_disruptions_total',
+      help: 'Pods taken down by this program, by verb (delete, evict) and by the rule that allowed it.',
+      labelNames: ['verb', 'rule'],
+      registers,
+    });
+    this.evictionsRefused = new Counter({
+      name: 'moco_rollout_evictions_refused_total',
+      help: 'Evictions that the API server refused because of a PodDisruptionBudget.',
+      registers,
+    });
+    this.switchovers = new Counter({
+      name: 'moco_rollout_switchovers_total',
+      help: 'Switchovers that this program asked MOCO for, by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.finished = new Counter({
+      name: 'moco_rollout_finished_total',
+      help: 'Rollouts that ended, by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.unplannedUpdates = new Counter({
+      name: 'moco_rollout_unplanned_updates_total',
+      help: 'Members that came up at the update revision without this program having taken them down.',
+      registers,
+    });
+    this.onDeleteStatefulSets = new Gauge({
+      name: 'moco_rollout_ondelete_statefulsets',
+      help: 'StatefulSets of MOCO whose update strategy is OnDelete.',
+      registers,
+    });
+    this.memberUpdateDurationSeconds = histogram(
+      'moco_rollout_member_update_duration_seconds',
+      'Time from the disruption of a member until its successor participates.',
+      memberBucketsSeconds,
+    );
+    this.switchoverDurationSeconds = histogram(
+      'moco_rollout_switchover_duration_seconds',
+      'Time from the request for a switchover until it was done.',
+      switchoverBucketsSeconds,
+    );
+    this.rolloutDurationSeconds = histogram(
+      'moco_rollout_duration_seconds',
+      'Time from the first stale member of an update revision until no member was stale.',
+      rolloutBucketsSeconds,
+    );
+    this.#members = new Gauge({
+      name: 'moco_rollout_members',
+      help: 'Members of a cluster by state.',
+      labelNames: [...clusterLabels, 'state'],
+      registers,
+    });
+    this.#staleMembers = new Gauge({
+      name: 'moco_rollout_stale_members',
+      help: 'Members of a cluster whose revision is not the update revision.',
+      labelNames: clusterLabels,
+      registers,
+    });
+    this.#holdSince = new Gauge({
+      name: 'moco_rollout_hold_since_timestamp_seconds',
+      help: 'Since when the rule holds the rollout of a cluster; no series while nothing holds it.',
+      labelNames: [...clusterLabels, 'rule'],
+      registers,
+    });
+    this.#lastProgress = new Gauge({
+      name: 'moco_rollout_last_progress_timestamp_seconds',
+      help: 'When the rollout under way last got further; no series while there is none.',
+      labelNames: clusterLabels,
+      registers,
+    });
+  }
+
+  /** Members by state; a state that isn't given has no member any more. */
+  setMembers(cluster: ClusterName, countByState: Readonly<Record<string, number>>, stale: number): void {
+    const [namespace, name] = cluster;
+    for (const state of this.#states.get(keyOf(cluster)) ?? []) {
+      if (!Object.hasOwn(countByState, state)) this.#members.remove({ namespace, name, state });
+    }
+    for (const [state, count] of Object.entries(countByState)) this.#members.set({ namespace, name, state }, count);
+    this.#states.set(keyOf(cluster), new Set(Object.keys(countByState)));
+    this.#staleMembers.set({ namespace, name }, stale);
+  }
+
+  /** The one hold of a cluster, or `null` when there is none. */
+  setHold(cluster: ClusterName, hold: { readonly rule: string; readonly sinceSeconds: number } | null): void {
+    const [namespace, name] = cluster;
+    const before = this.#rules.get(keyOf(cluster));
+    if (before !== undefined && before !== hold?.rule) this.#holdSince.remove({ namespace, name, rule: before });
+    if (hold === null) {
+      this.#rules.delete(keyOf(cluster));
+      return;
+    }
+    this.#holdSince.set({ namespace, name, rule: hold.rule }, hold.sinceSeconds);
+    this.#rules.set(keyOf(cluster), hold.rule);
+  }
+
+  /** When the rollout under way last got further, or `null` when none is under way. */
+  setLastProgress([namespace, name]: ClusterName, seconds: number | null): void {
+    if (seconds === null) this.#lastProgress.remove({ namespace, name });
+    else this.#lastProgress.set({ namespace, name }, seconds);
+  }
+
+  /** Takes away every series that names the cluster. */
+  forgetCluster(namespace: string, name: string): void {
+    const cluster: ClusterName = [namespace, name];
+    for (const state of this.#states.get(keyOf(cluster)) ?? []) this.#members.remove({ namespace, name, state });
+    this.#states.delete(keyOf(cluster));
+    this.#staleMembers.remove({ namespace, name });
+    this.setHold(cluster, null);
+    this.setLastProgress(cluster, null);
+  }
+}
+
+function keyOf([namespace, name]: ClusterName): string {
+  return `${namespace}/${name}`;
+}

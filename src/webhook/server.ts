@@ -1,0 +1,148 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { BindAddress } from '../telemetry/bind-address.ts';
+import { listen } from '../telemetry/listen.ts';
+import { answerReview } from './admission-review.ts';
+import { type Certificate, readCertificate } from './certificate.ts';
+import { watchCertificate } from './certificate-watch.ts';
+import { readBody } from './read-body.ts';
+
+/** Where the API server sends StatefulSets. */
+export const mutateStatefulSetPath = '/mutate-statefulset';
+
+/** What the API server itself takes as a request's body at most; what etcd stores is half of it. */
+export const bodyLimitBytes = 3 * 1024 * 1024;
+
+interface WebhookLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface WebhookOptions {
+  readonly address: BindAddress;
+  /** Has `tls.crt` and `tls.key`. */
+  readonly certDir: string;
+  readonly log: WebhookLog;
+  /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
+  readonly requestTimeoutMilliseconds?: number;
+  readonly certificatePollMilliseconds?: number;
+}
+
+export interface RunningWebhook {
+  /** With the real port. */
+  readonly address: BindAddress;
+  /** Takes no new request, lets those under way finish for as long as the grace lasts, then ends them. */
+  close(graceMilliseconds: number): Promise<void>;
+}
+
+/** As the API server waits for an answer at most (`timeoutSeconds` in the webhook's configuration). */
+const defaultRequestTimeoutMilliseconds = 10_000;
+const defaultCertificatePollMilliseconds = 10_000;
+/** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
+const keepAliveMilliseconds = 120_000;
+/** How much sooner than a client's time is up it has to be noticed, as a part of that time. */
+const checksPerTimeout = 10;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Serves the webhook by TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`, each a sentence. A new
+ * certificate holds for connections made after it; those that are open go on.
+ */
+export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
+  const { certDir, log } = options;
+  const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
+  const current = await readCertificate(certDir);
+  const server = createServer(
+    {
+      ...secureContext(current),
+      handshakeTimeout: timeout,
+      headersTimeout: timeout,
+      requestTimeout: timeout,
+      connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
+      keepAliveTimeout: keepAliveMilliseconds,
+    },
+    (request, response) => void serve(request, response, log),
+  );
+  const address = await listen(server, options.address, '--webhook-bind-address');
+  const stopWatching = watchCertificate({
+    directory: certDir,
+    current,
+    pollMilliseconds: options.certificatePollMilliseconds ?? defaultCertificatePollMilliseconds,
+    onChange: (certificate) => {
+      server.setSecureContext(secureContext(certificate));
+      log.info({ validTo: certificate.validTo.toISOString() }, 'the webhook has a new certificate');
+    },
+    onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps its certificate'),
+  });
+  return {
+    address,
+    close: (graceMilliseconds) => {
+      stopWatching();
+      return closeServer(server, graceMilliseconds);
+    },
+  };
+}
+
+function secureContext({ cert, key }: Certificate) {
+  return { cert, key, minVersion: 'TLSv1.2' } as const;
+}
+
+async function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+  await closed;
+  clearTimeout(cut);
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, log: WebhookLog): Promise<void> {
+  let answered: Answer;
+  try {
+    answered = await answer(request);
+  } catch (error) {
+    if (request.destroyed && !request.complete) return;
+    log.error({ error }, 'the webhook failed to answer');
+    answered = sentence(500, 'An internal error occurred; the log of moco-rollout has it.');
+  }
+  const { status, body, headers } = answered;
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+async function answer(request: IncomingMessage): Promise<Answer> {
+  const [path = '/'] = (request.url ?? '/').split('?');
+  if (path !== mutateStatefulSetPath) return sentence(404, `Expected the path ${mutateStatefulSetPath}, got ${path}.`);
+  if (request.method !== 'POST') {
+    return sentence(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
+  }
+  const contentType = request.headers['content-type'] ?? 'none';
+  if (contentType.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
+    return sentence(415, `Expected the content type application/json, got ${contentType}.`);
+  }
+  const body = await readBody(request, bodyLimitBytes);
+  if (body.kind === 'too-large') return sentence(413, `Expected a body of at most ${bodyLimitBytes} bytes, got more.`);
+  const review = parseJson(body.bytes);
+  if (review === undefined) return sentence(400, 'Expected an AdmissionReview as JSON in UTF-8, got something else.');
+  const reviewed = answerReview(review);
+  if (reviewed.kind === 'malformed') return sentence(400, reviewed.message);
+  return { status: 200, body: JSON.stringify(reviewed.review), headers: { 'Content-Type': 'application/json' } };
+}
+
+/** `undefined`, which no JSON stands for, where the bytes aren't JSON. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+function sentence(status: number, words: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, body: `${words}\n`, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers } };
+}
