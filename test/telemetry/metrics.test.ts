@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+
+describe('metrics', () => {
+  let metrics: Metrics;
+
+  beforeEach(() => {
+    metrics = createMetrics('1.2.3', [{ name: 'UpdateStrategyOnDelete', stage: 'ALPHA', enabled: true }]);
+  });
+
+  it('have every name that dashboards and alerts rest on', async () => {
+    const { body, contentType, status } = await metrics.handler({ verbose: false });
+    expect(status).to.equal(200);
+    expect(contentType).to.match(/^text\/plain; version=0\.0\.4/);
+    const types = new Map([...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
+    for (const [name, type] of Object.entries({
+      moco_rollout_disruptions_total: 'counter',
+      moco_rollout_evictions_refused_total: 'counter',
+      moco_rollout_switchovers_total: 'counter',
+      moco_rollout_finished_total: 'counter',
+      moco_rollout_unplanned_updates_total: 'counter',
+      moco_rollout_members: 'gauge',
+      moco_rollout_stale_members: 'gauge',
+      moco_rollout_hold_since_timestamp_seconds: 'gauge',
+      moco_rollout_last_progress_timestamp_seconds: 'gauge',
+      moco_rollout_ondelete_statefulsets: 'gauge',
+      moco_rollout_build_info: 'gauge',
+      moco_rollout_member_update_duration_seconds: 'histogram',
+      moco_rollout_switchover_duration_seconds: 'histogram',
+      moco_rollout_duration_seconds: 'histogram',
+      kubernetes_feature_enabled: 'gauge',
+      workqueue_depth: 'gauge',
+      workqueue_adds_total: 'counter',
+      workqueue_retries_total: 'counter',
+      workqueue_queue_duration_seconds: 'histogram',
+      workqueue_work_duration_seconds: 'histogram',
+      workqueue_unfinished_work_seconds: 'gauge',
+      workqueue_longest_running_processor_seconds: 'gauge',
+      process_cpu_seconds_total: 'counter',
+      nodejs_eventloop_lag_seconds: 'gauge',
+    })) {
+      expect(types.get(name), name).to.equal(type);
+    }
+  });
+
+  it('say what runs and which gates are on', async () => {
+    const lines = await series();
+    expect(lines).to.include(`moco_rollout_build_info{version="1.2.3",node_version="${process.version}"} 1`);
+    expect(lines).to.include('kubernetes_feature_enabled{name="UpdateStrategyOnDelete",stage="ALPHA"} 1');
+  });
+
+  it('drop the states that no member of a cluster is in any more', async () => {
+    metrics.rollouts.setMembers(['ns', 'a'], { participating: 2, down: 1 }, 3);
+    metrics.rollouts.setMembers(['ns', 'a'], { participating: 3 }, 1);
+    expect(await series('moco_rollout_members')).to.deep.equal([
+      'moco_rollout_members{namespace="ns",name="a",state="participating"} 3',
+    ]);
+    expect(await series('moco_rollout_stale_members')).to.deep.equal([
+      'moco_rollout_stale_members{namespace="ns",name="a"} 1',
+    ]);
+  });
+
+  it('show one hold for a cluster, and none once it is gone', async () => {
+    metrics.rollouts.setHold(['ns', 'a'], { rule: 'Paused', sinceSeconds: 10 });
+    metrics.rollouts.setHold(['ns', 'a'], { rule: 'BlockedByPDB', sinceSeconds: 20 });
+    expect(await series('moco_rollout_hold_since')).to.deep.equal([
+      'moco_rollout_hold_since_timestamp_seconds{namespace="ns",name="a",rule="BlockedByPDB"} 20',
+    ]);
+    metrics.rollouts.setHold(['ns', 'a'], null);
+    expect(await series('moco_rollout_hold_since')).to.deep.equal([]);
+  });
+
+  it('forget a deleted cluster and keep the others', async () => {
+    for (const name of ['a', 'b']) {
+      metrics.rollouts.setMembers(['ns', name], { participating: 2, leaving: 1 }, 1);
+      metrics.rollouts.setHold(['ns', name], { rule: 'Paused', sinceSeconds: 10 });
+      metrics.rollouts.setLastProgress(['ns', name], 30);
+    }
+    metrics.rollouts.disruptions.inc({ verb: 'evict', rule: 'ReplicaHealthy' });
+    metrics.rollouts.forgetCluster('ns', 'a');
+    metrics.rollouts.forgetCluster('ns', 'never-seen');
+    const lines = await series('moco_rollout_');
+    expect(lines.filter((line) => line.includes('name="a"'))).to.deep.equal([]);
+    expect(lines.filter((line) => line.includes('name="b"'))).to.have.length(5);
+    expect(lines).to.include('moco_rollout_disruptions_total{verb="evict",rule="ReplicaHealthy"} 1');
+  });
+
+  it('show a work queue as client-go shows its own', async () => {
+    let unfinished: readonly number[] = [];
+    const queue = metrics.workQueues.observe('clusters', () => unfinished);
+    queue.added(1);
+    queue.added(2);
+    queue.started(0.5, 1);
+    queue.retried();
+    unfinished = [3, 4];
+    const lines = await series('workqueue_');
+    expect(lines).to.include('workqueue_depth{name="clusters"} 1');
+    expect(lines).to.include('workqueue_adds_total{name="clusters"} 2');
+    expect(lines).to.include('workqueue_retries_total{name="clusters"} 1');
+    expect(lines).to.include('workqueue_queue_duration_seconds_sum{name="clusters"} 0.5');
+    expect(lines).to.include('workqueue_unfinished_work_seconds{name="clusters"} 7');
+    expect(lines).to.include('workqueue_longest_running_processor_seconds{name="clusters"} 4');
+    unfinished = [];
+    queue.finished(4);
+    const after = await series('workqueue_');
+    expect(after).to.include('workqueue_work_duration_seconds_sum{name="clusters"} 4');
+    expect(after).to.include('workqueue_longest_running_processor_seconds{name="clusters"} 0');
+  });
+
+  it('of two programs in one process have nothing in common', async () => {
+    createMetrics('9.9.9', []).rollouts.evictionsRefused.inc();
+    expect(await series('moco_rollout_evictions_refused_total')).to.deep.equal([
+      'moco_rollout_evictions_refused_total 0',
+    ]);
+  });
+
+  async function series(start = ''): Promise<string[]> {
+    const { body } = await metrics.handler({ verbose: false });
+    return body.split('\n').filter((line) => line !== '' && !line.startsWith('#') && line.startsWith(start));
+  }
+});
