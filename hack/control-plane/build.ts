@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { access, constants, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './build-lock.ts';
+import { BuildProgress, type ProgressOutput } from './build-progress.ts';
+import { goBuild, requireGo } from './go.ts';
+
+/** Shortest first: what is wrong with a toolchain shows early. */
+const importPaths = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+} as const;
+
+type BinaryName = keyof typeof importPaths;
+
+/** Absolute paths. */
+export type Binaries = Readonly<Record<BinaryName, string>>;
+
+export const binaryNames = Object.keys(importPaths) as BinaryName[];
+
+const moduleDirectory = fileURLToPath(new URL('.', import.meta.url));
+const cacheDirectory = fileURLToPath(new URL('../../.cache/control-plane/', import.meta.url));
+const environment = { CGO_ENABLED: '0' };
+const fingerprintCharacters = 12;
+
+export interface BuildOptions {
+  /** `KUBEBUILDER_ASSETS`: a directory with binaries that a person has already. */
+  readonly assets?: string | undefined;
+  readonly output?: ProgressOutput;
+  /** Where the binaries are kept, a directory a version. */
+  readonly cache?: string;
+}
+
+/** The Kubernetes version that go.mod pins, such as `v1.35.4`. */
+export async function kubernetesVersion(): Promise<string> {
+  const goMod = await readFile(join(moduleDirectory, 'go.mod'), 'utf8');
+  const version = /^\s*k8s\.io\/kubernetes (v\d+\.\d+\.\d+)/m.exec(goMod)?.[1];
+  if (version === undefined) {
+    throw new Error('Expected hack/control-plane/go.mod to require k8s.io/kubernetes, found no such line');
+  }
+  return version;
+}
+
+function buildFlags(version: string): string[] {
+  const [major = '', minor = ''] = version.slice(1).split('.');
+  const versions = [
+    `-X k8s.io/component-base/version.gitVersion=${version}`,
+    `-X k8s.io/component-base/version.gitMajor=${major}`,
+    `-X k8s.io/component-base/version.gitMinor=${minor}`,
+    `-X k8s.io/client-go/pkg/version.gitVersion=${version}`,
+  ];
+  return ['-mod=readonly', '-trimpath', '-ldflags', `-s -w ${versions.join(' ')}`];
+}
+
+/** What is built is fixed by go.mod, go.sum and the flags, so these name the directory that it is kept in. */
+async function keptIn(cache: string, version: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum']) {
+    hash.update(await readFile(join(moduleDirectory, file)));
+  }
+  hash.update(JSON.stringify([buildFlags(version), environment, process.platform, process.arch]));
+  return join(cache, `${version}-${hash.digest('hex').slice(0, fingerprintCharacters)}`);
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function missingFrom(directory: string, names: readonly BinaryName[]): Promise<BinaryName[]> {
+  const found = await Promise.all(names.map((name) => isExecutable(join(directory, name))));
+  return names.filter((_, index) => found[index] === false);
+}
+
+async function build(directory: string, names: readonly BinaryName[], version: string, progress: BuildProgress) {
+  progress.say(`Building ${names.join(', ')} ${version} from source.`);
+  progress.say(
+    'That takes about 5 minutes the first time, longer if Go modules have to be fetched; never again after.',
+  );
+  for (const [index, name] of names.entries()) {
+    progress.begin(`${name}, ${index + 1} of ${names.length}`);
+    let downloads = 0;
+    const unfinished = join(directory, `${name}.unfinished`);
+    try {
+      await goBuild({
+        directory: moduleDirectory,
+        importPath: importPaths[name],
+        flags: buildFlags(version),
+        environment,
+        output: unfinished,
+        onDownload: () => progress.note(`${++downloads} modules fetched`),
+      });
+      await rename(unfinished, join(directory, name));
+    } finally {
+      progress.end();
+      await rm(unfinished, { force: true });
+    }
+  }
+  progress.say(`Built in ${progress.elapsedSeconds} s, kept in ${directory}.`);
+}
+
+/** Builds those of `names` that are missing; instant when none is. Whoever comes second waits for the first. */
+async function built(names: readonly BinaryName[], cache: string, output: ProgressOutput): Promise<string> {
+  const version = await kubernetesVersion();
+  const directory = await keptIn(cache, version);
+  if ((await missingFrom(directory, names)).length === 0) {
+    return directory;
+  }
+  await requireGo(moduleDirectory);
+  await mkdir(directory, { recursive: true });
+  const progress = new BuildProgress(output);
+  const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which builds the control plane`);
+  await withLock(`${directory}.lock`, onWait, async () => {
+    progress.end();
+    const missing = await missingFrom(directory, names);
+    if (missing.length > 0) {
+      await build(directory, missing, version, progress);
+    }
+  });
+  return directory;
+}
+
+async function fromAssets(assets: string, cache: string, output: ProgressOutput): Promise<Binaries> {
+  const missing = await missingFrom(assets, binaryNames);
+  // envtest, which most such directories come from, has no controller manager.
+  const buildable = missing.filter((name) => name === 'kube-controller-manager');
+  if (missing.length > buildable.length) {
+    const lacking = missing.filter((name) => name !== 'kube-controller-manager').join(', ');
+    throw new Error(
+      `Expected KUBEBUILDER_ASSETS (${assets}) to hold etcd, kube-apiserver and kubectl, it lacks ${lacking}`,
+    );
+  }
+  const directory = buildable.length === 0 ? assets : await built(buildable, cache, output);
+  const at = (name: BinaryName): string => join(missing.includes(name) ? directory : assets, name);
+  return binariesAt(at);
+}
+
+function binariesAt(at: (name: BinaryName) => string): Binaries {
+  return {
+    etcd: at('etcd'),
+    kubectl: at('kubectl'),
+    'kube-apiserver': at('kube-apiserver'),
+    'kube-controller-manager': at('kube-controller-manager'),
+  };
+}
+
+/**
+ * The four programs, built from the modules that go.mod pins unless they are there already. Says on standard error what
+ * it builds. Throws a sentence when Go is missing, too old, or fails.
+ */
+export async function controlPlaneBinaries(options: BuildOptions = {}): Promise<Binaries> {
+  const {
+    assets = process.env['KUBEBUILDER_ASSETS'],
+    output = process.stderr,
+    cache = process.env['MOCO_ROLLOUT_CONTROL_PLANE_CACHE'] ?? cacheDirectory,
+  } = options;
+  if (assets !== undefined && assets !== '') {
+    return fromAssets(assets, cache, output);
+  }
+  const directory = await built(binaryNames, cache, output);
+  return binariesAt((name) => join(directory, name));
+}

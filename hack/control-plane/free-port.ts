@@ -1,0 +1,27 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+// Below Linux' range for outgoing connections (32768 and up): a server that is stopped and started again on its port
+// then doesn't find it taken by somebody's connection.
+const lowestPort = 20_000;
+const highestPort = 32_000;
+const tries = 100;
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** A port that nobody listens on at 127.0.0.1 at this moment. Whoever uses it has to cope with losing the race for it. */
+export async function freePort(): Promise<number> {
+  for (let tried = 0; tried < tries; tried++) {
+    const port = randomInt(lowestPort, highestPort);
+    if (await canListen(port)) {
+      return port;
+    }
+  }
+  throw new Error(`Expected a free port between ${lowestPort} and ${highestPort}, found none in ${tries} tries`);
+}

@@ -1,0 +1,74 @@
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const neededMajor = 1;
+const neededMinor = 26;
+const outputTailLines = 20;
+
+const needed = `Expected Go ${neededMajor}.${neededMinor} or newer in PATH to build the control plane with`;
+const advice = 'install it from https://go.dev/dl, or point KUBEBUILDER_ASSETS at a directory with ready binaries';
+
+/** Throws a sentence unless `go` is there and new enough. `directory` has the go.mod that is to be built. */
+export async function requireGo(directory: string): Promise<void> {
+  let version: string;
+  try {
+    const { stdout } = await run('go', ['env', 'GOVERSION'], { cwd: directory });
+    version = stdout.trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new Error(`${needed}, found no program \`go\`: ${advice}`, { cause: error });
+    }
+    const output = (error as { stderr?: string }).stderr ?? String(error);
+    throw new Error(`${needed}, but \`go env\` failed: ${output.trim()}`, { cause: error });
+  }
+  const [, major = '0', minor = '0'] = /^go(\d+)\.(\d+)/.exec(version) ?? [];
+  if (Number(major) < neededMajor || (Number(major) === neededMajor && Number(minor) < neededMinor)) {
+    throw new Error(`${needed}, got ${version || 'an unknown version'}: ${advice}`);
+  }
+}
+
+export interface GoBuild {
+  /** Where the go.mod is. */
+  readonly directory: string;
+  readonly importPath: string;
+  readonly flags: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly output: string;
+  /** Called whenever another module has been fetched. */
+  readonly onDownload: () => void;
+}
+
+/** `go build`. Throws the end of the compiler's output when it fails. */
+export function goBuild({ directory, importPath, flags, environment, output, onDownload }: GoBuild): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const go = spawn('go', ['build', ...flags, '-o', output, importPath], {
+      cwd: directory,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const lines: string[] = [];
+    let rest = '';
+    go.stderr.setEncoding('utf8');
+    go.stderr.on('data', (chunk: string) => {
+      const parts = (rest + chunk).split('\n');
+      rest = parts.pop() ?? '';
+      for (const line of parts) {
+        if (line.startsWith('go: downloading ')) {
+          onDownload();
+        } else {
+          lines.push(line);
+        }
+      }
+    });
+    go.once('error', reject);
+    go.once('close', (code, signal) => {
+      if (code === 0) {
+        resolve();
+        return;
+      }
+      const tail = [...lines, rest].slice(-outputTailLines).join('\n').trim();
+      reject(new Error(`go build ${importPath} failed (${signal ?? `exit code ${code}`}): ${tail}`));
+    });
+  });
+}
