@@ -1,0 +1,28 @@
+import type { Condition } from './objects.ts';
+
+/**
+ * Sets one condition among many as `meta.SetStatusCondition` of apimachinery does: in place, or appended; the time
+ * of transition moves only with the status. Conditions of other types, anybody's, stay.
+ */
+export function withCondition(
+  conditions: readonly Condition[],
+  wanted: Omit<Condition, 'lastTransitionTime'>,
+  wallMilliseconds: number,
+): Condition[] {
+  const existing = conditions.find(({ type }) => type === wanted.type);
+  const lastTransitionTime =
+    existing?.status === wanted.status ? existing.lastTransitionTime : timestamp(wallMilliseconds);
+  const condition: Condition = { ...wanted, lastTransitionTime };
+  return existing === undefined
+    ? [...conditions, condition]
+    : conditions.map((candidate) => (candidate.type === wanted.type ? condition : candidate));
+}
+
+export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+}
+
+/** As `metav1.Time` writes it: UTC, whole seconds. */
+export function timestamp(wallMilliseconds: number): string {
+  return `${new Date(wallMilliseconds).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
+}

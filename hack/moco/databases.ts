@@ -1,0 +1,83 @@
+import type { Faults } from './faults.ts';
+import type { Pod } from './objects.ts';
+import { byOrdinal, processOf } from './pods.ts';
+
+/** What one member's MySQL is and does: known to MySQL alone, and to MOCO when it asks. */
+export interface Database {
+  /** The process that runs, as `processOf` names it, or `null`. */
+  readonly process: string | null;
+  /** Takes writes. A fresh process never does. */
+  readonly writable: boolean;
+  /** The ordinal it is a replica of, kept over restarts; `null` where it has never been one or is primary. */
+  readonly source: number | null;
+  /** Its threads run: whatever the source sends is applied. A fresh process starts without them. */
+  readonly replicating: boolean;
+  /** Made read-only for a switchover. The kubelet allows its probe three failures of 10 s, so it stays ready. */
+  readonly draining: boolean;
+}
+
+const untouched: Database = { process: null, writable: false, source: null, replicating: false, draining: false };
+
+/** The databases as they are now that these are the pods: processes come and go without asking MOCO. */
+export function observeDatabases(
+  before: readonly Database[],
+  pods: readonly Pod[],
+  replicas: number,
+): readonly Database[] {
+  const members = byOrdinal(pods);
+  return Array.from({ length: replicas }, (_, ordinal) => {
+    const database = before[ordinal] ?? untouched;
+    const pod = members[ordinal];
+    const process = pod === undefined ? null : processOf(pod);
+    return process === database.process
+      ? database
+      : { ...database, process, writable: false, replicating: false, draining: false };
+  });
+}
+
+/** Whether MOCO and the other members get an answer. */
+export function answers(databases: readonly Database[], ordinal: number, faults: Faults): boolean {
+  return (databases[ordinal]?.process ?? null) !== null && !faults.unreachable.includes(ordinal);
+}
+
+/** Whether a replica gets what its source commits. */
+export function isConnected(databases: readonly Database[], ordinal: number, faults: Faults): boolean {
+  const database = databases[ordinal];
+  return (
+    database !== undefined &&
+    database.replicating &&
+    database.source !== null &&
+    answers(databases, ordinal, faults) &&
+    answers(databases, database.source, faults)
+  );
+}
+
+/**
+ * What the readiness probe of container mysqld finds, agent and kubelet doing their part: a source that takes
+ * writes, or a replica that follows a living source with less than `maxDelaySeconds` of lag (0 asks no lag at all).
+ */
+export function isServing(
+  databases: readonly Database[],
+  ordinal: number,
+  faults: Faults,
+  maxDelaySeconds: number,
+): boolean {
+  const database = databases[ordinal];
+  if (database === undefined || database.process === null) {
+    return false;
+  }
+  if (database.writable || database.draining) {
+    return true;
+  }
+  const lags = maxDelaySeconds > 0 && (faults.lagSeconds[ordinal] ?? 0) >= maxDelaySeconds;
+  return isConnected(databases, ordinal, faults) && !lags;
+}
+
+/** The databases with some of them changed. */
+export function withDatabase(
+  databases: readonly Database[],
+  ordinal: number,
+  change: Partial<Database>,
+): readonly Database[] {
+  return databases.map((database, index) => (index === ordinal ? { ...database, ...change } : database));
+}

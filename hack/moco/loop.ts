@@ -1,0 +1,66 @@
+import type { World } from '../../src/kube/world.ts';
+
+const firstRetryMilliseconds = 20;
+const longestRetryMilliseconds = 5_000;
+
+/**
+ * Runs a function when it is told that something has changed, and again after as many milliseconds as the last run
+ * asked for; never twice at once. A run replaces whatever wait an earlier one asked for, as the queue of
+ * controller-runtime does with its one entry a key. A run that throws comes again, later each time.
+ */
+export class Loop {
+  readonly #world: World;
+  readonly #run: () => Promise<number | null>;
+  readonly #onError: (error: unknown) => void;
+  #cancelTimer: () => void = () => undefined;
+  #running: Promise<void> | null = null;
+  #again = false;
+  #stopped = false;
+  #failures = 0;
+
+  constructor(world: World, run: () => Promise<number | null>, onError: (error: unknown) => void) {
+    this.#world = world;
+    this.#run = run;
+    this.#onError = onError;
+  }
+
+  trigger(): void {
+    if (this.#stopped) {
+      return;
+    }
+    if (this.#running !== null) {
+      this.#again = true;
+      return;
+    }
+    this.#cancelTimer();
+    this.#running = this.#runOnce();
+  }
+
+  /** Resolves when no run is under way and none will come any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelTimer();
+    await this.#running;
+  }
+
+  async #runOnce(): Promise<void> {
+    // Whatever is told in the same turn belongs to the same run.
+    await Promise.resolve();
+    let again: number | null;
+    try {
+      again = await this.#run();
+      this.#failures = 0;
+    } catch (error) {
+      this.#onError(error);
+      again = Math.min(firstRetryMilliseconds * 2 ** this.#failures, longestRetryMilliseconds);
+      this.#failures += 1;
+    }
+    this.#running = null;
+    if (this.#again) {
+      this.#again = false;
+      this.trigger();
+    } else if (again !== null && !this.#stopped) {
+      this.#cancelTimer = this.#world.timer(again, () => this.trigger());
+    }
+  }
+}

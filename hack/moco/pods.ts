@@ -1,0 +1,37 @@
+import { mysqldContainer } from '../../src/moco/names.ts';
+import { ordinalOf } from './names.ts';
+import type { ContainerStatus, Pod } from './objects.ts';
+
+export function isReady(pod: Pod): boolean {
+  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+}
+
+function mysqldOf(pod: Pod): ContainerStatus | undefined {
+  return pod.status?.containerStatuses?.find(({ name }) => name === mysqldContainer);
+}
+
+/**
+ * Names one process of mysqld: another pod or another start of the container has another. `null` while it doesn't
+ * run. mysqld forgets what it was configured to with every start.
+ */
+export function processOf(pod: Pod): string | null {
+  const mysqld = mysqldOf(pod);
+  return mysqld?.state?.running === undefined || mysqld.state.running === null
+    ? null
+    : `${pod.metadata.uid}/${mysqld.restartCount ?? 0}`;
+}
+
+/** The pods, each at the index of its ordinal; a missing one leaves a hole. */
+export function byOrdinal(pods: readonly Pod[]): readonly Pod[] {
+  const members: Pod[] = [];
+  for (const pod of pods) {
+    members[ordinalOf(pod.metadata.name)] = pod;
+  }
+  return members;
+}
+
+/** One pod for each of `replicas` and no other: without that MOCO's clustering does nothing at all. */
+export function isComplete(pods: readonly Pod[], replicas: number): boolean {
+  const ordinals = new Set(pods.map((pod) => ordinalOf(pod.metadata.name)));
+  return pods.length === replicas && ordinals.size === replicas && [...ordinals].every((ordinal) => ordinal < replicas);
+}
