@@ -1,0 +1,44 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAllDocuments } from 'yaml';
+
+export const configDirectory = fileURLToPath(new URL('../../config', import.meta.url));
+
+export interface Manifest {
+  /** Below `config`. */
+  readonly file: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly annotations?: Record<string, string>;
+  };
+  readonly [field: string]: unknown;
+}
+
+/** Every object in the YAML files below `config`, kustomizations left out. Rejects for YAML that can't be parsed. */
+export async function readManifests(directory = ''): Promise<readonly Manifest[]> {
+  const found = await readdir(join(configDirectory, directory), { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile() && extname(entry.name) === '.yaml');
+  const manifests = await Promise.all(files.map((entry) => parseFile(join(entry.parentPath, entry.name))));
+  return manifests.flat().filter(({ kind }) => kind !== 'Kustomization');
+}
+
+async function parseFile(path: string): Promise<readonly Manifest[]> {
+  const documents = parseAllDocuments(await readFile(path, 'utf8'), { uniqueKeys: true, strict: true });
+  if ('empty' in documents) return [];
+  return documents.map((document) => {
+    for (const error of [...document.errors, ...document.warnings]) throw new Error(`${path}: ${error.message}`);
+    return { ...(document.toJS() as Manifest), file: path.slice(configDirectory.length + 1) };
+  });
+}
+
+/** The one object of a kind, whatever else there is. */
+export async function readOne(kind: string, directory = ''): Promise<Manifest> {
+  const manifests = (await readManifests(directory)).filter((manifest) => manifest.kind === kind);
+  const [manifest] = manifests;
+  if (manifest === undefined || manifests.length > 1) throw new Error(`Expected one ${kind}, got ${manifests.length}`);
+  return manifest;
+}

@@ -1,0 +1,39 @@
+/** What the ServiceAccount may do, and what for. The manifests grant exactly this. */
+export interface Permission {
+  readonly group: string;
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  readonly why: string;
+  readonly names?: readonly string[];
+}
+
+const watched = ['get', 'list', 'watch'];
+
+export const clusterPermissions: readonly Permission[] = [
+  { group: '', resource: 'pods', verbs: watched, why: 'who is stale and who participates' },
+  { group: '', resource: 'pods', verbs: ['delete'], why: 'members that are down' },
+  { group: '', resource: 'pods', verbs: ['patch'], why: 'demote and its mark' },
+  { group: '', resource: 'pods/eviction', verbs: ['create'], why: 'members that are healthy' },
+  { group: 'apps', resource: 'statefulsets', verbs: watched, why: 'the update revision' },
+  { group: 'apps', resource: 'statefulsets', verbs: ['patch'], why: 'the strategy and its label' },
+  { group: 'apps', resource: 'statefulsets/status', verbs: ['patch'], why: 'currentRevision after a rollout' },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: watched, why: 'what may be evicted' },
+  { group: 'batch', resource: 'cronjobs', verbs: watched, why: 'whether a backup of a single member runs' },
+  { group: 'moco.cybozu.com', resource: 'mysqlclusters', verbs: watched, why: 'the primary and the health' },
+  { group: 'moco.cybozu.com', resource: 'mysqlclusters/status', verbs: ['update'], why: 'our condition' },
+  { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: watched, why: 'what people want' },
+  { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: ['create'], why: 'one that is missing' },
+  { group: 'moco-rollout.io', resource: 'mysqlrollouts/status', verbs: ['update'], why: 'intents and what people see' },
+  { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'], why: 'events and their series' },
+  {
+    group: 'admissionregistration.k8s.io',
+    resource: 'mutatingwebhookconfigurations',
+    verbs: ['get'],
+    names: ['moco-mutating-webhook-configuration', 'moco-rollout-mutating-webhook-configuration'],
+    why: 'whether our webhook runs, and runs after MOCO’s',
+  },
+];
+
+export const leaderElectionPermissions: readonly Permission[] = [
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'create', 'update'], why: 'the lease' },
+];
