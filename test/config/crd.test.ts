@@ -50,7 +50,9 @@ describe('the CRD of MySQLRollout', () => {
   });
 
   it('describes every field in a sentence', () => {
-    const undescribed = fieldsOf(schema).filter(({ field }) => !field.description?.trim().endsWith('.'));
+    // The API server describes metadata itself and refuses a description from us.
+    const fields = fieldsOf(schema).filter(({ path }) => path !== '.metadata');
+    const undescribed = fields.filter(({ field }) => !field.description?.trim().endsWith('.'));
     expect(undescribed.map(({ path }) => path)).to.deep.equal([]);
   });
 
