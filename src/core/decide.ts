@@ -1,7 +1,7 @@
 import type { Decision } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isProven } from './failing-revision.ts';
-import { holdEverything, holdEverythingButRepairs, holdUntouchable } from './holds.ts';
+import { holdEverything, holdEverythingButRepairs, holdUntouchable, snapshotImpossible } from './holds.ts';
 import {
   membersDown,
   membersRunning,
@@ -96,6 +96,7 @@ function isComplete(situation: Situation, stale: number): boolean {
     missing.length === 0 &&
     snapshot.statefulSet?.observed === true &&
     !snapshot.statefulSet.deleting &&
+    snapshotImpossible(situation) === null &&
     holdEverythingButRepairs(situation) === null &&
     members.every((member) => member.state === 'participating')
   );

@@ -80,7 +80,7 @@ export type Hold =
   | { readonly rule: 'StrategyNotOnDelete'; readonly labelled: boolean }
   | { readonly rule: 'Paused' }
   | { readonly rule: 'RevisionFlapping'; readonly revisions: number }
-  | { readonly rule: 'NotReconciled'; readonly generation: number; readonly reconciled: number }
+  | { readonly rule: 'NotReconciled'; readonly generation: number; readonly succeeded: number | null }
   | { readonly rule: 'NotInitialized' }
   | { readonly rule: 'MemberMissing'; readonly members: readonly number[] }
   | { readonly rule: 'Scaling'; readonly wanted: number; readonly statefulSet: number; readonly pods: number }

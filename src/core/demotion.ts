@@ -1,6 +1,7 @@
 import type { Hold, TakeBackReason } from './decision.ts';
 import { failingRevision } from './failing-revision.ts';
 import { holdEverything, holdEverythingButRepairs } from './holds.ts';
+import { stuckTerminating } from './leaving.ts';
 import { dueMembers, type Member, type Outcome, type Situation, take, target } from './situation.ts';
 
 /**
@@ -37,10 +38,13 @@ export function rolesMoving(situation: Situation): Hold | null {
   return switchoverUnderWay(situation) ?? rolesNotSettled(situation);
 }
 
-function switchoverUnderWay({ primary, policy, deadlines }: Situation): Hold | null {
+function switchoverUnderWay(situation: Situation): Hold | null {
+  const { primary, policy, deadlines } = situation;
   if (primary === null) return null;
   const { facts, ordinal } = primary;
-  if (primary.state === 'leaving') return { rule: 'SwitchoverInProgress', member: ordinal, leaving: true };
+  if (primary.state === 'leaving') {
+    return stuckTerminating(situation, primary) ?? { rule: 'SwitchoverInProgress', member: ordinal, leaving: true };
+  }
   if (!facts.demote) return null;
   if (facts.demotedFor !== null) {
     return { rule: 'AwaitingSwitchover', member: ordinal, timeoutSeconds: policy.switchoverTimeoutSeconds };

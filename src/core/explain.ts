@@ -41,7 +41,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'RevisionFlapping':
       return `${hold.revisions} update revisions within ten minutes: two writers seem to fight over the template`;
     case 'NotReconciled':
-      return `MOCO has not applied generation ${hold.generation} of the MySQLCluster (it is at ${hold.reconciled})`;
+      return `MOCO has not yet applied generation ${hold.generation} of the MySQLCluster${hold.succeeded === null || hold.succeeded === hold.generation ? '' : ` (it is at ${hold.succeeded})`}`;
     case 'NotInitialized':
       return 'the cluster is not initialized: it is cloning, restoring, or has never started';
     case 'MemberMissing':

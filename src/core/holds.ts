@@ -1,5 +1,5 @@
 import type { Hold } from './decision.ts';
-import type { Situation } from './situation.ts';
+import { isPossibleSize, type Situation } from './situation.ts';
 
 type HoldRuleFunction = (situation: Situation) => Hold | null;
 
@@ -47,16 +47,17 @@ export const holdEverything = (situation: Situation): Hold | null => firstHold(e
 export const holdEverythingButRepairs = (situation: Situation): Hold | null =>
   firstHold(everythingButRepairs, situation);
 
-function snapshotImpossible({ snapshot, replicas }: Situation): Hold | null {
+export function snapshotImpossible({ snapshot, replicas }: Situation): Hold | null {
   const { cluster, members } = snapshot;
   const problem = (sentence: string): Hold => ({ rule: 'SnapshotImpossible', problem: sentence });
-  if (!Number.isInteger(replicas) || replicas < 1) return problem(`spec.replicas of the MySQLCluster is ${replicas}`);
+  if (!isPossibleSize(replicas)) return problem(`spec.replicas of the MySQLCluster is ${replicas}`);
   if (!Number.isInteger(cluster.primaryIndex) || cluster.primaryIndex < 0 || cluster.primaryIndex >= replicas) {
     return problem(`the primary index ${cluster.primaryIndex} is not one of ${replicas} members`);
   }
-  if (cluster.syncedReplicas < 0) return problem(`status.syncedReplicas is ${cluster.syncedReplicas}`);
+  if (!(cluster.syncedReplicas >= 0)) return problem(`status.syncedReplicas is ${cluster.syncedReplicas}`);
   const seen = new Set<number>();
   for (const { ordinal } of members) {
+    if (!Number.isInteger(ordinal) || ordinal < 0) return problem(`a pod has the ordinal ${ordinal}`);
     if (seen.has(ordinal)) return problem(`two pods have the ordinal ${ordinal}`);
     seen.add(ordinal);
   }
@@ -88,7 +89,9 @@ function statefulSetDeleting({ snapshot }: Situation): Hold | null {
 }
 
 function statefulSetNotObserved({ snapshot }: Situation): Hold | null {
-  return snapshot.statefulSet?.observed ? null : { rule: 'StatefulSetNotObserved' };
+  return snapshot.statefulSet?.observed && snapshot.statefulSet.updateRevision !== ''
+    ? null
+    : { rule: 'StatefulSetNotObserved' };
 }
 
 function reconciliationStopped({ snapshot }: Situation): Hold | null {
@@ -135,7 +138,7 @@ function notReconciled({ snapshot }: Situation): Hold | null {
   const { generation, reconciledGeneration, succeededGeneration } = snapshot.cluster;
   return reconciledGeneration === generation && succeededGeneration === generation
     ? null
-    : { rule: 'NotReconciled', generation, reconciled: succeededGeneration ?? reconciledGeneration };
+    : { rule: 'NotReconciled', generation, succeeded: succeededGeneration };
 }
 
 function notInitialized({ snapshot }: Situation): Hold | null {

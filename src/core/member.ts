@@ -39,7 +39,7 @@ export interface Classification {
 
 /**
  * The node controller has set Ready to False and nobody else has spoken: the kubelet is gone. A kubelet that turns
- * a pod not ready says so in a container or a readiness gate as well.
+ * a pod not ready says so in a container, an init container that goes on as a sidecar, or a readiness gate as well.
  */
 function isUnreachable(member: MemberFacts): boolean {
   return (
@@ -47,8 +47,14 @@ function isUnreachable(member: MemberFacts): boolean {
     !member.ready &&
     !member.readinessGateClosed &&
     member.containers.length > 0 &&
-    member.containers.every((container) => container.ready)
+    member.containers.every((container) => container.ready) &&
+    !member.initContainers.some(isTroubled)
   );
+}
+
+/** An init container that does not simply lie behind: one that runs on as a sidecar, or fails. */
+function isTroubled({ ready, state, reason }: ContainerFacts): boolean {
+  return !ready && (state === 'running' || (reason !== null && reason !== 'Completed'));
 }
 
 /** mysqld serves and replicates, as far as its probe can say. Needs no clock. */
@@ -79,6 +85,10 @@ export function classify(member: MemberFacts, errant: boolean, deadlines: Deadli
 }
 
 function impairment(member: MemberFacts, deadlines: Deadlines): Evidence | null {
+  for (const container of member.initContainers) {
+    const stopped = stoppedContainer(container);
+    if (stopped !== null) return stopped;
+  }
   for (const container of member.containers) {
     if (container.part === 'mysqld' || container.ready) continue;
     const stopped = stoppedContainer(container);
@@ -91,6 +101,9 @@ function impairment(member: MemberFacts, deadlines: Deadlines): Evidence | null 
 }
 
 function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
+  if (member.phase === 'Failed') return { kind: 'failed' };
+  // Whatever an init container that goes on as a sidecar does, a mysqld that runs may acknowledge commits.
+  if (mysqldRuns(member)) return null;
   for (const container of member.initContainers) {
     const stopped = stoppedContainer(container);
     if (stopped !== null) return stopped;
@@ -99,9 +112,7 @@ function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
     const stopped = container.part === 'mysqld' ? stoppedContainer(container) : null;
     if (stopped !== null) return stopped;
   }
-  if (member.phase === 'Failed') return { kind: 'failed' };
   if (member.unschedulable !== null) return { kind: 'unschedulable', message: member.unschedulable };
-  if (mysqldRuns(member)) return null;
   return deadlines.reached(member.mysqldIdleForSeconds, idleLimitSeconds) ? { kind: 'idle' } : null;
 }
 

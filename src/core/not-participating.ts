@@ -1,5 +1,6 @@
 import type { Hold, StepRule } from './decision.ts';
 import { rolesMoving } from './demotion.ts';
+import { memberLeaving } from './leaving.ts';
 import {
   descending,
   dueMembers,
@@ -123,19 +124,6 @@ export function unreachableRemains(situation: Situation): Outcome | null {
   const lost = dueMembers(situation).find((member) => member.state === 'unreachable');
   return lost ? wait({ rule: 'MemberUnreachable', member: lost.ordinal }) : null;
 }
-
-/** A member is on its way out; past its grace period it hangs, and only a person can tell why. */
-export function memberLeaving({ members, deadlines }: Situation): Hold | null {
-  const leaving = members.find((member) => member.state === 'leaving');
-  if (!leaving) return null;
-  const { ordinal, facts } = leaving;
-  return deadlines.reached(facts.leavingForSeconds ?? 0, facts.graceSeconds + stuckMarginSeconds)
-    ? { rule: 'MemberStuckTerminating', member: ordinal, graceSeconds: facts.graceSeconds }
-    : { rule: 'MemberLeaving', member: ordinal };
-}
-
-/** What a kubelet may need past the grace period before the pod object goes. */
-const stuckMarginSeconds = 10;
 
 /** Updated members must participate, be settled, and have done so for minReadySeconds. */
 export function updatedMemberOwes({ members }: Situation): Hold | null {

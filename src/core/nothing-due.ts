@@ -1,12 +1,12 @@
-import { failingRevision } from './failing-revision.ts';
-import { memberLeaving, updatedMemberOwes } from './not-participating.ts';
+import { memberLeaving } from './leaving.ts';
+import { updatedMemberOwes } from './not-participating.ts';
 import { type Outcome, type Situation, take, wait } from './situation.ts';
 
 /** No member is due: the end of a rollout, or of what the user lets it reach; or nothing has begun. */
 export function nothingDue(situation: Situation): Outcome | null {
   const { members, snapshot, policy } = situation;
   if (members.some((member) => member.due)) return null;
-  const hold = failingRevision(situation) ?? memberLeaving(situation) ?? updatedMemberOwes(situation);
+  const hold = memberLeaving(situation) ?? updatedMemberOwes(situation);
   if (hold) return wait(hold);
   const stale = members.filter((member) => !member.updated).map((member) => member.ordinal);
   if (stale.length > 0) return wait({ rule: 'PartitionReached', partition: policy.partition, members: stale });

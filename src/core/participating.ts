@@ -1,6 +1,7 @@
 import type { Hold } from './decision.ts';
 import { foreignDemote } from './demotion.ts';
-import { backupRunning, memberLeaving, primaryProtected, remove, updatedMemberOwes } from './not-participating.ts';
+import { memberLeaving } from './leaving.ts';
+import { backupRunning, primaryProtected, remove, updatedMemberOwes } from './not-participating.ts';
 import {
   descending,
   dueMembers,
@@ -115,7 +116,7 @@ function blockedByBudget({ snapshot, deadlines }: Situation): Hold | null {
     if (budgets.length > 1) return blocked('several');
     if (budget.closed) return blocked('closed');
     if (!budget.observed) return blocked('notObserved');
-    if (budget.disruptionsAllowed < 1) return blocked('used');
+    if (!(budget.disruptionsAllowed >= 1)) return blocked('used');
     if (refusal !== null && !deadlines.reached(budget.refusedForSeconds, refusalSeconds)) {
       return blocked('refused', refusal);
     }

@@ -29,6 +29,12 @@ export interface Member {
   readonly owes: Wait | null;
 }
 
+/** Far more members than MySQL replicates to; what counts them one by one stays bounded whatever the facts say. */
+const mostReplicas = 1000;
+
+export const isPossibleSize = (replicas: number): boolean =>
+  Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
+
 /** The snapshot, surveyed once: every rule reads this. */
 export interface Situation {
   readonly snapshot: ClusterSnapshot;
@@ -50,7 +56,8 @@ export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situat
   const members = snapshot.members.map((facts) => view(facts, snapshot, statefulSet, policy, deadlines));
   const present = new Set(members.map((member) => member.ordinal));
   const missing: number[] = [];
-  for (let ordinal = 0; ordinal < cluster.replicas; ordinal++) if (!present.has(ordinal)) missing.push(ordinal);
+  const size = isPossibleSize(cluster.replicas) ? cluster.replicas : 0;
+  for (let ordinal = 0; ordinal < size; ordinal++) if (!present.has(ordinal)) missing.push(ordinal);
   return {
     snapshot,
     policy,
