@@ -41,8 +41,19 @@ export const strategyLabel = 'moco-rollout.io/strategy';
 export const strategyOnDelete = 'OnDelete';
 /** On a pod, ours: the revision for which this program set `demote`. Without this mark a demote is somebody else's. */
 export const demotedForAnnotation = 'moco-rollout.io/demoted-for';
+/** On a pod, ours: the id of a step that was written down and is not to happen; it changes the pod's resourceVersion. */
+export const voidedIntentAnnotation = 'moco-rollout.io/voided-intent';
 /** A condition on the MySQLCluster, ours. */
 export const rolloutCompleteCondition = 'moco-rollout.io/RolloutComplete';
 
 /** MOCO's webhook configuration; ours must have a name that sorts after it, since they run in the order of names. */
 export const mocoWebhookConfiguration = 'moco-mutating-webhook-configuration';
+
+/** The resource itself; MOCO 0.36 serves v1beta2 alone. */
+export const clusterKind = {
+  group: 'moco.cybozu.com',
+  version: 'v1beta2',
+  plural: 'mysqlclusters',
+  kind: 'MySQLCluster',
+  namespaced: true,
+} as const;

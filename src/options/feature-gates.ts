@@ -49,7 +49,7 @@ export function describeFeatureGates(): string {
     .join('\n');
 }
 
-export function defaultFeatureGates(): FeatureGates {
+function defaultFeatureGates(): FeatureGates {
   const defaults = names.map((name) => [name, featureGates[name].enabledByDefault]);
   return Object.fromEntries(defaults) as Record<FeatureGateName, boolean>;
 }

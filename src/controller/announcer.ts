@@ -1,0 +1,126 @@
+import type { Decision, Step } from '../core/decision.ts';
+import { explainHold, explainStep } from '../core/explain.ts';
+import type { EventRecorder, ObjectReference } from '../kube/event-recorder.ts';
+import type { Log } from '../kube/log.ts';
+import type { World } from '../kube/world.ts';
+import { clusterKind } from '../moco/names.ts';
+import { milliseconds } from '../moco/timestamp.ts';
+import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
+import type { Acted } from './act.ts';
+import { keyOf } from './cache.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { Gathered } from './gather.ts';
+import { isDisruptive, ruleOf } from './intent.ts';
+import { isShown, memberName, stalls } from './status.ts';
+
+/** Reasons of events about steps: past tense, as Kubernetes has them. */
+const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
+  delete: 'Deleted',
+  evict: 'Evicted',
+  demote: 'Demoted',
+  undemote: 'DemotionTakenBack',
+  setStrategy: 'StrategySet',
+  promoteRevision: 'RevisionPromoted',
+};
+
+/** Tells people what happens: Events on the MySQLCluster, metrics and the log, all from the same decision. */
+export class Announcer {
+  readonly #recorder: Pick<EventRecorder, 'record'>;
+  readonly #metrics: RolloutMetrics;
+  readonly #log: Log;
+  readonly #world: World;
+
+  constructor(options: {
+    readonly recorder: Pick<EventRecorder, 'record'>;
+    readonly metrics: RolloutMetrics;
+    readonly log: Log;
+    readonly world: World;
+  }) {
+    this.#recorder = options.recorder;
+    this.#metrics = options.metrics;
+    this.#log = options.log;
+    this.#world = options.world;
+  }
+
+  /** A step was tried; `acted` says what became of it. */
+  stepEnded(gathered: Gathered, step: Step, acted: Acted): void {
+    if (step.kind === 'none') return;
+    const { name, namespace } = gathered.objects.cluster;
+    const rule = isDisruptive(step) ? ruleOf(step) : step.kind;
+    const fields = { cluster: keyOf(namespace, name), step: step.kind, rule, result: acted.result };
+    if (acted.refusedByBudget) this.#metrics.evictionsRefused.inc();
+    if (acted.done.length === 0) {
+      this.#log.info({ ...fields, message: acted.message }, `did not happen: ${explainStep(step)}`);
+      return;
+    }
+    this.#log.info({ ...fields, member: acted.done.map((target) => target.name).join() }, explainStep(step));
+    if (step.kind === 'delete' || step.kind === 'evict') {
+      this.#metrics.disruptions.inc({ verb: step.kind, rule }, acted.done.length);
+    }
+    if (step.kind === 'undemote') {
+      this.#metrics.switchovers.inc({
+        outcome: step.reason === 'NoLongerPrimary' || !step.demoted ? 'done' : 'takenBack',
+      });
+    }
+    this.#recorder.record({
+      regarding: reference(gathered),
+      ...related(gathered, acted),
+      type: step.kind === 'undemote' && step.demoted ? 'Warning' : 'Normal',
+      reason: stepReasons[step.kind],
+      action: rule,
+      note: explainStep(step),
+    });
+  }
+
+  /** A pass ended without a disruption. */
+  decided(gathered: Gathered, decision: Decision, state: ClusterState, heldForSeconds: number): void {
+    const { cluster } = gathered.objects;
+    const { hold } = decision;
+    this.#measure(gathered, decision);
+    if (hold === null) {
+      state.announced = null;
+    } else if (isShown(hold, heldForSeconds) && state.announced !== hold.rule) {
+      state.announced = hold.rule;
+      this.#recorder.record({
+        regarding: reference(gathered),
+        type: stalls(hold) ? 'Warning' : 'Normal',
+        reason: hold.rule,
+        action: 'Waiting',
+        note: explainHold(hold, memberName(gathered)),
+      });
+    }
+    const words = hold === null ? (decision.complete ? 'complete' : 'idle') : hold.rule;
+    if (words === state.logged) return;
+    state.logged = words;
+    const fields = { cluster: keyOf(cluster.namespace, cluster.name), rule: words, stale: decision.stale };
+    this.#log.info(fields, hold === null ? words : explainHold(hold, memberName(gathered)));
+  }
+
+  /** The cluster is gone, and its series with it. */
+  forget(namespace: string, name: string): void {
+    this.#metrics.forgetCluster(namespace, name);
+  }
+
+  #measure({ objects, rollout }: Gathered, { members, stale, hold }: Decision): void {
+    const cluster = [objects.cluster.namespace, objects.cluster.name] as const;
+    const counts: Record<string, number> = {};
+    for (const { state } of members) counts[state] = (counts[state] ?? 0) + 1;
+    this.#metrics.setMembers(cluster, counts, stale);
+    const since = milliseconds(rollout?.status?.hold?.since ?? null) ?? this.#world.wall();
+    this.#metrics.setHold(cluster, hold === null ? null : { rule: hold.rule, sinceSeconds: since / 1000 });
+    const progress = milliseconds(rollout?.status?.rollout?.lastProgressAt ?? null);
+    this.#metrics.setLastProgress(cluster, progress === null ? null : progress / 1000);
+  }
+}
+
+function reference({ objects: { cluster } }: Gathered): ObjectReference {
+  const { namespace, name, uid } = cluster;
+  return { apiVersion: `${clusterKind.group}/${clusterKind.version}`, kind: clusterKind.kind, namespace, name, uid };
+}
+
+function related({ objects }: Gathered, { done }: Acted): { related?: ObjectReference } {
+  const [target] = done;
+  if (!target || !objects.pods.some((pod) => pod.uid === target.uid)) return {};
+  const { name, uid } = target;
+  return { related: { apiVersion: 'v1', kind: 'Pod', namespace: objects.cluster.namespace, name, uid } };
+}

@@ -1,0 +1,228 @@
+import type { Target } from '../core/decision.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { isNotFound } from '../kube/api-error.ts';
+import { cronJobs, path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
+import { objects as items, type Json } from '../moco/json.ts';
+import { clusterKind } from '../moco/names.ts';
+import {
+  backupName,
+  clusterSelector,
+  projectBackup,
+  projectBudget,
+  projectCluster,
+  projectPod,
+  projectStatefulSet,
+  statefulSetName,
+} from '../moco/projections.ts';
+import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
+import { type MySQLRollout, type RolloutStatus, rolloutKind } from './rollout-resource.ts';
+
+/** A cluster's objects as the API server has them at this moment. */
+export interface LiveObjects {
+  readonly objects: ClusterObjects;
+  readonly rollout: MySQLRollout | null;
+}
+
+const mergePatch = 'application/merge-patch+json';
+
+/**
+ * Every read and write of one reconciliation, as the API server is to see it. Writes carry uid and resourceVersion, so
+ * that each of them applies to the very object that was decided about or fails with 409. Rejects with `ApiError`.
+ */
+export class ClusterApi {
+  readonly #client: ApiClient;
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  /**
+   * Reads past every cache (no resourceVersion: quorum reads). The MySQLCluster comes last, since a failover shows
+   * there first. `null` when it is gone.
+   */
+  async readAll(namespace: string, name: string, signal: AbortSignal): Promise<LiveObjects | null> {
+    const [statefulSet, budgets, rollout, backup] = await Promise.all([
+      this.#find(statefulSets, namespace, statefulSetName(name), signal),
+      this.#list(podDisruptionBudgets, namespace, undefined, signal),
+      this.#find(rolloutKind, namespace, name, signal),
+      this.#find(cronJobs, namespace, backupName(name), signal),
+    ]);
+    const members = await this.#list(pods, namespace, clusterSelector(name), signal);
+    const cluster = await this.#find(clusterKind, namespace, name, signal);
+    const record = cluster === null ? null : projectCluster(cluster);
+    if (record === null) return null;
+    return {
+      objects: {
+        cluster: record,
+        statefulSet: statefulSet === null ? null : projectStatefulSet(statefulSet),
+        pods: members.map(projectPod).filter((pod) => pod !== null),
+        budgets: budgets.map(projectBudget).filter((budget) => budget !== null),
+        backup: backup === null ? null : projectBackup(backup),
+      },
+      rollout: rollout as MySQLRollout | null,
+    };
+  }
+
+  /** The MySQLCluster as it is, with every field. `null` when it is gone. */
+  readCluster(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(clusterKind, namespace, name, signal);
+  }
+
+  readPod(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(pods, namespace, name, signal, 'disrupt');
+  }
+
+  createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
+    const { namespace, name, uid } = cluster;
+    return this.#client.call({
+      method: 'POST',
+      path: path(rolloutKind, { namespace }),
+      body: {
+        apiVersion: `${rolloutKind.group}/${rolloutKind.version}`,
+        kind: rolloutKind.kind,
+        metadata: {
+          namespace,
+          name,
+          ownerReferences: [
+            {
+              apiVersion: `${clusterKind.group}/${clusterKind.version}`,
+              kind: clusterKind.kind,
+              name,
+              uid,
+              controller: true,
+            },
+          ],
+        },
+      },
+      lane: 'status',
+      signal,
+    });
+  }
+
+  /** Replaces the status; its resourceVersion is the precondition that fences a second leader and a user's edit. */
+  replaceRolloutStatus(
+    rollout: MySQLRollout,
+    status: RolloutStatus,
+    lane: 'disrupt' | 'status',
+    signal: AbortSignal,
+  ): Promise<MySQLRollout> {
+    const { namespace, name } = rollout.metadata;
+    return this.#client.call({
+      method: 'PUT',
+      path: path(rolloutKind, { namespace, name, subresource: 'status' }),
+      body: { ...rollout, status },
+      lane,
+      signal,
+    });
+  }
+
+  replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {
+    return this.#client.call({
+      method: 'PUT',
+      path: path(clusterKind, { namespace, name, subresource: 'status' }),
+      body: cluster,
+      lane: 'status',
+      signal,
+    });
+  }
+
+  /** With the pod's own grace period, never less. */
+  deletePod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
+    return this.#client.call({
+      method: 'DELETE',
+      path: path(pods, { namespace, name }),
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
+      lane: 'disrupt',
+      signal,
+    });
+  }
+
+  /** Rejects with 429 where a PodDisruptionBudget refuses. */
+  evictPod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
+    return this.#client.call({
+      method: 'POST',
+      path: path(pods, { namespace, name, subresource: 'eviction' }),
+      body: {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { namespace, name },
+        deleteOptions: { preconditions: { uid, resourceVersion } },
+      },
+      lane: 'disrupt',
+      retries: 0,
+      signal,
+    });
+  }
+
+  /** `null` takes an annotation away. Resolves to the pod's new resourceVersion. */
+  async annotatePod(
+    namespace: string,
+    { name, uid, resourceVersion }: Omit<Target, 'ordinal'>,
+    annotations: Readonly<Record<string, string | null>>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const pod = await this.#client.call<{ metadata: { resourceVersion: string } }>({
+      method: 'PATCH',
+      path: path(pods, { namespace, name }),
+      contentType: mergePatch,
+      body: { metadata: { uid, resourceVersion, annotations } },
+      lane: 'disrupt',
+      signal,
+    });
+    return pod.metadata.resourceVersion;
+  }
+
+  /** Resolves to the StatefulSet as the patch and every webhook have left it. */
+  async patchStatefulSet(
+    { namespace, name, uid, resourceVersion }: StatefulSetRecord,
+    patch: { readonly labels?: Json; readonly spec?: Json; readonly status?: Json },
+    signal: AbortSignal,
+  ): Promise<StatefulSetRecord | null> {
+    const { labels, spec, status } = patch;
+    const raw = await this.#client.call<Json>({
+      method: 'PATCH',
+      path: path(statefulSets, status ? { namespace, name, subresource: 'status' } : { namespace, name }),
+      contentType: mergePatch,
+      body: {
+        metadata: { uid, resourceVersion, ...(labels && { labels }) },
+        ...(spec && { spec }),
+        ...(status && { status }),
+      },
+      lane: 'disrupt',
+      signal,
+    });
+    return projectStatefulSet(raw);
+  }
+
+  async #find(
+    kind: ResourceKind,
+    namespace: string,
+    name: string,
+    signal: AbortSignal,
+    lane: 'disrupt' | 'read' = 'disrupt',
+  ): Promise<Json | null> {
+    try {
+      return await this.#client.call<Json>({ method: 'GET', path: path(kind, { namespace, name }), lane, signal });
+    } catch (error) {
+      if (isNotFound(error)) return null;
+      throw error;
+    }
+  }
+
+  async #list(
+    kind: ResourceKind,
+    namespace: string,
+    labelSelector: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly Json[]> {
+    const query = labelSelector === undefined ? {} : { labelSelector };
+    const list = await this.#client.call<Json>({
+      method: 'GET',
+      path: path(kind, { namespace }),
+      query,
+      lane: 'disrupt',
+      signal,
+    });
+    return items(list['items']);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Hold } from '../core/decision.ts';
+import type { World } from '../kube/world.ts';
+import { Ages } from '../moco/ages.ts';
+import type { OwnWrite } from './own-writes.ts';
+import type { LastStep, MySQLRollout } from './rollout-resource.ts';
+
+/** How a step ended. `unknown` when it may or may not have happened. */
+export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
+
+/** A step whose result the status doesn't carry yet. */
+export interface Finished {
+  readonly lastStep: LastStep;
+  readonly result: StepResult;
+  /** Members taken away by it. */
+  readonly disrupted: number;
+  /** A demotion was asked for, or taken back. */
+  readonly demotion: { readonly askedAt: string; readonly pod: { name: string; uid: string } } | 'takenBack' | null;
+}
+
+/** The API server's refusal to evict; believed as long as the budgets stay as they were. */
+export interface Refusal {
+  readonly message: string;
+  readonly atMilliseconds: number;
+  /** resourceVersions of the budgets then, by name. */
+  readonly budgets: ReadonlyMap<string, string>;
+}
+
+/**
+ * What this process remembers of one cluster between two passes. Everything here can be lost: a process that starts
+ * without it is slower by a read or a few seconds, never less safe.
+ */
+export class ClusterState {
+  readonly ages: Ages;
+  ownWrites: readonly OwnWrite[] = [];
+  refusal: Refusal | null = null;
+  /** The newest MySQLRollout that this process has written. */
+  rollout: MySQLRollout | null = null;
+  /** The intent that is known to be over, done or not. */
+  settledIntent: string | null = null;
+  finished: Finished | null = null;
+  /** Since when the present rule holds: on the monotonic clock, and as a timestamp. */
+  holding: { readonly rule: Hold['rule']; readonly sinceMilliseconds: number; readonly since: string } | null = null;
+  /** The rule of the last Event about a hold. */
+  announced: Hold['rule'] | null = null;
+  publishedAtMilliseconds = Number.NEGATIVE_INFINITY;
+  /** The last decision that was logged, in a word or two. */
+  logged = '';
+
+  constructor(world: World) {
+    this.ages = new Ages(world);
+  }
+}

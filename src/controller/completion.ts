@@ -1,0 +1,74 @@
+import type { Decision } from '../core/decision.ts';
+import { isConflict } from '../kube/api-error.ts';
+import { objects as items, type Json, object, whole } from '../moco/json.ts';
+import { rolloutCompleteCondition } from '../moco/names.ts';
+import type { ClusterRecord } from '../moco/records.ts';
+import type { ClusterApi, LiveObjects } from './cluster-api.ts';
+
+/** What a decision says about a MySQLCluster as it is just being read. */
+export type Judge = (live: LiveObjects) => Decision;
+
+const mostTries = 3;
+
+/**
+ * Keeps condition `moco-rollout.io/RolloutComplete` on the MySQLCluster, the thing to wait for. Written on transitions
+ * alone, since every write makes MOCO reconcile. True is never written from a cache: the MySQLCluster is read first,
+ * so that a StatefulSet read after it has what MOCO had applied for that generation, and its resourceVersion is the
+ * precondition. Conditions are an atomic list, hence GET, change, PUT.
+ */
+export async function keepCompletion(
+  cluster: ClusterRecord,
+  decision: Decision,
+  judge: Judge,
+  api: ClusterApi,
+  nowTimestamp: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!differs(cluster, decision)) return;
+  const { namespace, name } = cluster;
+  for (let tries = 1; ; tries++) {
+    const raw = await api.readCluster(namespace, name, signal);
+    if (raw === null || object(raw['metadata'])['deletionTimestamp'] !== undefined) return;
+    const live = await api.readAll(namespace, name, signal);
+    if (live === null) return;
+    const judged = judge(live);
+    const generation = whole(object(raw['metadata'])['generation'], 0);
+    if (live.objects.cluster.generation !== generation || !differs(live.objects.cluster, judged)) return;
+    try {
+      const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, nowTimestamp) };
+      await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
+      return;
+    } catch (error) {
+      if (!isConflict(error) || tries === mostTries) throw error;
+    }
+  }
+}
+
+/** Absent is as good as False; True has to be of this very generation, which is what `kubectl wait` compares. */
+function differs({ rolloutComplete, generation }: ClusterRecord, { complete }: Decision): boolean {
+  if (!complete) return rolloutComplete?.status === true;
+  return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
+}
+
+function withCondition(
+  raw: Json,
+  { complete, hold }: Decision,
+  generation: number,
+  nowTimestamp: string,
+): readonly Json[] {
+  const conditions = items(object(raw['status'])['conditions']);
+  const index = conditions.findIndex((condition) => condition['type'] === rolloutCompleteCondition);
+  const before = conditions[index];
+  const status = complete ? 'True' : 'False';
+  const condition = {
+    type: rolloutCompleteCondition,
+    status,
+    reason: complete ? 'RolloutComplete' : (hold?.rule ?? 'RollingOut'),
+    message: complete
+      ? 'every member is at the newest revision and participates'
+      : 'not every member is at the newest revision and participates',
+    observedGeneration: generation,
+    lastTransitionTime: before?.['status'] === status ? before['lastTransitionTime'] : nowTimestamp,
+  };
+  return index < 0 ? [...conditions, condition] : conditions.with(index, condition);
+}

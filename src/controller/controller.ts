@@ -1,0 +1,92 @@
+import type { RolloutPolicy } from '../core/policy.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { EventRecorder } from '../kube/event-recorder.ts';
+import type { Log } from '../kube/log.ts';
+import { WorkQueue } from '../kube/work-queue.ts';
+import type { World } from '../kube/world.ts';
+import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
+import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
+import { Announcer } from './announcer.ts';
+import { Cache, keyOf } from './cache.ts';
+import { ClusterApi } from './cluster-api.ts';
+import { Reconciler } from './reconciler.ts';
+import { Watches } from './watches.ts';
+
+export interface ControllerOptions {
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly log: Log;
+  readonly metrics: { readonly rollouts: RolloutMetrics; readonly workQueues: WorkQueueMetrics };
+  readonly defaults: RolloutPolicy;
+  /** Empty: all of them. */
+  readonly namespaces: readonly string[];
+  readonly concurrency: number;
+  /** Names this process; another one for each start. */
+  readonly holder: string;
+  readonly isLeading: () => boolean;
+}
+
+const component = 'moco-rollout';
+
+/** Watches, queue and reconciler, put together. Watches from the start; reconciles from `work` on. */
+export class Controller {
+  readonly #watches: Watches;
+  readonly #cache = new Cache();
+  readonly #queue: WorkQueue;
+  readonly #options: ControllerOptions;
+  #synced = false;
+
+  constructor(options: ControllerOptions) {
+    const { client, world, log, metrics, defaults, namespaces, concurrency, holder, isLeading } = options;
+    this.#options = options;
+    this.#watches = new Watches(this.#cache, client, world, log, namespaces);
+    const recorder = new EventRecorder({ client, world, component, instance: holder, log });
+    const announcer = new Announcer({ recorder, metrics: metrics.rollouts, log, world });
+    const api = new ClusterApi(client);
+    const reconciler = new Reconciler({
+      cache: this.#cache,
+      api,
+      world,
+      log,
+      defaults,
+      announcer,
+      holder,
+      isLeading,
+    });
+    this.#queue = new WorkQueue({
+      name: 'clusters',
+      world,
+      concurrency,
+      process: (key, signal) => reconciler.reconcile(key, signal),
+      onError: (key, error, retries) => log.warn({ cluster: key, error, retries }, 'a pass failed and is tried again'),
+      metrics: metrics.workQueues,
+    });
+    this.#cache.onChange((key) => this.#queue.add(key));
+  }
+
+  /** Every kind has been listed at least once. */
+  get hasSynced(): boolean {
+    return this.#synced;
+  }
+
+  /** Keeps the cache until aborted. */
+  async watch(signal: AbortSignal): Promise<void> {
+    const synced = this.#watches.synced().then(() => {
+      this.#synced = true;
+      this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
+    });
+    await Promise.all([this.#watches.run(signal), synced]);
+  }
+
+  /** Starts to reconcile, every cluster first, once the cache is in sync. */
+  async work(): Promise<void> {
+    await this.#watches.synced();
+    for (const cluster of this.#cache.clusters.values()) this.#queue.add(keyOf(cluster.namespace, cluster.name));
+    this.#queue.start();
+  }
+
+  /** Takes no new pass and waits for those under way. */
+  drain(graceMilliseconds: number): Promise<void> {
+    return this.#queue.drain(graceMilliseconds);
+  }
+}

@@ -1,0 +1,139 @@
+import { decide } from '../core/decide.ts';
+import { isConflict } from '../kube/api-error.ts';
+import { timestampOf } from '../moco/timestamp.ts';
+import { type Acted, act } from './act.ts';
+import { splitKey } from './cache.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { Context, Requeue } from './context.ts';
+import { type Gathered, gather } from './gather.ts';
+import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
+import type { Intent, MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+import { statusOf } from './status.ts';
+
+/** A confirmation older than this proves nothing any more. */
+const confirmationMilliseconds = 1000;
+/** After a veto by what was just read; the watches usually wake the cluster earlier. */
+const vetoedMilliseconds = 1000;
+
+const atOnce: Requeue = { requeueAfterMilliseconds: 0 };
+const vetoed: Requeue = { requeueAfterMilliseconds: vetoedMilliseconds };
+
+/** Confirm, intend, act. Every way out leaves an intent in the status only where its outcome is open. */
+export async function disrupt(
+  context: Context,
+  key: string,
+  step: DisruptiveStep,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<Requeue> {
+  const { api, world, log, announcer } = context;
+  const [namespace, name] = splitKey(key);
+  const confirmingSince = world.monotonic();
+  const live = await api.readAll(namespace, name, signal);
+  if (!live?.rollout) return vetoed;
+  if (await settleIntent(context, key, live.rollout, state, signal)) return atOnce;
+  const confirmed = gather(live.objects, live.rollout, state, context.defaults, world, 'live');
+  const decision = decide(confirmed.snapshot, confirmed.policy);
+  const confirmedStep = decision.step;
+  if (!isDisruptive(confirmedStep) || !sameStep(step, confirmedStep)) {
+    log.debug({ cluster: key, step: step.kind }, 'what was just read says otherwise');
+    return vetoed;
+  }
+  const intent = intendedNow(context, confirmed, confirmedStep);
+  const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
+  if (!(await write(context, live.rollout, status, state, signal))) return atOnce;
+  if (!context.isLeading() || world.monotonic() - confirmingSince > confirmationMilliseconds) {
+    state.settledIntent = intent.id;
+    log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
+    return atOnce;
+  }
+  const acted = await act(confirmedStep, confirmed.objects, api, world, signal);
+  remember(context, confirmed, confirmedStep, intent, acted, state);
+  announcer.stepEnded(confirmed, confirmedStep, acted);
+  return atOnce;
+}
+
+/**
+ * An intent whose outcome nobody here knows, after a crash, a change of leader or a lost answer, is made void before
+ * anything else is done. Resolves to whether there was one.
+ */
+export async function settleIntent(
+  context: Context,
+  key: string,
+  rollout: MySQLRollout,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { intent, ...status } = rollout.status ?? {};
+  if (!intent || intent.id === state.settledIntent) return false;
+  await makeVoid(intent, splitKey(key)[0], context.api, signal);
+  if (await write(context, rollout, status, state, signal)) {
+    state.settledIntent = intent.id;
+    context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'an unfinished step of before is over');
+  }
+  return true;
+}
+
+/** Whether the status could be written; not when another leader or the user has written before. */
+async function write(
+  { api, world }: Context,
+  rollout: MySQLRollout,
+  status: RolloutStatus,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    state.rollout = await api.replaceRolloutStatus(rollout, status, 'disrupt', signal);
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+  state.finished = null;
+  state.publishedAtMilliseconds = world.monotonic();
+  return true;
+}
+
+function intendedNow({ world, holder }: Context, { snapshot }: Gathered, step: DisruptiveStep): Intent {
+  const id = `${holder}-${Math.floor(world.random() * 2 ** 48).toString(36)}`;
+  const revision = snapshot.statefulSet?.updateRevision ?? '';
+  return intentOf(step, revision, id, holder, timestampOf(world.wall()));
+}
+
+/** What the next passes have to know of the step. */
+function remember(
+  { world }: Context,
+  { objects }: Gathered,
+  step: DisruptiveStep,
+  intent: Intent,
+  acted: Acted,
+  state: ClusterState,
+): void {
+  const { result, done, ownWrites, message, refusedByBudget } = acted;
+  if (result !== 'unknown') state.settledIntent = intent.id;
+  state.ownWrites = ownWrites;
+  if (refusedByBudget) {
+    state.refusal = {
+      message: message ?? 'too many requests',
+      atMilliseconds: world.monotonic(),
+      budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
+    };
+  }
+  const { name, uid } = step.targets[0] ?? { name: '', uid: '' };
+  state.finished = {
+    lastStep: {
+      step: step.kind,
+      rule: ruleOf(step),
+      pods: step.targets.map((target) => target.name),
+      at: intent.at,
+      result: message === null ? result : `${result}: ${message}`,
+    },
+    result,
+    disrupted: step.kind === 'delete' || step.kind === 'evict' ? done.length : 0,
+    demotion:
+      step.kind === 'demote'
+        ? { askedAt: intent.at, pod: { name, uid } }
+        : step.kind === 'undemote' && step.demoted
+          ? 'takenBack'
+          : null,
+  };
+}

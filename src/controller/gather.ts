@@ -1,0 +1,79 @@
+import type { RolloutPolicy } from '../core/policy.ts';
+import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../core/snapshot.ts';
+import { isAtLeast } from '../kube/resource-version.ts';
+import type { World } from '../kube/world.ts';
+import type { Ages } from '../moco/ages.ts';
+import type { BudgetRecord, ClusterObjects } from '../moco/records.ts';
+import { objectFacts } from '../moco/snapshot.ts';
+import { milliseconds } from '../moco/timestamp.ts';
+import type { ClusterState, Refusal } from './cluster-state.ts';
+import { unseen } from './own-writes.ts';
+import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+import { wishesOf } from './wishes.ts';
+
+/** One look at a cluster: the objects, and what `decide` gets of them. */
+export interface Gathered {
+  readonly objects: ClusterObjects;
+  readonly rollout: MySQLRollout | null;
+  readonly snapshot: ClusterSnapshot;
+  readonly policy: RolloutPolicy;
+}
+
+/**
+ * Makes the facts of a decision from objects, cached or just read. `live` ones show every write of ours by
+ * definition; cached ones are behind them until they do.
+ */
+export function gather(
+  objects: ClusterObjects,
+  rollout: MySQLRollout | null,
+  state: ClusterState,
+  defaults: RolloutPolicy,
+  world: World,
+  source: 'live' | 'cached',
+): Gathered {
+  if (source === 'cached') {
+    state.ownWrites = unseen(state.ownWrites, objects, world.monotonic(), isAtLeast);
+  }
+  const { policy, problem } = wishesOf(rollout?.spec, defaults);
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  const status = rollout?.status;
+  const snapshot = state.ages.look((): ClusterSnapshot => {
+    const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
+    const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt });
+    return {
+      ...facts,
+      budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
+      memory: memoryOf(rollout, revision, state.ages),
+      policyProblem: problem,
+      ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),
+    };
+  });
+  return { objects, rollout, snapshot, policy };
+}
+
+function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World): BudgetFacts {
+  const stands = refusal !== null && refusal.budgets.get(budget.name) === budget.resourceVersion;
+  return {
+    ...budget,
+    refusal: stands ? refusal.message : null,
+    refusedForSeconds: stands ? (world.monotonic() - refusal.atMilliseconds) / 1000 : 0,
+  };
+}
+
+function memoryOf(rollout: MySQLRollout | null, revision: string, ages: Ages): RolloutMemory {
+  const status: RolloutStatus = rollout?.status ?? {};
+  const object = rollout?.metadata ?? { uid: '', resourceVersion: '' };
+  const age = (fact: string, timestamp: string | undefined): number =>
+    timestamp === undefined ? 0 : ages.since(object, fact, timestamp, milliseconds(timestamp));
+  const progress = status.rollout?.revision === revision ? status.rollout : null;
+  return {
+    proven: progress?.proven ?? false,
+    takenDown: progress?.takenDown ?? [],
+    sinceProgressSeconds: age('progress', progress?.lastProgressAt),
+    switchoverTries: progress?.tries?.count ?? 0,
+    sinceLastTrySeconds: age('try', progress?.tries?.lastEndedAt),
+    recentRevisionAgesSeconds: (status.recentRevisions ?? []).map(({ revision: seen, firstSeenAt }) =>
+      age(`revision ${seen} ${firstSeenAt}`, firstSeenAt),
+    ),
+  };
+}

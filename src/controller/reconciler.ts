@@ -1,0 +1,132 @@
+import { decide } from '../core/decide.ts';
+import type { Decision } from '../core/decision.ts';
+import { ApiError, isAlreadyExists, isNotFound } from '../kube/api-error.ts';
+import { isAtLeast } from '../kube/resource-version.ts';
+import type { ClusterRecord } from '../moco/records.ts';
+import { timestampOf } from '../moco/timestamp.ts';
+import { act } from './act.ts';
+import { splitKey } from './cache.ts';
+import { ClusterState } from './cluster-state.ts';
+import { keepCompletion } from './completion.ts';
+import type { Context, Requeue } from './context.ts';
+import { disrupt, settleIntent } from './disrupt.ts';
+import { type Gathered, gather } from './gather.ts';
+import { isDisruptive } from './intent.ts';
+import { publish } from './publish.ts';
+import type { MySQLRollout } from './rollout-resource.ts';
+import { shownAfterSeconds } from './status.ts';
+
+/** How often a write of ours is looked for that no watch has brought. */
+const unseenMilliseconds = 1000;
+
+/** One pass over one cluster at a time: gather, decide, then at most one step, else the status. */
+export class Reconciler {
+  readonly #context: Context;
+  readonly #states = new Map<string, ClusterState>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Rejects where the API server doesn't answer or refuses; the work queue comes back with backoff. */
+  async reconcile(key: string, signal: AbortSignal): Promise<Requeue> {
+    const { cache, world, defaults } = this.#context;
+    if (!this.#context.isLeading()) return {};
+    const objects = cache.objects(key);
+    if (objects === null) {
+      this.#forget(key);
+      return {};
+    }
+    const state = this.#stateOf(key);
+    const rollout = this.#newestRollout(key, state);
+    if (rollout === null && !objects.cluster.deleting) {
+      await this.#createRollout(objects.cluster, signal);
+      return {};
+    }
+    const gathered = gather(objects, rollout, state, defaults, world, 'cached');
+    const decision = decide(gathered.snapshot, gathered.policy);
+    if (isDisruptive(decision.step)) return disrupt(this.#context, key, decision.step, state, signal);
+    if (decision.step.kind !== 'none') await this.#adjust(gathered, decision, state, signal);
+    if (rollout !== null && (await settleIntent(this.#context, key, rollout, state, signal))) {
+      return { requeueAfterMilliseconds: 0 };
+    }
+    return this.#record(gathered, decision, state, signal);
+  }
+
+  /** The watch brings it, and with it the next pass. */
+  async #createRollout(cluster: ClusterRecord, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#context.api.createRollout(cluster, signal);
+    } catch (error) {
+      // It exists already, or its namespace is going: either way a watch has something to say soon.
+      const ending = error instanceof ApiError && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
+      if (!isAlreadyExists(error) && !isNotFound(error) && !ending) throw error;
+    }
+  }
+
+  #forget(key: string): void {
+    if (this.#states.delete(key)) this.#context.announcer.forget(...splitKey(key));
+  }
+
+  #stateOf(key: string): ClusterState {
+    const state = this.#states.get(key) ?? new ClusterState(this.#context.world);
+    this.#states.set(key, state);
+    return state;
+  }
+
+  /** The cached one, unless a write of ours has brought a newer one. */
+  #newestRollout(key: string, state: ClusterState): MySQLRollout | null {
+    const cached = this.#context.cache.rollouts.get(...splitKey(key))?.object ?? null;
+    const own = state.rollout;
+    if (cached === null || own === null || own.metadata.uid !== cached.metadata.uid) return cached;
+    return isAtLeast(cached.metadata.resourceVersion, own.metadata.resourceVersion) ? cached : own;
+  }
+
+  /** Writes to the StatefulSet that take nobody away; its uid and resourceVersion are all the fence they need. */
+  async #adjust(gathered: Gathered, { step }: Decision, state: ClusterState, signal: AbortSignal): Promise<void> {
+    const { api, world, announcer } = this.#context;
+    const acted = await act(step, gathered.objects, api, world, signal);
+    state.ownWrites = acted.ownWrites;
+    // A conflict means that a newer object is on its way to the cache.
+    if (acted.result === 'conflict') return;
+    if (acted.result !== 'done') throw new Error(acted.message ?? `${step.kind} failed`);
+    announcer.stepEnded(gathered, step, acted);
+  }
+
+  /** Writes what people see, and says when to look again. */
+  async #record(gathered: Gathered, decision: Decision, state: ClusterState, signal: AbortSignal): Promise<Requeue> {
+    const { api, announcer, world, defaults } = this.#context;
+    const heldForSeconds = this.#heldFor(decision, state);
+    announcer.decided(gathered, decision, state, heldForSeconds);
+    const now = timestampOf(world.wall());
+    const publishIn = await publish(gathered, decision, state, heldForSeconds, api, world, signal);
+    await keepCompletion(
+      gathered.objects.cluster,
+      decision,
+      ({ objects, rollout }) => {
+        const look = gather(objects, rollout, state, defaults, world, 'live');
+        return decide(look.snapshot, look.policy);
+      },
+      api,
+      now,
+      signal,
+    );
+    const delays = [
+      publishIn,
+      decision.hold === null ? null : (shownAfterSeconds - heldForSeconds) * 1000,
+      state.ownWrites.length > 0 ? unseenMilliseconds : null,
+      decision.lookAgainInSeconds === null ? null : decision.lookAgainInSeconds * 1000,
+    ].filter((delay): delay is number => delay !== null && delay > 0);
+    return delays.length === 0 ? {} : { requeueAfterMilliseconds: Math.min(...delays) };
+  }
+
+  #heldFor({ hold }: Decision, state: ClusterState): number {
+    const { world } = this.#context;
+    const now = world.monotonic();
+    if (hold === null) state.holding = null;
+    else if (state.holding?.rule !== hold.rule) {
+      state.holding = { rule: hold.rule, sinceMilliseconds: now, since: timestampOf(world.wall()) };
+    }
+    return state.holding === null ? 0 : (now - state.holding.sinceMilliseconds) / 1000;
+  }
+}

@@ -1,0 +1,81 @@
+import type { ApiClient } from '../kube/api-client.ts';
+import type { Log } from '../kube/log.ts';
+import { Reflector } from '../kube/reflector.ts';
+import { cronJobs, path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
+import type { Store, Stored } from '../kube/store.ts';
+import type { World } from '../kube/world.ts';
+import type { Json } from '../moco/json.ts';
+import { clusterKind } from '../moco/names.ts';
+import {
+  createdBySelector,
+  memberSelector,
+  projectBackup,
+  projectBudget,
+  projectCluster,
+  projectPod,
+  projectStatefulSet,
+} from '../moco/projections.ts';
+import type { Cache, RolloutRecord } from './cache.ts';
+import { type MySQLRollout, rolloutKind } from './rollout-resource.ts';
+
+interface Watch {
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly synced: Promise<void>;
+}
+
+/** Keeps the cache as the API server has it, in the namespaces named or, where none is, in all. */
+export class Watches {
+  readonly #reflectors: readonly Watch[];
+
+  constructor(cache: Cache, client: ApiClient, world: World, log: Log, namespaces: readonly string[]) {
+    const scopes = namespaces.length === 0 ? [undefined] : namespaces;
+    const watch = <R extends Stored>(
+      kind: ResourceKind,
+      store: Store<R>,
+      project: (raw: Json) => R | null,
+      labelSelector?: string,
+    ): readonly Watch[] =>
+      scopes.map(
+        (namespace) =>
+          new Reflector({
+            client,
+            world,
+            log,
+            store,
+            project,
+            path: path(kind, namespace === undefined ? {} : { namespace }),
+            ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
+          }),
+      );
+    this.#reflectors = [
+      ...watch(clusterKind, cache.clusters, projectCluster),
+      ...watch(rolloutKind, cache.rollouts, projectRollout),
+      ...watch(statefulSets, cache.statefulSets, projectStatefulSet, memberSelector),
+      ...watch(podDisruptionBudgets, cache.budgets, projectBudget),
+      ...watch(cronJobs, cache.backups, projectBackup, createdBySelector),
+      ...watch(pods, cache.pods, projectPod, memberSelector),
+    ];
+  }
+
+  /** Lists one kind after another, so that their pages don't pile up in memory; each watch goes on from there. */
+  async run(signal: AbortSignal): Promise<void> {
+    const running: Promise<void>[] = [];
+    for (const reflector of this.#reflectors) {
+      running.push(reflector.run(signal));
+      await reflector.synced;
+      if (signal.aborted) break;
+    }
+    await Promise.all(running);
+  }
+
+  /** Resolves once every kind has been listed. */
+  async synced(): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.synced));
+  }
+}
+
+function projectRollout(raw: Json): RolloutRecord | null {
+  const object = raw as unknown as MySQLRollout;
+  const { namespace, name, uid, resourceVersion } = object.metadata;
+  return { namespace, name, uid, resourceVersion, object };
+}

@@ -1,0 +1,30 @@
+import { ApiError } from './kube/api-error.ts';
+
+/** What the command line asks for can't be: exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Another replica works now, or may: exit status 1, and the Deployment starts this one anew. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+}
+
+/**
+ * One sentence for the person who started the program. Errors of our own are such a sentence already; anything else
+ * is a defect, and says so with its stack, which is all that a report of it can begin with.
+ */
+export function explainFailure(error: unknown): string {
+  if (error instanceof ApiError)
+    return `the API server ${error.status === 0 ? 'gave no answer' : 'refused'}: ${error.message}`;
+  if (error instanceof Error && ownErrors.has(error.name)) return error.message;
+  return `a defect: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
+
+const ownErrors: ReadonlySet<string> = new Set([
+  'UsageError',
+  'ConfigurationError',
+  'CertificateError',
+  'ListenError',
+  'LeaseLostError',
+]);

@@ -1,0 +1,168 @@
+import { ApiError, type NoAnswerReason } from './api-error.ts';
+import { backoffMilliseconds } from './backoff.ts';
+import { delay } from './delay.ts';
+import { linesOf, textOf } from './lines.ts';
+import { path, type ResourceKind, type ResourcePlace } from './resource.ts';
+import { errorOfAnswer } from './status.ts';
+import { TimeLimit } from './time-limit.ts';
+import { type Lane, TokenBucket } from './token-bucket.ts';
+import type { ExchangeRequest, ExchangeResponse, World } from './world.ts';
+
+export type { Lane } from './token-bucket.ts';
+
+const defaultTimeoutMilliseconds = 10_000;
+const defaultRetries = 3;
+const retryBackoff = { firstMilliseconds: 200, longestMilliseconds: 5_000 };
+/** A server that asks for more than this gets its wait from whoever called, who may have better things to do. */
+const longestRetryAfterSeconds = 10;
+const refusals: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export type ContentType =
+  | 'application/json'
+  | 'application/merge-patch+json'
+  | 'application/strategic-merge-patch+json'
+  | 'application/json-patch+json'
+  | 'application/apply-patch+yaml';
+
+export interface CallOptions {
+  readonly lane: Lane;
+  readonly signal?: AbortSignal;
+  readonly query?: Query;
+  /** How often it may be sent again; 3 unless told. */
+  readonly retries?: number;
+  /** For one try, from its sending to the last byte of the answer; the client's own unless told. */
+  readonly timeoutMilliseconds?: number;
+}
+
+export interface Call extends CallOptions {
+  readonly method: ExchangeRequest['method'];
+  /** Without its query, as `path()` makes it. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly contentType?: ContentType;
+}
+
+/** One answer, or the lack of one (status 0), for whoever counts them. */
+export interface Answer {
+  readonly method: string;
+  readonly lane: Lane;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+export interface ApiClientOptions {
+  readonly world: World;
+  readonly qps: number;
+  readonly burst: number;
+  readonly userAgent?: string;
+  readonly timeoutMilliseconds?: number;
+  readonly onAnswer?: (answer: Answer) => void;
+}
+
+/**
+ * Calls the API server: paced, limited in time, with one type of error. Objects go in and come out as plain JSON, so
+ * that no field is lost that somebody else has put there.
+ *
+ * A GET is sent again after no answer, 429 and 5xx. A write is sent again only where it can't have been carried out:
+ * the connection was refused, or the server said 429 or 503 together with when to come back.
+ */
+export class ApiClient {
+  readonly #world: World;
+  readonly #bucket: TokenBucket;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeoutMilliseconds: number;
+  readonly #onAnswer: (answer: Answer) => void;
+
+  constructor({ world, qps, burst, userAgent = 'moco-rollout', ...options }: ApiClientOptions) {
+    this.#world = world;
+    this.#bucket = new TokenBucket({ world, qps, burst });
+    this.#headers = { accept: 'application/json', 'user-agent': userAgent };
+    this.#timeoutMilliseconds = options.timeoutMilliseconds ?? defaultTimeoutMilliseconds;
+    this.#onAnswer = options.onAnswer ?? (() => {});
+  }
+
+  /** Resolves to the answer's body. Rejects with `ApiError` and nothing else. */
+  async call<T>(call: Call): Promise<T> {
+    const { lane, signal, retries = defaultRetries } = call;
+    for (let failures = 0; ; ) {
+      if (!(await this.#bucket.take(lane, signal))) throw aborted(call, signal);
+      try {
+        return await this.#once<T>(call);
+      } catch (error) {
+        failures += 1;
+        const wait = error instanceof ApiError && failures <= retries ? this.#wait(call, error, failures) : null;
+        if (wait === null) throw error;
+        if (!(await delay(this.#world, wait, signal))) throw aborted(call, signal);
+      }
+    }
+  }
+
+  get<T>(kind: ResourceKind, place: ResourcePlace & { readonly name: string }, options: CallOptions): Promise<T> {
+    return this.call({ ...options, method: 'GET', path: path(kind, place) });
+  }
+
+  list<T>(kind: ResourceKind, place: Pick<ResourcePlace, 'namespace'>, options: CallOptions): Promise<T> {
+    return this.call({ ...options, method: 'GET', path: path(kind, place) });
+  }
+
+  create<T>(kind: ResourceKind, place: ResourcePlace, body: unknown, options: CallOptions): Promise<T> {
+    return this.call({ ...options, method: 'POST', path: path(kind, place), body });
+  }
+
+  replace<T>(
+    kind: ResourceKind,
+    place: ResourcePlace & { readonly name: string },
+    body: unknown,
+    options: CallOptions,
+  ): Promise<T> {
+    return this.call({ ...options, method: 'PUT', path: path(kind, place), body });
+  }
+
+  patch<T>(
+    kind: ResourceKind,
+    place: ResourcePlace & { readonly name: string },
+    contentType: ContentType,
+    body: unknown,
+    options: CallOptions,
+  ): Promise<T> {
+    return this.call({ ...options, method: 'PATCH', path: path(kind, place), contentType, body });
+  }
+
+  /** `body` is a DeleteOptions, for its preconditions. */
+  remove<T>(
+    kind: ResourceKind,
+    place: ResourcePlace & { readonly name: string },
+    body: unknown,
+    options: CallOptions,
+  ): Promise<T> {
+    return this.call({ ...options, method: 'DELETE', path: path(kind, place), body });
+  }
+
+  /**
+   * The lines of an answer without end, as they come: a watch. Only the answer's head has a time limit; whoever
+   * reads judges a silence. Ends where the server ends it, throws `ApiError` otherwise. Leaving the loop closes it.
+   */
+  async *stream(requestPath: string, query: Query, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+    const call: Call = { method: 'GET', path: requestPath, query, lane: 'read', signal };
+    if (!(await this.#bucket.take('read', signal))) throw aborted(call, signal);
+    const limit = new TimeLimit(this.#world, this.#timeoutMilliseconds, signal);
+    let response: ExchangeResponse;
+    try {
+      response = await this.#answer(call, 'watch', limit);
+    } finally {
+      limit.end();
+    }
+    const link = (): void => body.abort(signal.reason);
+    const body = new Abortable(response.body, signal, link);
+    try {
+      yield* linesOf(response.body);
+    } catch (error) {
+      throw noAnswer(call, error, { passed: false, aborted: signal.aborted });
+    } finally {
+      body.end();
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/** More than any object that etcd takes (1.5 MB by default), however its text is escaped. */
+const longestLineCharacters = 64 * 1024 * 1024;
+
+/**
+ * The lines of a byte stream, however it is cut into chunks: in the middle of a line, or of a character. What follows
+ * the last newline is dropped, since a line without its end is one that a broken connection has cut. Empty lines are
+ * skipped.
+ */
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let pieces: string[] = [];
+  let heldCharacters = 0;
+  for await (const chunk of bytes) {
+    const text = decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      pieces.push(text.slice(start, end));
+      const line = pieces.length === 1 ? (pieces[0] ?? '') : pieces.join('');
+      pieces = [];
+      heldCharacters = 0;
+      start = end + 1;
+      if (line.trim() !== '') yield line;
+    }
+    if (start < text.length) {
+      pieces.push(text.slice(start));
+      heldCharacters += text.length - start;
+    }
+    if (heldCharacters > longestLineCharacters) {
+      throw new RangeError(`expected lines of at most ${longestLineCharacters} characters, got ${heldCharacters} so far`);
+    }
+  }
+}
+
+/** A whole body as text. */
+export async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,17 @@
+const numeric = /^\d+$/;
+
+/**
+ * Whether resourceVersion `a` is `b` or a later one of the same kind. They are decimal integers of any length
+ * (KEP-5504, Kubernetes 1.35; true of etcd's revisions before), so they are compared without ever becoming numbers.
+ * What isn't one is at least another only where the two are equal.
+ */
+export function isAtLeast(a: string, b: string): boolean {
+  if (a === b) return true;
+  if (!numeric.test(a) || !numeric.test(b)) return false;
+  const [left, right] = [withoutZeros(a), withoutZeros(b)];
+  return left.length === right.length ? left >= right : left.length > right.length;
+}
+
+function withoutZeros(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, '');
+}

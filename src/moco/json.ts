@@ -1,0 +1,33 @@
+// Reading objects of unknown shape: what isn't of the expected type counts as absent, so that an object without
+// labels, without status or with unknown fields is an object with less in it and never an exception.
+
+export type Json = Readonly<Record<string, unknown>>;
+
+const nothing: Json = {};
+
+export function object(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : nothing;
+}
+
+export function objects(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.map(object) : [];
+}
+
+export function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+export function whole(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isInteger(value) ? value : otherwise;
+}
+
+export function texts(value: unknown): Readonly<Record<string, string>> {
+  const entries = Object.entries(object(value)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(entries);
+}
+
+export function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}

@@ -1,0 +1,27 @@
+import type { LabelSelector } from './records.ts';
+
+/**
+ * Whether a `policy/v1` selector matches: an empty one matches every pod of its namespace, none at all matches no pod.
+ * An operator that Kubernetes does not know matches, which can only make us wait.
+ */
+export function selects(selector: LabelSelector | null, labels: Readonly<Record<string, string>>): boolean {
+  if (selector === null) return false;
+  return (
+    Object.entries(selector.matchLabels).every(([key, value]) => labels[key] === value) &&
+    selector.matchExpressions.every(({ key, operator, values }) => {
+      const value = labels[key];
+      switch (operator) {
+        case 'In':
+          return value !== undefined && values.includes(value);
+        case 'NotIn':
+          return value === undefined || !values.includes(value);
+        case 'Exists':
+          return value !== undefined;
+        case 'DoesNotExist':
+          return value === undefined;
+        default:
+          return true;
+      }
+    })
+  );
+}

@@ -1,0 +1,237 @@
+import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
+import {
+  agentContainer,
+  annotationOn,
+  appNameLabel,
+  appNameOfMoco,
+  clusteringStoppedAnnotation,
+  clusterNameLabel,
+  createdByLabel,
+  createdByMoco,
+  demoteAnnotation,
+  demotedForAnnotation,
+  forceRollingUpdateAnnotation,
+  mysqldContainer,
+  preventDeleteAnnotation,
+  reconciliationStoppedAnnotation,
+  revisionHashLabel,
+  roleLabel,
+  rolePrimary,
+  roleReplica,
+  rolloutCompleteCondition,
+  strategyLabel,
+  strategyOnDelete,
+} from './names.ts';
+import type {
+  BackupRecord,
+  BudgetRecord,
+  ClusterRecord,
+  ContainerRecord,
+  LabelSelector,
+  PodRecord,
+  StatefulSetRecord,
+} from './records.ts';
+
+// Objects as the API server sends them, made into records. `null` for an object that is nothing to us, such as a pod
+// with MOCO's labels and a name that no StatefulSet gives.
+
+const prefix = 'moco-';
+const backupPrefix = 'moco-backup-';
+
+/** StatefulSet, PodDisruptionBudget and headless Service of a cluster. */
+export const statefulSetName = (clusterName: string): string => `${prefix}${clusterName}`;
+export const backupName = (clusterName: string): string => `${backupPrefix}${clusterName}`;
+
+/** Pods and StatefulSets that MOCO makes for members, as a label selector for lists and watches. */
+export const memberSelector = `${createdByLabel}=${createdByMoco},${appNameLabel}=${appNameOfMoco}`;
+export const createdBySelector = `${createdByLabel}=${createdByMoco}`;
+export const clusterSelector = (clusterName: string): string => `${memberSelector},${clusterNameLabel}=${clusterName}`;
+
+/** An annotation of MOCO's means something only with this very value. */
+const isOn = (annotations: Json, name: string): boolean => annotations[name] === annotationOn;
+
+function meta(raw: Json) {
+  const metadata = object(raw['metadata']);
+  return {
+    namespace: text(metadata['namespace']) ?? '',
+    name: text(metadata['name']) ?? '',
+    uid: text(metadata['uid']) ?? '',
+    resourceVersion: text(metadata['resourceVersion']) ?? '',
+    generation: whole(metadata['generation'], 0),
+    deletionTimestamp: text(metadata['deletionTimestamp']),
+    labels: texts(metadata['labels']),
+    annotations: object(metadata['annotations']),
+    metadata,
+  };
+}
+
+function conditionOf(status: Json, type: string): Json {
+  return objects(status['conditions']).find((condition) => condition['type'] === type) ?? {};
+}
+
+export function projectCluster(raw: Json): ClusterRecord | null {
+  const { annotations, labels: _, metadata: __, deletionTimestamp, ...own } = meta(raw);
+  const spec = object(raw['spec']);
+  const status = object(raw['status']);
+  const isTrue = (type: string): boolean => conditionOf(status, type)['status'] === 'True';
+  const ours = conditionOf(status, rolloutCompleteCondition);
+  const succeeded = conditionOf(status, 'ReconcileSuccess');
+  return {
+    ...own,
+    deleting: deletionTimestamp !== null,
+    replicas: whole(spec['replicas'], 0),
+    offline: spec['offline'] === true,
+    primaryIndex: whole(status['currentPrimaryIndex'], -1),
+    syncedReplicas: whole(status['syncedReplicas'], 0),
+    errantOrdinals: Array.isArray(status['errantReplicaList'])
+      ? status['errantReplicaList'].map((ordinal) => whole(ordinal, -1))
+      : [],
+    reconciledGeneration: whole(object(status['reconcileInfo'])['generation'], 0),
+    succeededGeneration: succeeded['status'] === 'True' ? whole(succeeded['observedGeneration'], 0) : null,
+    initialized: isTrue('Initialized'),
+    available: isTrue('Available'),
+    healthy: isTrue('Healthy'),
+    reconciliationStopped: isOn(annotations, reconciliationStoppedAnnotation),
+    clusteringStopped: isOn(annotations, clusteringStoppedAnnotation),
+    forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
+    rolloutComplete:
+      ours['type'] === undefined
+        ? null
+        : { status: ours['status'] === 'True', observedGeneration: whole(ours['observedGeneration'], 0) },
+  };
+}
+
+export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
+  const { annotations, labels, metadata: _, generation, deletionTimestamp, ...own } = meta(raw);
+  const clusterName = labels[clusterNameLabel];
+  if (clusterName === undefined || own.name !== statefulSetName(clusterName)) return null;
+  const spec = object(raw['spec']);
+  const status = object(raw['status']);
+  return {
+    ...own,
+    clusterName,
+    deleting: deletionTimestamp !== null,
+    observed: whole(status['observedGeneration'], 0) >= generation,
+    replicas: whole(spec['replicas'], 0),
+    currentRevision: text(status['currentRevision']) ?? '',
+    updateRevision: text(status['updateRevision']) ?? '',
+    strategy: object(spec['updateStrategy'])['type'] === 'OnDelete' ? 'OnDelete' : 'RollingUpdate',
+    labelled: labels[strategyLabel] === strategyOnDelete,
+    forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
+  };
+}
+
+export function projectPod(raw: Json): PodRecord | null {
+  const { annotations, labels, metadata, generation: _, ...own } = meta(raw);
+  const clusterName = labels[clusterNameLabel];
+  if (clusterName === undefined) return null;
+  const stem = `${statefulSetName(clusterName)}-`;
+  const suffix = own.name.startsWith(stem) ? own.name.slice(stem.length) : '';
+  if (!/^\d+$/.test(suffix)) return null;
+  const spec = object(raw['spec']);
+  const status = object(raw['status']);
+  const ready = conditionOf(status, 'Ready');
+  const scheduled = conditionOf(status, 'PodScheduled');
+  return {
+    ...own,
+    clusterName,
+    ordinal: Number(suffix),
+    labels,
+    createdAt: text(metadata['creationTimestamp']) ?? '',
+    revision: labels[revisionHashLabel] ?? '',
+    role: roleOf(labels[roleLabel]),
+    phase: phaseOf(status['phase']),
+    ready: ready['status'] === 'True',
+    readyChangedAt: text(ready['lastTransitionTime']),
+    containersReadyChangedAt: text(conditionOf(status, 'ContainersReady')['lastTransitionTime']),
+    readinessGateClosed: objects(spec['readinessGates']).some(
+      (gate) => conditionOf(status, text(gate['conditionType']) ?? '')['status'] !== 'True',
+    ),
+    unschedulable:
+      scheduled['status'] === 'False' && scheduled['reason'] === 'Unschedulable'
+        ? (text(scheduled['message']) ?? 'no reason given')
+        : null,
+    containers: containers(spec['containers'], status['containerStatuses']),
+    initContainers: containers(spec['initContainers'], status['initContainerStatuses']),
+    graceSeconds: whole(metadata['deletionGracePeriodSeconds'], whole(spec['terminationGracePeriodSeconds'], 30)),
+    demote: isOn(annotations, demoteAnnotation),
+    demotedFor: text(annotations[demotedForAnnotation]),
+    preventDelete: isOn(annotations, preventDeleteAnnotation),
+  };
+}
+
+function roleOf(label: string | undefined): PodRecord['role'] {
+  return label === rolePrimary || label === roleReplica ? label : null;
+}
+
+function phaseOf(phase: unknown): PodRecord['phase'] {
+  switch (phase) {
+    case 'Running':
+    case 'Succeeded':
+    case 'Failed':
+    case 'Unknown':
+      return phase;
+    default:
+      return 'Pending';
+  }
+}
+
+/** One record for each container of the spec; a kubelet that has not spoken yet leaves it waiting without a reason. */
+function containers(specs: unknown, statuses: unknown): readonly ContainerRecord[] {
+  const byName = new Map(objects(statuses).map((status) => [status['name'], status]));
+  return objects(specs).map(({ name }) => containerOf(text(name) ?? '', byName.get(name) ?? {}));
+}
+
+function containerOf(name: string, status: Json): ContainerRecord {
+  const state = object(status['state']);
+  const running = object(state['running']);
+  const terminated = object(state['terminated']);
+  const isRunning = state['running'] !== undefined;
+  const isTerminated = state['terminated'] !== undefined;
+  return {
+    name,
+    part: name === mysqldContainer ? 'mysqld' : name === agentContainer ? 'agent' : 'side',
+    state: isRunning ? 'running' : isTerminated ? 'terminated' : 'waiting',
+    reason: text(terminated['reason']) ?? text(object(state['waiting'])['reason']),
+    ready: status['ready'] === true,
+    started: status['started'] === true,
+    restarts: whole(status['restartCount'], 0),
+    startedAt: text(running['startedAt']),
+    finishedAt: text(terminated['finishedAt']) ?? text(object(object(status['lastState'])['terminated'])['finishedAt']),
+  };
+}
+
+export function projectBudget(raw: Json): BudgetRecord | null {
+  const { annotations: _, labels: __, metadata: ___, deletionTimestamp: ____, generation, ...own } = meta(raw);
+  const spec = object(raw['spec']);
+  const status = object(raw['status']);
+  return {
+    ...own,
+    selector: selectorOf(spec['selector']),
+    observed: whole(status['observedGeneration'], -1) >= generation,
+    disruptionsAllowed: whole(status['disruptionsAllowed'], 0),
+    currentHealthy: whole(status['currentHealthy'], 0),
+    desiredHealthy: whole(status['desiredHealthy'], 0),
+    closed: spec['maxUnavailable'] === 0 || spec['maxUnavailable'] === '0%',
+  };
+}
+
+function selectorOf(raw: unknown): LabelSelector | null {
+  if (raw === undefined || raw === null) return null;
+  const selector = object(raw);
+  return {
+    matchLabels: texts(selector['matchLabels']),
+    matchExpressions: objects(selector['matchExpressions']).map((expression) => ({
+      key: text(expression['key']) ?? '',
+      operator: text(expression['operator']) ?? '',
+      values: strings(expression['values']),
+    })),
+  };
+}
+
+export function projectBackup(raw: Json): BackupRecord | null {
+  const { annotations: _, labels, metadata: __, deletionTimestamp: ___, generation: ____, ...own } = meta(raw);
+  const clusterName = labels[clusterNameLabel] ?? own.name.slice(backupPrefix.length);
+  if (own.name !== backupName(clusterName)) return null;
+  return { ...own, clusterName, active: objects(object(raw['status'])['active']).length > 0 };
+}

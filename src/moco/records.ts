@@ -1,0 +1,111 @@
+import type { ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+
+// What the cache keeps of an object: the fields that a decision reads and nothing else. A raw pod weighs a hundred
+// times as much.
+
+interface ObjectRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** An opaque number; only ever compared as Kubernetes 1.35 allows (KEP-5504). */
+  readonly resourceVersion: string;
+}
+
+/** A MySQLCluster. */
+export interface ClusterRecord extends ObjectRecord {
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly replicas: number;
+  readonly offline: boolean;
+  readonly primaryIndex: number;
+  readonly syncedReplicas: number;
+  readonly errantOrdinals: readonly number[];
+  readonly reconciledGeneration: number;
+  readonly succeededGeneration: number | null;
+  readonly initialized: boolean;
+  readonly available: boolean;
+  readonly healthy: boolean;
+  readonly reconciliationStopped: boolean;
+  readonly clusteringStopped: boolean;
+  readonly forcedRollingUpdate: boolean;
+  /** Our own condition as it stands, or `null` where there is none. */
+  readonly rolloutComplete: { readonly status: boolean; readonly observedGeneration: number } | null;
+}
+
+export interface StatefulSetRecord extends ObjectRecord {
+  /** The MySQLCluster it belongs to. */
+  readonly clusterName: string;
+  readonly deleting: boolean;
+  readonly observed: boolean;
+  readonly replicas: number;
+  readonly currentRevision: string;
+  readonly updateRevision: string;
+  readonly strategy: 'OnDelete' | 'RollingUpdate';
+  readonly labelled: boolean;
+  readonly forcedRollingUpdate: boolean;
+}
+
+/** A container with the moments that its ages are counted from where this program has not seen them come. */
+export interface ContainerRecord extends Omit<ContainerFacts, 'readySinceRestart' | 'notReadyForSeconds'> {
+  /** When the present run started, else `null`. */
+  readonly startedAt: string | null;
+  /** When the last run ended, else `null`. */
+  readonly finishedAt: string | null;
+}
+
+export interface PodRecord extends ObjectRecord {
+  readonly clusterName: string;
+  readonly ordinal: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly createdAt: string;
+  readonly revision: string;
+  readonly role: MemberFacts['role'];
+  readonly phase: MemberFacts['phase'];
+  readonly ready: boolean;
+  /** When condition Ready last changed, else `null`. */
+  readonly readyChangedAt: string | null;
+  readonly containersReadyChangedAt: string | null;
+  readonly readinessGateClosed: boolean;
+  readonly unschedulable: string | null;
+  readonly containers: readonly ContainerRecord[];
+  readonly initContainers: readonly ContainerRecord[];
+  readonly deletionTimestamp: string | null;
+  readonly graceSeconds: number;
+  readonly demote: boolean;
+  readonly demotedFor: string | null;
+  readonly preventDelete: boolean;
+}
+
+/** A PodDisruptionBudget. */
+export interface BudgetRecord extends ObjectRecord {
+  readonly selector: LabelSelector | null;
+  readonly observed: boolean;
+  readonly disruptionsAllowed: number;
+  readonly currentHealthy: number;
+  readonly desiredHealthy: number;
+  readonly closed: boolean;
+}
+
+/** The CronJob of a cluster's scheduled backup. */
+export interface BackupRecord extends ObjectRecord {
+  readonly clusterName: string;
+  readonly active: boolean;
+}
+
+export interface LabelSelector {
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly matchExpressions: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values: readonly string[];
+  }[];
+}
+
+/** Everything about one cluster that MOCO or Kubernetes keeps. */
+export interface ClusterObjects {
+  readonly cluster: ClusterRecord;
+  readonly statefulSet: StatefulSetRecord | null;
+  readonly pods: readonly PodRecord[];
+  readonly budgets: readonly BudgetRecord[];
+  readonly backup: BackupRecord | null;
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import manifest from '../package.json' with { type: 'json' };
+import { Controller } from './controller/controller.ts';
+import { defaultPolicy } from './core/policy.ts';
+import { LeaseLostError, UsageError } from './failure.ts';
+import { ApiClient } from './kube/api-client.ts';
+import { connect } from './kube/connection.ts';
+import { LeaseElector } from './kube/lease-elector.ts';
+import { realWorld } from './kube/real-world.ts';
+import { featureGates } from './options/feature-gates.ts';
+import type { Options } from './options.ts';
+import { healthHandler } from './telemetry/health.ts';
+import { startHttpServer } from './telemetry/http-server.ts';
+import { createLog } from './telemetry/log.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { startWebhook } from './webhook/server.ts';
+
+const leaseName = 'moco-rollout';
+const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+/** What stops has this long altogether, well within a pod's default grace period of 30 s. */
+const stopGraceMilliseconds = 10_000;
+
+/**
+ * The controller from start to SIGTERM. Starts health → webhook → caches → lease → workers, and stops the other way
+ * round. Rejects where something that it needs can't be had, and when its lease is lost.
+ */
+export async function run(options: Options): Promise<void> {
+  const log = createLog({ level: options.logLevel, format: options.logFormat });
+  const connection = connect({ kubeconfigPath: options.kubeconfigPath });
+  const world = realWorld(connection.exchange);
+  const client = new ApiClient({
+    world,
+    qps: options.kubeApiQps,
+    burst: options.kubeApiBurst,
+    userAgent: `moco-rollout/${manifest.version}`,
+  });
+  const enabled = options.featureGates.UpdateStrategyOnDelete;
+  const gate = featureGates.UpdateStrategyOnDelete;
+  const metrics = createMetrics(manifest.version, [{ name: 'UpdateStrategyOnDelete', stage: gate.stage, enabled }]);
+  const identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
+  const stop = new AbortController();
+  const stopping = whenAskedToStop(stop);
+
+  const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path: '/version', lane: 'read' });
+  log.info(
+    { version: manifest.version, server: connection.server, kubernetes: gitVersion, UpdateStrategyOnDelete: enabled },
+    'starting',
+  );
+
+  const elector = options.leaderElect
+    ? new LeaseElector({
+        client,
+        world,
+        log,
+        namespace: options.leaderElectionNamespace ?? (await ownNamespace()),
+        name: leaseName,
+        identity,
+        leaseDurationMilliseconds: options.leaseDurationMilliseconds,
+        renewDeadlineMilliseconds: options.renewDeadlineMilliseconds,
+        retryPeriodMilliseconds: options.retryPeriodMilliseconds,
+        onStartedLeading: () => void controller.work(),
+        onStoppedLeading: () =>
+          stop.abort(new LeaseLostError('the lease was lost: stopping, so that two never act at once')),
+      })
+    : null;
+  const controller = new Controller({
+    client,
+    world,
+    log,
+    metrics,
+    defaults: { ...defaultPolicy, onDelete: enabled, minReadySeconds: options.minReadySeconds },
+    namespaces: options.namespaces,
+    concurrency: options.maxConcurrentReconciles,
+    holder: identity,
+    isLeading: () => !stop.signal.aborted && (elector?.isLeader() ?? true),
+  });
+
+  const closers: (() => Promise<void>)[] = [() => connection.close()];
+  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'a handler failed');
+  try {
+    if (options.healthProbeBindAddress !== null) {
+      const server = await startHttpServer({
+        address: options.healthProbeBindAddress,
+        flag: '--health-probe-bind-address',
+        handlers: {
+          '/healthz': healthHandler('healthz', { ping: () => null }),
+          '/readyz': healthHandler('readyz', {
+            caches: () => (controller.hasSynced ? null : 'not every kind has been listed yet'),
+          }),
+        },
+        onError,
+      });
+      closers.push(() => server.close());
+    }
+    if (options.metricsBindAddress !== null) {
+      const handlers = { '/metrics': metrics.handler };
+      const flag = '--metrics-bind-address';
+      const server = await startHttpServer({ address: options.metricsBindAddress, flag, handlers, onError });
+      closers.push(() => server.close());
+    }
+    if (options.webhookBindAddress !== null) {
+      const server = await startWebhook({ address: options.webhookBindAddress, certDir: options.certDir, log });
+      closers.push(() => server.close(stopGraceMilliseconds / 2));
+    }
+    const watching = controller.watch(stop.signal);
+    closers.push(() => watching);
+    const electing = elector?.run(stop.signal) ?? controller.work();
+    closers.push(() => electing);
+    await Promise.race([stopping, watching, lost(stop.signal)]);
+  } finally {
+    await controller.drain(stopGraceMilliseconds / 2);
+    stop.abort();
+    await elector?.release();
+    for (const close of closers.toReversed()) await close();
+    log.info({}, 'stopped');
+  }
+}
+
+/** Rejects with the reason of an abort that came from within. */
+function lost(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () =>
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted')),
+    );
+  });
+}
+
+function whenAskedToStop(stop: AbortController): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
+    stop.signal.addEventListener('abort', () => resolve());
+  });
+}
+
+async function ownNamespace(): Promise<string> {
+  try {
+    return (await readFile(namespaceFile, 'utf8')).trim();
+  } catch {
+    throw new UsageError(
+      'expected --leader-election-namespace with --leader-elect outside of a pod, got neither it nor the namespace of a pod',
+    );
+  }
+}
