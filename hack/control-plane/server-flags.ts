@@ -35,6 +35,7 @@ const defaultControllers = [
   'job-controller',
   'cronjob-controller',
   'resourcequota-controller',
+  'persistentvolumeclaim-protection-controller',
 ];
 
 function pairs(values: Readonly<Record<string, boolean>>): string {

@@ -1,0 +1,215 @@
+import { agentContainer, mysqldContainer } from '../../src/moco/names.ts';
+import {
+  advance,
+  type ContainerMemory,
+  freshContainer,
+  isDone,
+  isRunning,
+  isStarted,
+  nextChange,
+  stopped,
+} from './container.ts';
+import type { ContainerFault } from './faults.ts';
+import { lostNodeStep } from './lost-node.ts';
+import { type Container, type Moment, type Pod, timestamp } from './objects.ts';
+import { type KubeletInput, type KubeletStep, type PodMemory, target } from './pod-memory.ts';
+import { podStatus } from './pod-status.ts';
+import { scheduleStep } from './scheduler.ts';
+import type { NodesSettings } from './settings.ts';
+import type { PodWrite } from './write.ts';
+
+/** One look at one pod: what its scheduler, its kubelet or its node controller does about it now. */
+export function kubeletStep(input: KubeletInput): KubeletStep {
+  const { pod, faults } = input;
+  const memory = observe(input);
+  if (pod.spec.nodeName === undefined) {
+    return scheduleStep({ ...input, memory });
+  }
+  if (faults.nodeLost) {
+    return lostNodeStep({ ...input, memory });
+  }
+  const moved = move({ ...input, memory });
+  const { write, memory: after } = statusWrite(input, moved);
+  if (write !== null) {
+    return { memory: after, writes: [write], lookAgainAfterMilliseconds: 0 };
+  }
+  return after.stopped
+    ? {
+        memory: after,
+        writes: [{ verb: 'delete', ...target(pod), graceSeconds: 0 }],
+        lookAgainAfterMilliseconds: input.settings.deleteRetryMilliseconds,
+      }
+    : { memory: after, writes: [], lookAgainAfterMilliseconds: untilNext(after, input) };
+}
+
+function observe({ pod, memory, now, faults }: KubeletInput): PodMemory {
+  const known = memory !== null && memory.uid === pod.metadata.uid ? memory : fresh(pod, now);
+  const leaving = pod.metadata.deletionTimestamp !== undefined;
+  return {
+    ...known,
+    leavingSince: leaving ? (known.leavingSince ?? now.monotonicMilliseconds) : null,
+    lostSince: faults.nodeLost ? (known.lostSince ?? now.monotonicMilliseconds) : null,
+  };
+}
+
+function fresh(pod: Pod, now: Moment): PodMemory {
+  const init = pod.spec.initContainers ?? [];
+  const memoryOf = (isInit: boolean) => (container: Container) =>
+    freshContainer(container.name, container.image ?? '', isInit, init.length > 0);
+  return {
+    uid: pod.metadata.uid,
+    seenAt: now.monotonicMilliseconds,
+    startTime: null,
+    startAt: null,
+    leavingSince: null,
+    stopped: false,
+    lostSince: null,
+    initContainers: init.map(memoryOf(true)),
+    containers: pod.spec.containers.map(memoryOf(false)),
+    conditions: pod.status?.conditions ?? [],
+    written: '',
+  };
+}
+
+type Moving = KubeletInput & { readonly memory: PodMemory };
+
+/** Lets time do its work on the containers. */
+function move(input: Moving): PodMemory {
+  const { memory, now, settings } = input;
+  if (memory.stopped) {
+    return memory;
+  }
+  if (memory.leavingSince !== null && now.monotonicMilliseconds >= stopAt(input)) {
+    return {
+      ...memory,
+      stopped: true,
+      initContainers: memory.initContainers.map((container) => stopped(container, now)),
+      containers: memory.containers.map((container) => stopped(container, now)),
+    };
+  }
+  const initContainers = moveInitContainers(input);
+  const initialized = initContainers.every(isDone);
+  const startAt = memory.startAt ?? (initialized ? now.monotonicMilliseconds + settings.startMilliseconds : null);
+  // Nothing is started any more in a pod that is leaving.
+  const mayStart = startAt !== null && now.monotonicMilliseconds >= startAt && memory.leavingSince === null;
+  const containers = memory.containers.map((container) => moveContainer(container, mayStart, input));
+  return {
+    ...memory,
+    startTime: memory.startTime ?? timestamp(now.wallMilliseconds),
+    startAt,
+    initContainers,
+    containers: containers.map((container) => ({ ...container, ready: isReady(container, containers, input) })),
+  };
+}
+
+/** Milliseconds of the monotonic clock; Infinity while it hangs. */
+function stopAt({ memory, pod, faults, settings }: Moving): number {
+  if (memory.leavingSince === null || faults.hangsTerminating) {
+    return Number.POSITIVE_INFINITY;
+  }
+  // Neither preStop nor SIGTERM means anything where nothing runs.
+  if (!memory.containers.some(isRunning)) {
+    return memory.leavingSince;
+  }
+  const { deletionGracePeriodSeconds = Number.POSITIVE_INFINITY } = pod.metadata;
+  return memory.leavingSince + Math.min(settings.stopMilliseconds, deletionGracePeriodSeconds * 1000);
+}
+
+function moveInitContainers(input: Moving): readonly ContainerMemory[] {
+  const { memory } = input;
+  const moved: ContainerMemory[] = [];
+  for (const container of memory.initContainers) {
+    moved.push(moveContainer(container, moved.every(isDone) && memory.leavingSince === null, input));
+  }
+  return moved;
+}
+
+function moveContainer(container: ContainerMemory, mayStart: boolean, input: Moving): ContainerMemory {
+  const { pod, faults, memory, now, settings } = input;
+  // One that ends in a pod that is leaving stays ended.
+  if (memory.leavingSince !== null && !isRunning(container)) {
+    return container;
+  }
+  return advance(
+    container,
+    {
+      fault: faultOf(container, input),
+      restartsAsked: faults.restarts[container.name] ?? 0,
+      mayStart,
+      podUid: pod.metadata.uid,
+    },
+    now,
+    settings,
+  );
+}
+
+function faultOf(container: ContainerMemory, { faults, settings }: KubeletInput): ContainerFault | null {
+  return faults.containers[container.name] ?? settings.imageFault(container.image, container.isInit);
+}
+
+function startupMilliseconds(container: ContainerMemory, settings: NodesSettings): number {
+  return container.name === mysqldContainer ? settings.startupMilliseconds : 0;
+}
+
+/** Container mysqld is ready when MySQL serves, and only as long as `agent` is there to say so. */
+function isReady(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): boolean {
+  const { now, settings, pod, mysqldServes } = input;
+  if (
+    !isStarted(container, startupMilliseconds(container, settings), now) ||
+    faultOf(container, input) === 'notReady'
+  ) {
+    return false;
+  }
+  if (container.name !== mysqldContainer) {
+    return true;
+  }
+  const agent = all.find(({ name }) => name === agentContainer);
+  const { labelBeforeReady } = settings;
+  const labelled = labelBeforeReady === null || pod.metadata.labels?.[labelBeforeReady] !== undefined;
+  return mysqldServes && (agent === undefined || isRunning(agent)) && (container.ready || labelled);
+}
+
+function statusWrite(
+  input: KubeletInput,
+  memory: PodMemory,
+): { readonly write: PodWrite | null; readonly memory: PodMemory } {
+  const { pod, now, settings, address } = input;
+  const wallTimestamp = timestamp(now.wallMilliseconds);
+  const status = podStatus(
+    {
+      pod,
+      containers: memory.containers,
+      initContainers: memory.initContainers,
+      stopped: memory.stopped,
+      address,
+      startTime: memory.startTime ?? wallTimestamp,
+      conditionsBefore: memory.conditions,
+      startupMilliseconds: (container) => startupMilliseconds(container, settings),
+    },
+    now,
+    wallTimestamp,
+  );
+  const written = JSON.stringify(status);
+  if (written === memory.written) {
+    return { write: null, memory };
+  }
+  return {
+    write: { verb: 'patchStatus', ...target(pod), status },
+    memory: { ...memory, conditions: status.conditions, written },
+  };
+}
+
+/** From now to the next moment at which something happens by itself. */
+function untilNext(memory: PodMemory, input: KubeletInput): number | null {
+  const { settings } = input;
+  const now = input.now.monotonicMilliseconds;
+  const moments = [...memory.initContainers, ...memory.containers].flatMap((container) => [
+    nextChange(container, faultOf(container, input), settings),
+    container.state.kind === 'running' ? container.state.since + startupMilliseconds(container, settings) : null,
+  ]);
+  const stop = stopAt({ ...input, memory });
+  const ahead = [...moments, memory.startAt, Number.isFinite(stop) ? stop : null].filter(
+    (moment): moment is number => moment !== null && moment > now,
+  );
+  return ahead.length === 0 ? null : Math.min(...ahead) - now;
+}

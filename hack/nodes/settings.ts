@@ -1,0 +1,50 @@
+import { type ContainerFault, faultOfImage } from './faults.ts';
+
+/** Durations are milliseconds of the monotonic clock. */
+export interface NodesSettings {
+  /** From a pod being seen to its being bound. */
+  readonly scheduleMilliseconds: number;
+  /** Each init container's run. */
+  readonly initMilliseconds: number;
+  /** From the last init container's end (or the binding) to the containers running. */
+  readonly startMilliseconds: number;
+  /** From mysqld running to its startup probe passing; other containers have none. */
+  readonly startupMilliseconds: number;
+  /** From deletionTimestamp to the containers' end, at most the pod's grace period. At once where none runs. */
+  readonly stopMilliseconds: number;
+  /** From a container's end to its next start, when it does not have to back off. */
+  readonly restartMilliseconds: number;
+  /** How long a container that crashes runs each time. */
+  readonly crashAfterMilliseconds: number;
+  /** The first back-off after a second crash in a row; doubles each time. Kubernetes: 10 s. */
+  readonly backOffMilliseconds: number;
+  /** Kubernetes: 300 s. */
+  readonly longestBackOffMilliseconds: number;
+  /** How long ErrImagePull and ImagePullBackOff last each. */
+  readonly imagePullMilliseconds: number;
+  /** How long a pod of a lost node is tolerated before it is evicted from there. Kubernetes: 300 s. */
+  readonly tolerationMilliseconds: number;
+  /** From a refused last DELETE to the next one. Kubernetes' kubelet looks every 10 s. */
+  readonly deleteRetryMilliseconds: number;
+  /** A label that mysqld's pod has to have before that container is ready for the first time; `null` for none. */
+  readonly labelBeforeReady: string | null;
+  readonly imageFault: (image: string, isInit: boolean) => ContainerFault | null;
+}
+
+/** Quick, so that a member's restart takes about half a second. */
+export const defaultSettings: NodesSettings = {
+  scheduleMilliseconds: 0,
+  initMilliseconds: 20,
+  startMilliseconds: 100,
+  startupMilliseconds: 50,
+  stopMilliseconds: 100,
+  restartMilliseconds: 100,
+  crashAfterMilliseconds: 100,
+  backOffMilliseconds: 10_000,
+  longestBackOffMilliseconds: 300_000,
+  imagePullMilliseconds: 500,
+  tolerationMilliseconds: 300_000,
+  deleteRetryMilliseconds: 500,
+  labelBeforeReady: null,
+  imageFault: faultOfImage,
+};

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { after, before } from 'mocha';
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+
+/** Long enough for everything to be built from nothing on a slow machine. */
+const startDeadlineMilliseconds = 30 * 60_000;
+const stopDeadlineMilliseconds = 60_000;
+
+/** CustomResourceDefinitions that every cluster test may rely on. */
+const definitions = ['../../config/crd', '../../hack/moco/crd'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+
+let shared: Promise<ControlPlane> | null = null;
+
+/**
+ * The one control plane of a whole test run. The first file that asks starts it, the root `after` of the run stops it.
+ * Every test has a namespace of its own in it; whoever kills its API server or needs flags of its own starts another
+ * one with `startControlPlane`.
+ */
+function sharedControlPlane(): Promise<ControlPlane> {
+  shared ??= startControlPlane({ manifests: definitions.filter((path) => existsSync(path)) });
+  return shared;
+}
+
+// In the root suite, whichever file imports this first: mocha runs it once, after every test there is.
+after(async function stopSharedControlPlane() {
+  this.timeout(stopDeadlineMilliseconds);
+  await (await shared)?.stop();
+});
+
+/**
+ * For use in a `describe`: starts the shared control plane before its first test. Returns a function that gives it from
+ * then on.
+ */
+export function useControlPlane(): () => ControlPlane {
+  let controlPlane: ControlPlane | null = null;
+  before(async function startSharedControlPlane() {
+    this.timeout(startDeadlineMilliseconds);
+    controlPlane = await sharedControlPlane();
+  });
+  return () => {
+    if (controlPlane === null) {
+      throw new Error('Expected the control plane to be asked for in a test or a hook, it was while tests are defined');
+    }
+    return controlPlane;
+  };
+}
+
+/** Makes a namespace that nobody else has and returns its name. */
+export async function freshNamespace(controlPlane: ControlPlane, prefix = 'test'): Promise<string> {
+  const name = `${prefix}-${randomBytes(4).toString('hex')}`;
+  await controlPlane.kubectl('create', 'namespace', name);
+  return name;
+}
