@@ -61,7 +61,7 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   const server = createServer(
     {
       ...secureContext(current),
-      
+      handshakeTimeout: timeout,
       headersTimeout: timeout,
       requestTimeout: timeout,
       connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),

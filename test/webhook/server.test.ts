@@ -1,4 +1,5 @@
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
+import { connect as connectPlainly } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { ListenError } from '../../src/telemetry/listen.ts';
@@ -14,6 +15,7 @@ interface Received {
 }
 
 interface Sent {
+  readonly agent: Agent | false;
   readonly path: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -123,6 +125,13 @@ describe('the webhook over TLS', () => {
     });
   });
 
+  it('reads past a body that is too large, so that its connection can be used again', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await post(' '.repeat(4 * bodyLimitBytes), { agent })).status).to.equal(413);
+    expect((await post(JSON.stringify(reviewOf()), { agent })).status).to.equal(200);
+    agent.destroy();
+  });
+
   it('cuts off a client that doesn’t finish its headers or its body', async () => {
     await webhook.close(0);
     webhook = await start({ requestTimeoutMilliseconds: 100 });
@@ -140,6 +149,14 @@ describe('the webhook over TLS', () => {
     }
     expect((await post(JSON.stringify(reviewOf()))).status).to.equal(200);
     expect(lines.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
+  it('cuts off a client that never begins with TLS', async () => {
+    await webhook.close(0);
+    webhook = await start({ requestTimeoutMilliseconds: 100 });
+    const socket = connectPlainly(webhook.address.port, '127.0.0.1');
+    socket.on('error', () => {});
+    await new Promise((resolve) => socket.once('close', resolve));
   });
 
   it('takes no TLS older than 1.2', async () => {
@@ -217,7 +234,7 @@ describe('the webhook over TLS', () => {
 
   function post(
     body: string | Buffer,
-    { path = '/mutate-statefulset', method = 'POST', headers = json }: Partial<Sent> = {},
+    { path = '/mutate-statefulset', method = 'POST', headers = json, agent = false }: Partial<Sent> = {},
   ): Promise<Received> {
     return new Promise((resolve, reject) => {
       const length = 'Transfer-Encoding' in headers ? {} : { 'Content-Length': Buffer.byteLength(body) };
@@ -228,7 +245,7 @@ describe('the webhook over TLS', () => {
           path,
           method,
           ca: certificate.cert,
-          agent: false,
+          agent,
           headers: { ...headers, ...length },
         },
         (response) => {
