@@ -8,18 +8,22 @@ export type BodyRead = { readonly kind: 'body'; readonly bytes: Buffer } | { rea
  * client goes away.
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<BodyRead> {
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) return tooLarge(request);
+  const announcedBytes = Number(request.headers['content-length'] ?? 0);
+  const chunks = announcedBytes > limitBytes ? null : await readChunks(request, limitBytes);
+  if (chunks !== null) return { kind: 'body', bytes: Buffer.concat(chunks) };
+  // Only now, since nothing flows while the iteration still listens.
+  request.resume();
+  return { kind: 'too-large' };
+}
+
+/** `null` beyond the limit. */
+async function readChunks(request: IncomingMessage, limitBytes: number): Promise<readonly Buffer[] | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     bytes += (chunk as Buffer).length;
-    if (bytes > limitBytes) return tooLarge(request);
+    if (bytes > limitBytes) return null;
     chunks.push(chunk as Buffer);
   }
-  return { kind: 'body', bytes: Buffer.concat(chunks) };
-}
-
-function tooLarge(request: IncomingMessage): BodyRead {
-  request.resume();
-  return { kind: 'too-large' };
+  return chunks;
 }
