@@ -18,11 +18,9 @@ export async function loopbackCertificate(): Promise<LoopbackCertificate> {
   const certificatePath = join(directory, 'tls.crt');
   const keyPath = join(directory, 'tls.key');
   try {
-    await promisify(execFile)('openssl', [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-days', String(validDays), '-subj', '/CN=moco-webhook', '-addext', 'subjectAltName=IP:127.0.0.1'],
-      ...['-keyout', keyPath, '-out', certificatePath],
-    ]);
+    const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days ${validDays}`.split(' ');
+    const subject = ['-subj', '/CN=moco-webhook', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    await promisify(execFile)('openssl', [...words, ...subject, '-keyout', keyPath, '-out', certificatePath]);
     return { certificate: await readFile(certificatePath, 'utf8'), key: await readFile(keyPath, 'utf8') };
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -176,16 +176,14 @@ class Moco implements MocoStandIn {
     if (existing !== undefined) {
       return existing;
     }
-    const loop = (part: string, run: (namespace: string, clusterName: string) => Promise<number | null>): Loop =>
-      new Loop(
-        this.#world,
-        () => run.call(this, namespace, clusterName),
-        (error) => this.#failed(part, cluster, error),
-      );
+    const loop = (part: string, run: () => Promise<number | null>): Loop =>
+      new Loop(this.#world, run, (error) => this.#failed(part, cluster, error));
     const loops: ClusterLoops = {
-      reconcile: loop('reconcile', this.#reconcile),
-      clustering: loop('clustering', this.#cluster),
-      partition: this.#withPartitionController ? loop('partition', this.#lowerPartition) : null,
+      reconcile: loop('reconcile', () => this.#reconcile(namespace, clusterName)),
+      clustering: loop('clustering', () => this.#cluster(namespace, clusterName)),
+      partition: this.#withPartitionController
+        ? loop('partition', () => this.#lowerPartition(namespace, clusterName))
+        : null,
     };
     this.#loops.set(cluster, loops);
     return loops;

@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import type { ApiClient } from '../../src/kube/api-client.ts';
-import { path, type ResourceKind } from '../../src/kube/resource.ts';
+import {
+  customResourceDefinitions,
+  mutatingWebhookConfigurations,
+  path,
+  type ResourceKind,
+  statefulSets,
+} from '../../src/kube/resource.ts';
 import type { World } from '../../src/kube/world.ts';
 import {
   annotationOn,
@@ -13,8 +19,16 @@ import {
 } from '../../src/moco/names.ts';
 import { isTrue } from './conditions.ts';
 import { storageClasses } from './kinds.ts';
-import { clusterWebhook, deleteValidatorPolicy, mocoGroup, mocoManager, statefulSetWebhook } from './names.ts';
-import type { Condition } from './objects.ts';
+import {
+  clusterLabels,
+  clusterWebhook,
+  deleteValidatorPolicy,
+  mocoApiVersion,
+  mocoGroup,
+  mocoManager,
+  statefulSetWebhook,
+} from './names.ts';
+import type { Condition, StatefulSet } from './objects.ts';
 import { clusterWebhookPath, type MocoWebhookServer, statefulSetWebhookPath } from './webhook-server.ts';
 import type { Body } from './write.ts';
 
@@ -23,21 +37,11 @@ export const clusterDefinitionFile = fileURLToPath(new URL('crd/moco.cybozu.com_
 /** The default StorageClass, under which claims can grow. */
 export const defaultStorageClass = 'std';
 
-const definitionPollMilliseconds = 50;
+const pollMilliseconds = 50;
+/** A namespace that every API server has, for a request that is never carried out. */
+const dryRunNamespace = 'default';
 const webhookTimeoutSeconds = 10;
 
-const definitions = clusterScoped(
-  'apiextensions.k8s.io',
-  'v1',
-  'customresourcedefinitions',
-  'CustomResourceDefinition',
-);
-const webhookConfigurations = clusterScoped(
-  'admissionregistration.k8s.io',
-  'v1',
-  'mutatingwebhookconfigurations',
-  'MutatingWebhookConfiguration',
-);
 const policies = clusterScoped(
   'admissionregistration.k8s.io',
   'v1',
@@ -57,25 +61,27 @@ function clusterScoped(group: string, version: string, plural: string, kind: str
 
 /**
  * Puts into the API server what MOCO's installation does: its definition of MySQLCluster, its webhooks (answered at
- * `webhook`), its policy against deleting a protected pod; and a default StorageClass. May be done again.
+ * `webhook`), its policy against deleting a protected pod; and a default StorageClass. Resolves once the kind is served
+ * and the webhook consulted. May be done again.
  */
 export async function installMoco(client: ApiClient, world: World, webhook: MocoWebhookServer): Promise<void> {
-  await apply(client, definitions, parse(await readFile(clusterDefinitionFile, 'utf8')) as Body);
+  await apply(client, customResourceDefinitions, parse(await readFile(clusterDefinitionFile, 'utf8')) as Body);
   await apply(client, storageClasses, storageClass());
-  await apply(client, webhookConfigurations, webhookConfiguration(webhook));
+  await apply(client, mutatingWebhookConfigurations, webhookConfiguration(webhook));
   await apply(client, policies, deleteValidator());
   await apply(client, bindings, {
     metadata: { name: deleteValidatorPolicy },
     spec: { policyName: deleteValidatorPolicy, validationActions: ['Deny'] },
   });
-  await established(client, world);
+  await until(world, () => isEstablished(client));
+  await until(world, () => isConsulted(client));
 }
 
 /** MOCO is installed without its StatefulSet webhook, or no longer. */
 export async function uninstallMocoWebhooks(client: ApiClient): Promise<void> {
   await client.call<unknown>({
     method: 'DELETE',
-    path: path(webhookConfigurations, { name: mocoWebhookConfiguration }),
+    path: path(mutatingWebhookConfigurations, { name: mocoWebhookConfiguration }),
     lane: 'disrupt',
   });
 }
@@ -93,21 +99,47 @@ async function apply(client: ApiClient, kind: ResourceKind, body: Body): Promise
   });
 }
 
-async function established(client: ApiClient, world: World): Promise<void> {
-  const target = path(definitions, { name: `mysqlclusters.${mocoGroup}` });
-  for (;;) {
-    const { status } = await client.call<{ status?: { conditions?: Condition[] } }>({
-      method: 'GET',
-      path: target,
-      lane: 'read',
-    });
-    if (isTrue(status?.conditions, 'Established')) {
-      return;
-    }
+async function until(world: World, condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) {
     await new Promise<void>((resolve) => {
-      world.timer(definitionPollMilliseconds, resolve);
+      world.timer(pollMilliseconds, resolve);
     });
   }
+}
+
+async function isEstablished(client: ApiClient): Promise<boolean> {
+  const target = path(customResourceDefinitions, { name: `mysqlclusters.${mocoGroup}` });
+  const definition = await client.call<{ status?: { conditions?: Condition[] } }>({
+    method: 'GET',
+    path: target,
+    lane: 'read',
+  });
+  return isTrue(definition.status?.conditions, 'Established');
+}
+
+/** A new configuration takes the API server a moment; a dry run shows whether the webhook has had its say. */
+async function isConsulted(client: ApiClient): Promise<boolean> {
+  const labels = clusterLabels('is-consulted');
+  const made = await client.call<StatefulSet>({
+    method: 'POST',
+    path: path(statefulSets, { namespace: dryRunNamespace }),
+    query: { dryRun: 'All' },
+    lane: 'read',
+    body: {
+      metadata: {
+        name: 'moco-is-consulted',
+        labels,
+        ownerReferences: [{ apiVersion: mocoApiVersion, kind: 'MySQLCluster', name: 'is-consulted', uid: 'none' }],
+      },
+      spec: {
+        selector: { matchLabels: labels },
+        // With the type given, the API server leaves the partition to the webhook.
+        updateStrategy: { type: 'RollingUpdate' },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'mysqld', image: 'none' }] } },
+      },
+    },
+  });
+  return made.spec.updateStrategy?.rollingUpdate?.partition === 1;
 }
 
 function storageClass(): Body {

@@ -1,20 +1,40 @@
-import type { ResourceKind } from '../../src/kube/resource.ts';
+import {
+  cronJobs,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  serviceAccounts,
+  services,
+  statefulSets,
+} from '../../src/kube/resource.ts';
+import { mocoGroup } from './names.ts';
 import type { WrittenKind } from './write.ts';
 
-function kind(group: string, version: string, plural: string, name: string, namespaced = true): ResourceKind {
-  return { group, version, plural, kind: name, namespaced };
-}
+const mysqlClusters: ResourceKind = {
+  group: mocoGroup,
+  version: 'v1beta2',
+  plural: 'mysqlclusters',
+  kind: 'MySQLCluster',
+  namespaced: true,
+};
 
 /** Where in the API each kind is that MOCO writes. */
 export const writtenKinds: Readonly<Record<WrittenKind, ResourceKind>> = {
-  MySQLCluster: kind('moco.cybozu.com', 'v1beta2', 'mysqlclusters', 'MySQLCluster'),
-  StatefulSet: kind('apps', 'v1', 'statefulsets', 'StatefulSet'),
-  Pod: kind('', 'v1', 'pods', 'Pod'),
-  Service: kind('', 'v1', 'services', 'Service'),
-  ServiceAccount: kind('', 'v1', 'serviceaccounts', 'ServiceAccount'),
-  PodDisruptionBudget: kind('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget'),
-  CronJob: kind('batch', 'v1', 'cronjobs', 'CronJob'),
-  PersistentVolumeClaim: kind('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
+  MySQLCluster: mysqlClusters,
+  StatefulSet: statefulSets,
+  Pod: pods,
+  Service: services,
+  ServiceAccount: serviceAccounts,
+  PodDisruptionBudget: podDisruptionBudgets,
+  CronJob: cronJobs,
+  PersistentVolumeClaim: persistentVolumeClaims,
 };
 
-export const storageClasses: ResourceKind = kind('storage.k8s.io', 'v1', 'storageclasses', 'StorageClass', false);
+export const storageClasses: ResourceKind = {
+  group: 'storage.k8s.io',
+  version: 'v1',
+  plural: 'storageclasses',
+  kind: 'StorageClass',
+  namespaced: false,
+};

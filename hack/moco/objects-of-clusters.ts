@@ -8,16 +8,20 @@ import { clusterNameLabel, createdByLabel, createdByMoco } from '../../src/moco/
 import type { ClusterView } from './cluster-view.ts';
 import { storageClasses, writtenKinds } from './kinds.ts';
 import { prefixedName } from './names.ts';
-import type {
-  CronJob,
-  KubernetesObject,
-  MySQLCluster,
-  PersistentVolumeClaim,
-  Pod,
-  StatefulSet,
-  StorageClass,
-} from './objects.ts';
+import type { CronJob, KubernetesObject, MySQLCluster, PersistentVolumeClaim, Pod, StatefulSet } from './objects.ts';
 import type { WrittenKind } from './write.ts';
+
+/** What each kind is as an object. */
+interface ObjectOf {
+  readonly MySQLCluster: MySQLCluster;
+  readonly StatefulSet: StatefulSet;
+  readonly Pod: Pod;
+  readonly Service: KubernetesObject;
+  readonly ServiceAccount: KubernetesObject;
+  readonly PodDisruptionBudget: KubernetesObject;
+  readonly CronJob: CronJob;
+  readonly PersistentVolumeClaim: PersistentVolumeClaim;
+}
 
 /** A whole object, kept as it came. */
 interface Cached extends Stored {
@@ -52,7 +56,7 @@ export class ObjectsOfClusters {
       const store = new Store<Cached>({ [byCluster]: (cached) => key(cached.namespace, cached.clusterName) });
       const query =
         name === null || name === 'MySQLCluster' ? {} : { labelSelector: `${createdByLabel}=${createdByMoco}` };
-      const project = (raw: unknown): Cached => cache(raw as KubernetesObject, name === 'MySQLCluster');
+      const project = (raw: unknown): Cached => cache(raw as KubernetesObject, name);
       reflectors.push(new Reflector({ client, world, log, path: path(kind, {}), query, store, project }));
       store.subscribe(({ before, after }) => {
         const changed = after ?? before;
@@ -90,35 +94,31 @@ export class ObjectsOfClusters {
 
   /** `null` where there is no such MySQLCluster. */
   view(namespace: string, clusterName: string): ClusterView | null {
-    const [cluster] = this.#of<MySQLCluster>('MySQLCluster', namespace, clusterName);
+    const [cluster] = this.#of('MySQLCluster', namespace, clusterName);
     if (cluster === undefined) {
       return null;
     }
     const name = prefixedName(clusterName);
-    const named = <K extends KubernetesObject>(kind: WrittenKind): K | null =>
-      this.#of<K>(kind, namespace, clusterName).find(({ metadata }) => metadata.name === name) ?? null;
+    const named = <K extends WrittenKind>(kind: K): ObjectOf[K] | null =>
+      this.#of(kind, namespace, clusterName).find(({ metadata }) => metadata.name === name) ?? null;
     return {
       cluster,
-      statefulSet: named<StatefulSet>('StatefulSet'),
-      pods: this.pods(namespace, clusterName),
+      statefulSet: named('StatefulSet'),
+      pods: this.#of('Pod', namespace, clusterName),
       services: this.#of('Service', namespace, clusterName),
       serviceAccount: named('ServiceAccount'),
       budget: named('PodDisruptionBudget'),
-      backupCronJob: this.#of<CronJob>('CronJob', namespace, clusterName)[0] ?? null,
-      claims: this.#of<PersistentVolumeClaim>('PersistentVolumeClaim', namespace, clusterName),
-      storageClasses: [...this.#storageClasses.values()].map(({ object }) => object as unknown as StorageClass),
+      backupCronJob: this.#of('CronJob', namespace, clusterName)[0] ?? null,
+      claims: this.#of('PersistentVolumeClaim', namespace, clusterName),
+      storageClasses: [...this.#storageClasses.values()].map(({ object }) => object),
     };
   }
 
-  pods(namespace: string, clusterName: string): readonly Pod[] {
-    return this.#of<Pod>('Pod', namespace, clusterName);
-  }
-
-  #of<K extends KubernetesObject>(kind: WrittenKind, namespace: string, clusterName: string): readonly K[] {
+  #of<K extends WrittenKind>(kind: K, namespace: string, clusterName: string): readonly ObjectOf[K][] {
     const cached = this.#stores.get(kind)?.by(byCluster, key(namespace, clusterName)) ?? [];
     return cached.map(({ uid, object }) => {
       const written = this.#written.get(uid);
-      return (written !== undefined && isNewer(written, object) ? written : object) as K;
+      return (written !== undefined && isNewer(written, object) ? written : object) as ObjectOf[K];
     });
   }
 }
@@ -127,9 +127,10 @@ function key(namespace: string, clusterName: string): string {
   return `${namespace}/${clusterName}`;
 }
 
-function cache(object: KubernetesObject, isCluster: boolean): Cached {
-  const { namespace = '', name, uid, resourceVersion, labels } = object.metadata;
-  const clusterName = isCluster ? name : (labels?.[clusterNameLabel] ?? '');
+function cache(object: KubernetesObject, kind: WrittenKind | null): Cached {
+  const { name, uid, resourceVersion, labels } = object.metadata;
+  const clusterName = kind === 'MySQLCluster' ? name : (labels?.[clusterNameLabel] ?? '');
+  const namespace = kind === null ? '' : object.metadata.namespace;
   return { namespace, name, uid, resourceVersion, clusterName, object };
 }
 

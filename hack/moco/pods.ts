@@ -11,14 +11,13 @@ function mysqldOf(pod: Pod): ContainerStatus | undefined {
 }
 
 /**
- * Names one process of mysqld: another pod or another start of the container has another. `null` while it doesn't
- * run. mysqld forgets what it was configured to with every start.
+ * Names one process of mysqld: another pod or another start of the container has another. `null` while none runs or
+ * it has not come up yet. mysqld forgets what it was configured to with every start.
  */
 export function processOf(pod: Pod): string | null {
   const mysqld = mysqldOf(pod);
-  return mysqld?.state?.running === undefined || mysqld.state.running === null
-    ? null
-    : `${pod.metadata.uid}/${mysqld.restartCount ?? 0}`;
+  const runs = mysqld?.state?.running !== undefined && mysqld.state.running !== null && mysqld.started !== false;
+  return runs ? `${pod.metadata.uid}/${mysqld.restartCount ?? 0}` : null;
 }
 
 /** The pods, each at the index of its ordinal; a missing one leaves a hole. */

@@ -219,7 +219,9 @@ export class Story {
     const labels = isRecord(metadata['labels']) ? metadata['labels'] : {};
     const annotations = isRecord(metadata['annotations']) ? metadata['annotations'] : {};
     for (const [name, value] of Object.entries({ ...labels, ...annotations })) {
-      this.told.push(`${ordinal} ${name === roleLabel ? 'role' : name.split('/')[1]} ${value ?? 'gone'}`);
+      this.told.push(
+        `${ordinal} ${name === roleLabel ? 'role' : name.split('/')[1]} ${typeof value === 'string' ? value : 'gone'}`,
+      );
     }
   }
 
@@ -239,7 +241,7 @@ export function cluster(replicas = 3, spec: Readonly<Record<string, unknown>> = 
   return merge(sample, {
     metadata,
     spec: { maxDelaySeconds: 60, startupWaitSeconds: 3600 },
-  }) as unknown as MySQLCluster;
+  }) as MySQLCluster;
 }
 
 /** Nothing but the MySQLCluster. */

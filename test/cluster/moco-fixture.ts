@@ -1,0 +1,127 @@
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { clusterDefinitionFile, installMoco } from '../../hack/moco/install.ts';
+import { writtenKinds } from '../../hack/moco/kinds.ts';
+import type { KubernetesObject, MySQLCluster, StatefulSet } from '../../hack/moco/objects.ts';
+import { type SampleOptions, sampleCluster } from '../../hack/moco/sample.ts';
+import { type MocoWebhookServer, startMocoWebhookServer } from '../../hack/moco/webhook-server.ts';
+import type { WrittenKind } from '../../hack/moco/write.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { isNotFound } from '../../src/kube/api-error.ts';
+import { type Connection, connect } from '../../src/kube/connection.ts';
+import { realWorld } from '../../src/kube/real-world.ts';
+import { path } from '../../src/kube/resource.ts';
+import type { World } from '../../src/kube/world.ts';
+
+/** Long enough for the control plane to be built from nothing on a slow machine. */
+export const startDeadlineMilliseconds = 30 * 60_000;
+export const testDeadlineMilliseconds = 120_000;
+
+const namespace = 'default';
+const pollMilliseconds = 20;
+
+/** A control plane with MOCO installed: its kind, its webhooks, its policy; whoever wants it running starts it. */
+export interface Installed {
+  readonly controlPlane: ControlPlane;
+  readonly client: ApiClient;
+  readonly world: World;
+  stop(): Promise<void>;
+}
+
+export async function installed(): Promise<Installed> {
+  const controlPlane = await startControlPlane({ audit: false, manifests: [clusterDefinitionFile] });
+  let connection: Connection | null = null;
+  let webhook: MocoWebhookServer | null = null;
+  const stop = async (): Promise<void> => {
+    await connection?.close();
+    await controlPlane.stop();
+    await webhook?.stop();
+  };
+  try {
+    connection = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
+    webhook = await startMocoWebhookServer();
+    const world = realWorld(connection.exchange);
+    const client = new ApiClient({ world, qps: 1000, burst: 1000 });
+    await installMoco(client, world, webhook);
+    return { controlPlane, client, world, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Waits for a condition, told as a sentence in case it never comes. */
+export async function until(sentence: string, condition: () => Promise<boolean>, milliseconds = 30_000): Promise<void> {
+  const deadline = performance.now() + milliseconds;
+  while (!(await condition())) {
+    if (performance.now() > deadline) {
+      throw new Error(`expected that ${sentence} within ${milliseconds} ms`);
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, pollMilliseconds);
+    });
+  }
+}
+
+export async function createCluster(
+  client: ApiClient,
+  options: Omit<SampleOptions, 'namespace'>,
+): Promise<MySQLCluster> {
+  return client.create<MySQLCluster>(
+    writtenKinds.MySQLCluster,
+    { namespace },
+    sampleCluster({ ...options, namespace }),
+    { lane: 'disrupt' },
+  );
+}
+
+export async function read<O extends KubernetesObject>(client: ApiClient, kind: WrittenKind, name: string): Promise<O> {
+  return client.get<O>(writtenKinds[kind], { namespace, name }, { lane: 'read' });
+}
+
+export async function isGone(client: ApiClient, kind: WrittenKind, name: string): Promise<boolean> {
+  try {
+    await read(client, kind, name);
+    return false;
+  } catch (error) {
+    if (isNotFound(error)) {
+      return true;
+    }
+    throw error;
+  }
+}
+
+export async function list<O extends KubernetesObject>(
+  client: ApiClient,
+  kind: WrittenKind,
+  labelSelector: string,
+): Promise<readonly O[]> {
+  const { items } = await client.call<{ items: O[] }>({
+    method: 'GET',
+    path: path(writtenKinds[kind], { namespace }),
+    query: { labelSelector },
+    lane: 'read',
+  });
+  return items;
+}
+
+/** A merge patch by nobody in particular. */
+export async function patch<O extends KubernetesObject>(
+  client: ApiClient,
+  kind: WrittenKind,
+  name: string,
+  body: unknown,
+  subresource?: string,
+): Promise<O> {
+  return client.call<O>({
+    method: 'PATCH',
+    path: path(writtenKinds[kind], { namespace, name, ...(subresource === undefined ? {} : { subresource }) }),
+    query: { fieldManager: 'somebody' },
+    contentType: 'application/merge-patch+json',
+    body,
+    lane: 'disrupt',
+  });
+}
+
+export async function statefulSet(client: ApiClient, clusterName: string): Promise<StatefulSet> {
+  return read<StatefulSet>(client, 'StatefulSet', `moco-${clusterName}`);
+}

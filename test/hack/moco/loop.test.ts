@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import { Loop } from '../../../hack/moco/loop.ts';
+import type { World } from '../../../src/kube/world.ts';
+
+interface Timer {
+  readonly milliseconds: number;
+  readonly callback: () => void;
+}
+
+class Timers {
+  readonly pending = new Set<Timer>();
+
+  world(): World {
+    return {
+      monotonic: () => 0,
+      wall: () => 0,
+      random: () => 0,
+      timer: (milliseconds, callback) => {
+        const timer = { milliseconds, callback };
+        this.pending.add(timer);
+        return () => this.pending.delete(timer);
+      },
+      exchange: () => Promise.reject(new Error('expected no request')),
+    };
+  }
+
+  get waits(): number[] {
+    return [...this.pending].map(({ milliseconds }) => milliseconds);
+  }
+
+  fire(): void {
+    for (const timer of this.pending) {
+      this.pending.delete(timer);
+      timer.callback();
+    }
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+async function turns(): Promise<void> {
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+describe('hack/moco: a loop', () => {
+  it('runs once for everything told in one turn, and once more for what is told during a run', async () => {
+    const timers = new Timers();
+    let runs = 0;
+    let finish: () => void = () => undefined;
+    const loop = new Loop(
+      timers.world(),
+      async () => {
+        runs += 1;
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+        return null;
+      },
+      () => undefined,
+    );
+    loop.trigger();
+    loop.trigger();
+    await turns();
+    expect(runs).to.equal(1);
+    loop.trigger();
+    loop.trigger();
+    finish();
+    await turns();
+    expect(runs).to.equal(2);
+    finish();
+    await turns();
+    expect(runs).to.equal(2);
+    await loop.stop();
+  });
+
+  it('replaces the wait of an earlier run with that of the latest', async () => {
+    const timers = new Timers();
+    const waits: (number | null)[] = [10, 30, null];
+    const loop = new Loop(
+      timers.world(),
+      async () => waits.shift() ?? null,
+      () => undefined,
+    );
+    loop.trigger();
+    await turns();
+    expect(timers.waits).to.deep.equal([10]);
+    loop.trigger();
+    await turns();
+    expect(timers.waits).to.deep.equal([30]);
+    timers.fire();
+    await turns();
+    expect(timers.waits).to.deep.equal([]);
+    expect(waits).to.deep.equal([]);
+    await loop.stop();
+  });
+
+  it('comes again after a failure, later each time, until it works', async () => {
+    const timers = new Timers();
+    const errors: unknown[] = [];
+    let fails = 2;
+    const loop = new Loop(
+      timers.world(),
+      async () => {
+        fails -= 1;
+        if (fails >= 0) {
+          throw new Error('refused');
+        }
+        return null;
+      },
+      (error) => errors.push(error),
+    );
+    loop.trigger();
+    await turns();
+    const first = timers.waits;
+    timers.fire();
+    await turns();
+    expect(timers.waits[0]).to.be.greaterThan(first[0] ?? Number.POSITIVE_INFINITY);
+    timers.fire();
+    await turns();
+    expect(errors).to.have.length(2);
+    expect(timers.waits).to.deep.equal([]);
+    await loop.stop();
+  });
+
+  it('is over once it is stopped', async () => {
+    const timers = new Timers();
+    let runs = 0;
+    const loop = new Loop(
+      timers.world(),
+      async () => {
+        runs += 1;
+        return 10;
+      },
+      () => undefined,
+    );
+    loop.trigger();
+    await turns();
+    await loop.stop();
+    expect(timers.waits).to.deep.equal([]);
+    loop.trigger();
+    await turns();
+    expect(runs).to.equal(1);
+  });
+});
