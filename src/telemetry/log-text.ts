@@ -11,14 +11,14 @@ const timeOfDay = /T(\d\d:\d\d:\d\d\.\d\d\d)Z$/;
 export function formatLogLine(line: string): string {
   const record = parse(line);
   if (record === null) return line;
-  const { time, level, message, ...fields } = record;
+  const { time, level, msg, ...fields } = record;
   const clock = timeOfDay.exec(String(time))?.[1] ?? String(time);
   const named = [...fieldOrder.filter((name) => name in fields), ...Object.keys(fields).filter(isFurther)];
   const shown = named.map((name) => `${name}=${showValue(fields[name])}`);
   const words = [
     clock,
     String(level).padEnd(levelWidth),
-    typeof message === 'string' ? message : '',
+    typeof msg === 'string' ? msg : '',
     ...(shown.length > 0 ? ['', ...shown] : []),
   ];
   return `${words.join(' ')}\n${level === 'error' ? stackOf(fields['error']) : ''}`;

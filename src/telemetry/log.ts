@@ -31,7 +31,7 @@ export function createLog({ level, format, destination: given }: LogOptions): Lo
     {
       level,
       base: null,
-      messageKey: 'message',
+      messageKey: 'msg',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: serializeError } satisfies Partial<Record<keyof LogFields, (value: unknown) => unknown>>,

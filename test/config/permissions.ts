@@ -4,7 +4,6 @@ export interface Permission {
   readonly resource: string;
   readonly verbs: readonly string[];
   readonly why: string;
-  readonly names?: readonly string[];
 }
 
 const watched = ['get', 'list', 'watch'];
@@ -17,7 +16,7 @@ export const clusterPermissions: readonly Permission[] = [
   { group: 'apps', resource: 'statefulsets', verbs: watched, why: 'the update revision' },
   { group: 'apps', resource: 'statefulsets', verbs: ['patch'], why: 'the strategy and its label' },
   { group: 'apps', resource: 'statefulsets/status', verbs: ['patch'], why: 'currentRevision after a rollout' },
-  { group: 'policy', resource: 'poddisruptionbudgets', verbs: watched, why: 'what may be evicted' },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'], why: 'what may be evicted' },
   { group: 'batch', resource: 'cronjobs', verbs: watched, why: 'whether a backup of a single member runs' },
   { group: 'moco.cybozu.com', resource: 'mysqlclusters', verbs: watched, why: 'the primary and the health' },
   { group: 'moco.cybozu.com', resource: 'mysqlclusters/status', verbs: ['update'], why: 'our condition' },
@@ -25,13 +24,6 @@ export const clusterPermissions: readonly Permission[] = [
   { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: ['create'], why: 'one that is missing' },
   { group: 'moco-rollout.io', resource: 'mysqlrollouts/status', verbs: ['update'], why: 'intents and what people see' },
   { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'], why: 'events and their series' },
-  {
-    group: 'admissionregistration.k8s.io',
-    resource: 'mutatingwebhookconfigurations',
-    verbs: ['get'],
-    names: ['moco-mutating-webhook-configuration', 'moco-rollout-mutating-webhook-configuration'],
-    why: 'whether our webhook runs, and runs after MOCO’s',
-  },
 ];
 
 export const leaderElectionPermissions: readonly Permission[] = [

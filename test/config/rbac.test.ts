@@ -5,7 +5,6 @@ import { clusterPermissions, leaderElectionPermissions, type Permission } from '
 interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -51,9 +50,9 @@ describe('the permissions', () => {
 function granted(role: Manifest): readonly string[] {
   const rules = role['rules'] as readonly PolicyRule[];
   return rules
-    .flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
+    .flatMap(({ apiGroups, resources, verbs }) =>
       apiGroups.flatMap((group) =>
-        resources.flatMap((resource) => verbs.map((verb) => sentence(verb, group, resource, resourceNames))),
+        resources.flatMap((resource) => verbs.map((verb) => sentence(verb, group, resource))),
       ),
     )
     .sort();
@@ -61,10 +60,10 @@ function granted(role: Manifest): readonly string[] {
 
 function wanted(permissions: readonly Permission[]): readonly string[] {
   return permissions
-    .flatMap(({ group, resource, verbs, names }) => verbs.map((verb) => sentence(verb, group, resource, names)))
+    .flatMap(({ group, resource, verbs }) => verbs.map((verb) => sentence(verb, group, resource)))
     .sort();
 }
 
-function sentence(verb: string, group: string, resource: string, names?: readonly string[]): string {
-  return `${verb} ${group}/${resource}${names === undefined ? '' : ` ${names.join(' ')}`}`;
+function sentence(verb: string, group: string, resource: string): string {
+  return `${verb} ${group}/${resource}`;
 }

@@ -8,7 +8,7 @@ describe('the log', () => {
     const record = JSON.parse(lines[0] ?? '');
     expect(record).to.include({
       level: 'info',
-      message: 'evicted',
+      msg: 'evicted',
       cluster: 'ns/test',
       step: 'evict',
       rule: 'ReplicaHealthy',
