@@ -1,27 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
 import type { MySQLRollout, RolloutStatus } from '../../src/controller/rollout-resource.ts';
-import { configDirectory } from '../config/manifests.ts';
+import { readOne } from '../config/manifests.ts';
+import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
-const startDeadlineMilliseconds = 120_000;
+const testDeadlineMilliseconds = 30_000;
 const at = '2026-01-02T03:04:05Z';
 
 describe('the API server and MySQLRollout', function () {
-  this.timeout(startDeadlineMilliseconds);
-  let controlPlane: ControlPlane;
+  this.timeout(testDeadlineMilliseconds);
+  const controlPlane = useControlPlane();
+  let namespace: string;
 
   before(async () => {
-    controlPlane = await startControlPlane({ audit: false, manifests: [join(configDirectory, 'crd')] });
+    namespace = await freshNamespace(controlPlane(), 'crd');
   });
 
-  after(() => controlPlane?.stop());
-
   it('finds nothing in the schema that isn’t structural', async () => {
-    const definition = JSON.parse(
-      await controlPlane.kubectl('get', 'crd', 'mysqlrollouts.moco-rollout.io', '-o', 'json'),
-    );
+    const definition = JSON.parse(await kubectl('get', 'crd', 'mysqlrollouts.moco-rollout.io', '-o', 'json'));
     const conditions = definition.status.conditions as { type: string; status: string }[];
     const holding = conditions.filter(({ status }) => status === 'True').map(({ type }) => type);
     expect(holding).to.have.members(['NamesAccepted', 'Established']);
@@ -29,12 +26,13 @@ describe('the API server and MySQLRollout', function () {
 
   it('take one without a spec, as the controller makes it, and the sample', async () => {
     expect(await create(rollout('bare'))).to.contain('bare created');
-    expect(await controlPlane.kubectl('create', '-f', join(configDirectory, 'samples'))).to.contain('test created');
+    const sample = await readOne('MySQLRollout', 'samples');
+    expect(await create({ ...rollout(sample.metadata.name), spec: sample['spec'] })).to.contain('test created');
   });
 
   it('know it by its short name and show its columns', async () => {
     await create(rollout('columns'));
-    const shown = await controlPlane.kubectl('get', 'mro', 'columns');
+    const shown = await kubectl('get', 'mro', 'columns');
     expect(shown.split('\n')[0]?.trim().split(/\s+/)).to.deep.equal([
       'NAME',
       'PHASE',
@@ -46,7 +44,7 @@ describe('the API server and MySQLRollout', function () {
   });
 
   it('explain every field', async () => {
-    expect(await controlPlane.kubectl('explain', 'mysqlrollout.spec.partition')).to.contain('keep their revision');
+    expect(await kubectl('explain', 'mysqlrollout.spec.partition')).to.contain('keep their revision');
   });
 
   const refusedSpecs: Readonly<Record<string, readonly [spec: object, reason: RegExp]>> = {
@@ -91,7 +89,7 @@ describe('the API server and MySQLRollout', function () {
   };
   for (const [what, [status, reason]] of Object.entries(refusedStatuses)) {
     it(`refuse a status with ${what}`, async () => {
-      await controlPlane.kubectl('delete', 'mro', 'status', '--ignore-not-found');
+      await kubectl('delete', 'mro', 'status', '--ignore-not-found');
       await create(rollout('status'));
       expect(await problem(putStatus('status', status))).to.match(reason);
     });
@@ -117,29 +115,33 @@ describe('the API server and MySQLRollout', function () {
     expect(object.metadata.generation).to.equal(1);
   });
 
+  function kubectl(...flags: readonly string[]): Promise<string> {
+    return controlPlane().kubectl('--namespace', namespace, ...flags);
+  }
+
   async function create(object: object): Promise<string> {
-    return controlPlane.kubectl('create', '--validate=strict', '-f', await fileOf(object));
+    return kubectl('create', '--validate=strict', '-f', await fileOf(object));
   }
 
   async function read(name: string): Promise<MySQLRollout> {
-    return JSON.parse(await controlPlane.kubectl('get', 'mro', name, '-o', 'json'));
+    return JSON.parse(await kubectl('get', 'mro', name, '-o', 'json'));
   }
 
   async function putStatus(name: string, status: object): Promise<RolloutStatus | undefined> {
     const file = await fileOf({ ...(await read(name)), status });
-    const replaced = await controlPlane.kubectl('replace', '--subresource=status', '-f', file, '-o', 'json');
+    const replaced = await kubectl('replace', '--subresource=status', '-f', file, '-o', 'json');
     return (JSON.parse(replaced) as MySQLRollout).status;
   }
 
   async function fileOf(object: object): Promise<string> {
-    const file = join(controlPlane.directory, 'object.json');
+    const file = join(controlPlane().directory, `${namespace}.json`);
     await writeFile(file, JSON.stringify(object));
     return file;
   }
 });
 
 function rollout(name: string): object {
-  return { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', metadata: { name, namespace: 'default' } };
+  return { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', metadata: { name } };
 }
 
 function condition(type: string) {
