@@ -1,0 +1,282 @@
+import { readFileSync } from 'node:fs';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { path } from '../../src/kube/resource.ts';
+import { writtenKinds } from '../../hack/moco/kinds.ts';
+import { isRecord, same } from '../../hack/moco/same.ts';
+import type { WrittenKind } from '../../hack/moco/write.ts';
+
+/**
+ * How histories are compared: cut at the actions; between two actions every object has its sequence of *tracks* (the
+ * fields that somebody decided on, without repeats) and its *end*, the state in which the next action finds it.
+ */
+export interface Segment {
+  readonly action: string;
+  /** By `<kind>/<name>`; an object that didn't change in this segment isn't there. */
+  readonly tracks: ReadonlyMap<string, readonly Track[]>;
+  /** Of every object seen so far; `null` for one that is gone. */
+  readonly ends: ReadonlyMap<string, object | null>;
+}
+
+/** `null` is a deletion. */
+export type Track = Readonly<Record<string, unknown>> | null;
+
+/** An object as one event of a watch showed it, in the words of the recordings. */
+export interface Shown {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly kind: string;
+  readonly meta: {
+    readonly name: string;
+    readonly generation?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+    readonly owner?: readonly string[];
+    readonly managers?: readonly string[];
+  };
+  readonly [field: string]: unknown;
+}
+
+interface Action {
+  readonly action: string;
+}
+
+const kinds: readonly WrittenKind[] = ['MySQLCluster', 'StatefulSet', 'PodDisruptionBudget', 'Pod'];
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+export function recordedHistory(name: string): readonly Segment[] {
+  const file = new URL(`../hack/moco/recorded/${name}.json`, import.meta.url);
+  const { events } = JSON.parse(readFileSync(file, 'utf8')) as { events: readonly (Shown | Action)[] };
+  const history = new History();
+  for (const event of events) {
+    if ('action' in event) {
+      history.act(event.action as string);
+    } else {
+      history.show(event as Shown);
+    }
+  }
+  return history.segments;
+}
+
+/** Grows with every event; its last segment is the one that goes on. */
+export class History {
+  readonly #segments: { action: string; tracks: Map<string, Track[]>; ends: Map<string, object | null> }[] = [];
+  readonly #last = new Map<string, Track>();
+
+  get segments(): readonly Segment[] {
+    return this.#segments;
+  }
+
+  get current(): Segment | undefined {
+    return this.#segments.at(-1);
+  }
+
+  /** Objects keep the state that they have; what happens from now on belongs to this action. */
+  act(action: string): void {
+    this.#segments.push({ action, tracks: new Map(), ends: new Map(this.#segments.at(-1)?.ends) });
+  }
+
+  show(shown: Shown): void {
+    const segment = this.#segments.at(-1);
+    const name = `${shown.kind}/${shown.meta.name}`;
+    const track = shown.type === 'DELETED' ? null : trackOf(shown);
+    const before = this.#last.get(name);
+    this.#last.set(name, track);
+    if (segment === undefined) {
+      return;
+    }
+    segment.ends.set(name, shown.type === 'DELETED' ? null : endOf(shown));
+    // The first sight of an object that was there before the history began is no change.
+    if (!same(before, track) && !(before === undefined && shown.type === 'MODIFIED' && isQuiet(shown))) {
+      segment.tracks.set(name, [...(segment.tracks.get(name) ?? []), track]);
+    }
+  }
+}
+
+/** A recording begins in the middle of the life of most objects: its first event of a PodDisruptionBudget is one of status. */
+function isQuiet({ kind }: Shown): boolean {
+  return kind === 'PodDisruptionBudget';
+}
+
+function trackOf(shown: Shown): Track {
+  const { meta } = shown;
+  switch (shown.kind) {
+    case 'MySQLCluster':
+      return { ...annotationsOf(shown), generation: meta.generation, reconciled: reconciledOf(shown) };
+    case 'StatefulSet':
+      return {
+        ...annotationsOf(shown),
+        generation: meta.generation,
+        labels: meta.labels,
+        owner: meta.owner,
+        deleting: meta.deletionTimestamp !== undefined,
+        replicas: shown['replicas'],
+        updateStrategy: shown['updateStrategy'],
+        image: shown['image'],
+        claim: shown['claim'],
+      };
+    case 'PodDisruptionBudget':
+      return { generation: meta.generation, labels: meta.labels, owner: meta.owner, spec: shown['spec'] };
+    default:
+      return podTrack(shown);
+  }
+}
+
+/** Roles are MySQL's business. */
+function podTrack({ meta, ...shown }: Shown): Track {
+  const { 'moco.cybozu.com/role': _, ...labels } = meta.labels ?? {};
+  return {
+    labels,
+    owner: meta.owner,
+    image: shown['image'],
+    ...(meta.deletionTimestamp === undefined ? { ready: hasCondition(shown, 'Ready=True') } : { deleting: true }),
+  };
+}
+
+/** What MOCO's reconciler decided about this generation, whether StatefulSetReady followed at once or a moment later. */
+function reconciledOf(shown: Shown): unknown {
+  const status = isRecord(shown['status']) ? shown['status'] : {};
+  const conditions = conditionsOf(shown).filter((condition) => /^Reconcil/.test(condition));
+  return { reconcileInfo: status['reconcileInfo'], conditions };
+}
+
+function endOf(shown: Shown): object {
+  const status = isRecord(shown['status']) ? shown['status'] : {};
+  const { meta, updateStrategy, spec } = shown;
+  switch (shown.kind) {
+    case 'MySQLCluster':
+      return {
+        ...annotationsOf(shown),
+        generation: meta.generation,
+        conditions: conditionsOf(shown).map(withoutReasonOfState).sort(),
+        currentPrimaryIndex: status['currentPrimaryIndex'],
+        syncedReplicas: status['syncedReplicas'] ?? 0,
+        reconcileInfo: status['reconcileInfo'],
+      };
+    case 'StatefulSet':
+      return { updateStrategy, status, managers: [...(meta.managers ?? [])].sort(), ...annotationsOf(shown) };
+    case 'PodDisruptionBudget': {
+      const { conditions, ...counts } = status;
+      const reasons = Array.isArray(conditions) ? conditions.map((condition: { reason: string }) => condition.reason) : [];
+      return { spec, counts, reasons };
+    }
+    default:
+      return { ...podTrack(shown) };
+  }
+}
+
+/** The reason of what the clustering says is MOCO's name for a state; the recording's MySQL has other states. */
+function withoutReasonOfState(condition: string): string {
+  const isClustering = /^(Initialized|Available|Healthy|ClusteringActive)=/.test(condition);
+  return isClustering ? (condition.split(' ')[0] ?? condition) : condition;
+}
+
+function annotationsOf({ meta }: Shown): { annotations: Readonly<Record<string, string>> } {
+  const { [lastApplied]: _, ...annotations } = meta.annotations ?? {};
+  return { annotations };
+}
+
+function conditionsOf(shown: Readonly<Record<string, unknown>>): string[] {
+  const status = isRecord(shown['status']) ? shown['status'] : {};
+  const conditions = shown['conditions'] ?? status['conditions'];
+  return Array.isArray(conditions) ? conditions.filter((condition) => typeof condition === 'string') : [];
+}
+
+function hasCondition(shown: Readonly<Record<string, unknown>>, condition: string): boolean {
+  return conditionsOf(shown).includes(condition);
+}
+
+/** Watches everything of one cluster into a history. Resolves once every watch is open. */
+export async function watchHistory(client: ApiClient, history: History, signal: AbortSignal): Promise<void> {
+  await Promise.all(
+    kinds.map(async (kind) => {
+      const target = path(writtenKinds[kind], { namespace: 'default' });
+      const { metadata } = await client.call<{ metadata: { resourceVersion: string } }>({
+        method: 'GET',
+        path: target,
+        lane: 'read',
+      });
+      void follow(client, target, metadata.resourceVersion, kind, history, signal);
+    }),
+  );
+}
+
+async function follow(
+  client: ApiClient,
+  target: string,
+  resourceVersion: string,
+  kind: WrittenKind,
+  history: History,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const line of client.stream(target, { watch: true, resourceVersion }, signal)) {
+      const { type, object } = JSON.parse(line) as { type: Shown['type']; object: Readonly<Record<string, unknown>> };
+      history.show(shownOf(type, kind, object));
+    }
+  } catch (error) {
+    if (!signal.aborted) {
+      throw error;
+    }
+  }
+}
+
+/** An object in the words of the recordings. */
+function shownOf(type: Shown['type'], kind: string, object: Readonly<Record<string, unknown>>): Shown {
+  const metadata = object['metadata'] as Record<string, unknown>;
+  const spec = (object['spec'] ?? {}) as Record<string, unknown>;
+  const status = (object['status'] ?? {}) as Record<string, unknown>;
+  const meta = { ...metadata, owner: ownersOf(metadata), managers: managersOf(metadata) } as unknown as Shown['meta'];
+  const conditions = Array.isArray(status['conditions']) ? status['conditions'] : [];
+  const words = conditions.map(wordOf);
+  switch (kind) {
+    case 'MySQLCluster':
+      return { type, kind, meta, status: { ...status, conditions: words } };
+    case 'StatefulSet':
+      return {
+        type,
+        kind,
+        meta,
+        replicas: spec['replicas'],
+        updateStrategy: spec['updateStrategy'],
+        image: imageOf((spec['template'] as { spec: unknown }).spec),
+        claim: claimOf(spec),
+        status,
+      };
+    case 'PodDisruptionBudget':
+      return { type, kind, meta, spec, status };
+    default:
+      return { type, kind, meta, image: imageOf(spec), conditions: words };
+  }
+}
+
+function wordOf(condition: Readonly<Record<string, unknown>>): string {
+  const { type, status, reason, observedGeneration } = condition;
+  const generation = observedGeneration === undefined ? '' : ` gen ${String(observedGeneration)}`;
+  return `${String(type)}=${String(status)}${reason === undefined ? '' : ` ${String(reason)}`}${generation}`;
+}
+
+function imageOf(podSpec: unknown): unknown {
+  const { containers } = podSpec as { containers: readonly { name: string; image: string }[] };
+  return containers.find(({ name }) => name === 'mysqld')?.image;
+}
+
+function claimOf(spec: Readonly<Record<string, unknown>>): unknown {
+  const [template] = spec['volumeClaimTemplates'] as readonly {
+    spec: { resources: { requests: { storage: string } } };
+  }[];
+  return template?.spec.resources.requests.storage;
+}
+
+function ownersOf(metadata: Readonly<Record<string, unknown>>): string[] | undefined {
+  const owners = metadata['ownerReferences'] as
+    | readonly { kind: string; name: string; controller?: boolean }[]
+    | undefined;
+  return owners?.map(({ kind, name, controller }) => `${kind}/${name}${controller === true ? ' controller' : ''}`);
+}
+
+function managersOf(metadata: Readonly<Record<string, unknown>>): string[] {
+  const fields = (metadata['managedFields'] ?? []) as readonly Readonly<Record<string, string>>[];
+  return fields.map(({ manager, operation, subresource }) =>
+    [manager, operation, subresource].filter((word) => word !== undefined).join(' '),
+  );
+}
