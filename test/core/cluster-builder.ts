@@ -1,0 +1,178 @@
+import type {
+  BudgetFacts,
+  ClusterFacts,
+  ClusterSnapshot,
+  RolloutMemory,
+  StatefulSetFacts,
+} from '../../src/core/snapshot.ts';
+import { type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+
+/** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
+export const cluster = (replicas: number): ClusterBuilder => new ClusterBuilder(replicas);
+
+/**
+ * Says what is special about a cluster; the rest follows as it would for a real one: MOCO reports Healthy and the budget
+ * allows disruptions according to the members, unless they are given here.
+ */
+export class ClusterBuilder {
+  readonly #replicas: number;
+  readonly #members = new Map<number, MemberBuilder>();
+  #primary = 0;
+  #revision = revisionAfter;
+  #missing: readonly number[] = [];
+  #budgets: readonly Partial<BudgetFacts>[] | null = null;
+  #statefulSet: Partial<StatefulSetFacts> | null = {};
+  #facts: Partial<ClusterFacts> = {};
+  #memory: Partial<RolloutMemory> = {};
+  #around: Partial<Pick<ClusterSnapshot, 'backupJobActive' | 'policyProblem' | 'ownWritePending'>> = {};
+
+  constructor(replicas: number) {
+    this.#replicas = replicas;
+    for (let ordinal = 0; ordinal < replicas; ordinal++) this.#members.set(ordinal, member(ordinal));
+  }
+
+  primaryAt(ordinal: number): this {
+    this.#primary = ordinal;
+    return this;
+  }
+
+  /** The template has changed: every member is stale that doesn't say otherwise. */
+  templateChanged(): this {
+    this.#revision = revisionBefore;
+    return this;
+  }
+
+  members(...members: readonly MemberBuilder[]): this {
+    for (const one of members) this.#members.set(one.ordinal, one);
+    return this;
+  }
+
+  missing(...ordinals: readonly number[]): this {
+    this.#missing = ordinals;
+    return this;
+  }
+
+  /** What the MySQLCluster says of itself. */
+  mysqlCluster(facts: Partial<ClusterFacts>): this {
+    this.#facts = { ...this.#facts, ...facts };
+    return this;
+  }
+
+  statefulSet(facts: Partial<StatefulSetFacts> | null): this {
+    this.#statefulSet = facts === null ? null : { ...this.#statefulSet, ...facts };
+    return this;
+  }
+
+  unhealthy(): this {
+    return this.mysqlCluster({ healthy: false });
+  }
+
+  /** MOCO has not reported anything since before the members became what they are. */
+  healthyAsBefore(): this {
+    return this.mysqlCluster({ healthy: true, available: true, syncedReplicas: this.#replicas });
+  }
+
+  primaryAwayFor(seconds: number): this {
+    return this.mysqlCluster({ primaryAwayForSeconds: seconds });
+  }
+
+  /** Each given one differs from what the members make of it. */
+  budgets(...budgets: readonly Partial<BudgetFacts>[]): this {
+    this.#budgets = budgets;
+    return this;
+  }
+
+  memory(memory: Partial<RolloutMemory>): this {
+    this.#memory = { ...this.#memory, ...memory };
+    return this;
+  }
+
+  backupJob(): this {
+    this.#around = { ...this.#around, backupJobActive: true };
+    return this;
+  }
+
+  policyProblem(problem: string): this {
+    this.#around = { ...this.#around, policyProblem: problem };
+    return this;
+  }
+
+  ownWritePending(write: string): this {
+    this.#around = { ...this.#around, ownWritePending: write };
+    return this;
+  }
+
+  facts(): ClusterSnapshot {
+    const replicas = this.#replicas;
+    const builders = [...this.#members.values()]
+      .filter((one) => !this.#missing.includes(one.ordinal))
+      .toSorted((a, b) => a.ordinal - b.ordinal);
+    const serving = builders.filter((one) => one.serves);
+    const wholeHouse = serving.length >= replicas;
+    const primaryServes = serving.some((one) => one.ordinal === this.#primary);
+    const members = builders.map((one) => one.facts(this.#primary, this.#revision));
+    return {
+      cluster: {
+        deleting: false,
+        generation: 2,
+        replicas,
+        primaryIndex: this.#primary,
+        syncedReplicas: serving.length,
+        errantOrdinals: builders.filter((one) => one.isErrant).map((one) => one.ordinal),
+        reconciledGeneration: 2,
+        succeededGeneration: 2,
+        initialized: true,
+        available: primaryServes && serving.length > replicas / 2,
+        healthy: wholeHouse,
+        offline: false,
+        reconciliationStopped: false,
+        clusteringStopped: false,
+        forcedRollingUpdate: false,
+        primaryAwayForSeconds: primaryServes ? null : 0,
+        ...this.#facts,
+      },
+      statefulSet: this.#statefulSet && {
+        deleting: false,
+        replicas,
+        observed: true,
+        currentRevision: this.#revision,
+        updateRevision: revisionAfter,
+        strategy: 'OnDelete',
+        forcedRollingUpdate: false,
+        labelled: true,
+        ...this.#statefulSet,
+      },
+      members,
+      budgets: this.#budgetsOf(members.filter((one) => one.ready).length),
+      backupJobActive: false,
+      memory: {
+        proven: false,
+        takenDown: [],
+        sinceProgressSeconds: 0,
+        switchoverTries: 0,
+        sinceLastTrySeconds: 0,
+        recentRevisionAgesSeconds: [],
+        ...this.#memory,
+      },
+      policyProblem: null,
+      ownWritePending: null,
+      ...this.#around,
+    };
+  }
+
+  /** MOCO's: none under three members, else ⌊replicas/2⌋ may be away. */
+  #budgetsOf(ready: number): readonly BudgetFacts[] {
+    const needed = this.#replicas - Math.floor(this.#replicas / 2);
+    const usual: BudgetFacts = {
+      name: 'moco-test',
+      observed: true,
+      disruptionsAllowed: Math.max(0, ready - needed),
+      currentHealthy: ready,
+      desiredHealthy: needed,
+      closed: false,
+      refusal: null,
+      refusedForSeconds: 0,
+    };
+    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({ ...usual, ...budget }));
+  }
+}

@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import type { HoldRule, StepRule, TakeBackReason } from '../../src/core/decision.ts';
+import { cluster } from './cluster-builder.ts';
+import { member } from './member-builder.ts';
+import { type Case, check, decideCase, deletes, demotes, evicts, holds, promotes, takesBack } from './table.ts';
+
+const stale = () => cluster(3).templateChanged();
+const lastOne = () => cluster(3).members(member(0).stale());
+
+/** The compiler demands a line for each rule by which a member is taken: it applies, and it just does not. */
+const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
+  MemberDown: {
+    applies: { given: stale().members(member(1).creating(60)), then: deletes('MemberDown', 1) },
+    justDoesNot: {
+      given: stale().members(member(1).creating(59)),
+      then: deletes('MemberNotParticipating', 1),
+      lookAgainInSeconds: 1,
+    },
+  },
+  MemberUnreachable: {
+    applies: { given: stale().members(member(1).unreachable()), then: deletes('MemberUnreachable', 1) },
+    justDoesNot: {
+      given: stale().members(member(1).unreachable(), member(2).unreachable()),
+      then: holds({ rule: 'MemberUnreachable', member: 1 }),
+    },
+  },
+  MemberNotParticipating: {
+    applies: { given: stale().members(member(1).lagging()), then: deletes('MemberNotParticipating', 1) },
+    justDoesNot: { given: stale(), then: evicts('ReplicaHealthy', 2) },
+  },
+  PrimaryNotParticipating: {
+    applies: {
+      given: stale().members(member(0).agentDead()).primaryAwayFor(180),
+      then: deletes('PrimaryNotParticipating', 0),
+    },
+    justDoesNot: {
+      given: stale().members(member(0).agentDead(), member(1).lagging()).primaryAwayFor(180),
+      then: deletes('MemberNotParticipating', 1),
+    },
+  },
+  NobodyParticipates: {
+    applies: {
+      given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryAwayFor(180),
+      then: deletes('NobodyParticipates', 2, 1, 0),
+    },
+    justDoesNot: {
+      given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryAwayFor(179),
+      then: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      lookAgainInSeconds: 1,
+    },
+  },
+  MemberImpaired: {
+    applies: { given: stale().members(member(1).sidecarNotReady('slow-log', 60)), then: deletes('MemberImpaired', 1) },
+    justDoesNot: {
+      given: stale().members(member(1).sidecarNotReady('slow-log', 59)),
+      then: holds({
+        rule: 'BlockedByPDB',
+        budget: 'moco-test',
+        cause: 'used',
+        healthy: 2,
+        needed: 2,
+        message: null,
+      }),
+      lookAgainInSeconds: 1,
+    },
+  },
+  ReplicaHealthy: {
+    applies: { given: stale(), then: evicts('ReplicaHealthy', 2) },
+    justDoesNot: { given: lastOne(), then: demotes(0) },
+  },
+  PrimaryLast: {
+    applies: { given: lastOne(), then: demotes(0) },
+    justDoesNot: { given: cluster(3).members(member(0).stale(), member(1).stale()), then: evicts('ReplicaHealthy', 1) },
+  },
+  SingleMember: {
+    applies: { given: cluster(1).templateChanged(), then: evicts('SingleMember', 0) },
+    justDoesNot: { given: cluster(1).statefulSet({ currentRevision: 'old' }), then: promotes(1) },
+  },
+};
+
+describe('every step', () => {
+  for (const [rule, { applies, justDoesNot }] of Object.entries(everyStep)) {
+    it(`${rule} applies`, () => check(applies));
+    it(`${rule} just does not`, () => check(justDoesNot));
+  }
+});
+
+type OwnReason = Exclude<TakeBackReason, HoldRule>;
+
+const demoted = () => cluster(3).members(member(0).stale().demotedByUs(30));
+const awaiting = holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 });
+
+const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readonly justDoesNot: Case }>> = {
+  NoLongerPrimary: {
+    applies: { given: demoted().primaryAt(1), then: takesBack(0, 'NoLongerPrimary') },
+    justDoesNot: { given: demoted().primaryAt(0), then: awaiting },
+  },
+  NotDue: {
+    applies: {
+      given: cluster(3).members(member(0).stale().demotedByUs(30, 'an-older-revision')),
+      then: takesBack(0, 'NotDue'),
+    },
+    justDoesNot: { given: demoted(), then: awaiting },
+  },
+  OthersDue: {
+    applies: { given: demoted().members(member(2).stale()), then: takesBack(0, 'OthersDue') },
+    justDoesNot: { given: demoted().members(member(2).stale().leaving()), then: awaiting },
+  },
+  TimedOut: {
+    applies: { given: cluster(3).members(member(0).stale().demotedByUs(90)), then: takesBack(0, 'TimedOut') },
+    justDoesNot: {
+      given: cluster(3).members(member(0).stale().demotedByUs(89)),
+      then: awaiting,
+      lookAgainInSeconds: 1,
+    },
+  },
+  MarkAlone: {
+    applies: { given: cluster(3).members(member(0).stale().markAlone()).primaryAt(1), then: takesBack(0, 'MarkAlone') },
+    justDoesNot: { given: cluster(3).members(member(0).stale()).primaryAt(1), then: evicts('ReplicaHealthy', 0) },
+  },
+};
+
+/** Rules that take a demotion back, rules that keep everybody from touching it, and rules that leave it alone. */
+type OnDemotion = 'takes back' | 'keeps from taking back' | 'leaves alone' | 'is the wait itself';
+
+const failed = { kind: 'crashLooping', container: 'mysqld', restarts: 7 } as const;
+const closed = { closed: true, disruptionsAllowed: 0 };
+
+const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonly given?: Omit<Case, 'then'> }>> = {
+  SnapshotImpossible: {
+    does: 'keeps from taking back',
+    given: { given: demoted().mysqlCluster({ syncedReplicas: -1 }) },
+  },
+  ClusterDeleting: { does: 'keeps from taking back', given: { given: demoted().mysqlCluster({ deleting: true }) } },
+  StatefulSetMissing: { does: 'keeps from taking back', given: { given: demoted().statefulSet(null) } },
+  AwaitingOwnWrite: { does: 'keeps from taking back', given: { given: demoted().ownWritePending('demote') } },
+  FeatureGateOff: { does: 'takes back', given: { given: demoted(), wishes: { onDelete: false } } },
+  PolicyUnknown: { does: 'takes back', given: { given: demoted().policyProblem('spec.partition is -1') } },
+  StatefulSetDeleting: { does: 'takes back', given: { given: demoted().statefulSet({ deleting: true }) } },
+  StatefulSetNotObserved: { does: 'takes back', given: { given: demoted().statefulSet({ observed: false }) } },
+  ReconciliationStopped: {
+    does: 'takes back',
+    given: { given: demoted().mysqlCluster({ reconciliationStopped: true }) },
+  },
+  ClusteringStopped: { does: 'takes back', given: { given: demoted().mysqlCluster({ clusteringStopped: true }) } },
+  Offline: { does: 'takes back', given: { given: demoted().mysqlCluster({ offline: true }) } },
+  ForcedRollingUpdate: { does: 'takes back', given: { given: demoted().statefulSet({ forcedRollingUpdate: true }) } },
+  StrategyNotOnDelete: { does: 'takes back', given: { given: demoted().statefulSet({ strategy: 'RollingUpdate' }) } },
+  Paused: { does: 'takes back', given: { given: demoted(), wishes: { paused: true } } },
+  RevisionFlapping: {
+    does: 'takes back',
+    given: { given: demoted().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] }) },
+  },
+  NotReconciled: { does: 'takes back', given: { given: demoted().mysqlCluster({ succeededGeneration: null }) } },
+  NotInitialized: { does: 'takes back', given: { given: demoted().mysqlCluster({ initialized: false }) } },
+  MemberMissing: { does: 'takes back', given: { given: demoted().missing(2) } },
+  Scaling: { does: 'takes back', given: { given: demoted().statefulSet({ replicas: 5 }) } },
+  UpdateRevisionFailing: {
+    does: 'takes back',
+    given: {
+      given: demoted().members(
+        member(1).updated().settledFor(1),
+        member(2).updated().crashLooping(failed.container, failed.restarts),
+      ),
+    },
+  },
+  AwaitingSwitchover: { does: 'is the wait itself' },
+  SwitchoverInProgress: { does: 'is the wait itself' },
+  ForeignDemote: { does: 'leaves alone', given: { given: demoted().members(member(2).demotedBySomebody(100)) } },
+  RolesNotSettled: { does: 'leaves alone', given: { given: demoted().members(member(2).role(null)) } },
+  PrimaryProtected: {
+    does: 'leaves alone',
+    given: { given: cluster(3).members(member(0).stale().demotedByUs().preventDelete()) },
+  },
+  MemberUnreachable: { does: 'leaves alone', given: { given: demoted().members(member(2).unreachable()) } },
+  AwaitingFailover: {
+    does: 'leaves alone',
+    given: { given: cluster(3).members(member(0).stale().demotedByUs().lagging()) },
+  },
+  AwaitingRecovery: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging()) } },
+  MemberLeaving: { does: 'leaves alone', given: { given: demoted().members(member(2).leaving()) } },
+  MemberStuckTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).leaving(1000)) } },
+  NotEnoughAcknowledging: {
+    does: 'leaves alone',
+    given: { given: demoted().members(member(1).errant(), member(2).errant()) },
+  },
+  BackupRunning: { does: 'leaves alone', given: { given: demoted().budgets(closed) } },
+  UpdatedMemberNotParticipating: {
+    does: 'leaves alone',
+    given: { given: demoted().members(member(1).updated().lagging()) },
+  },
+  BudgetUsed: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging(), member(2).lagging()) } },
+  ClusterNotHealthy: { does: 'leaves alone', given: { given: demoted().unhealthy() } },
+  BlockedByPDB: { does: 'leaves alone', given: { given: demoted().budgets({ disruptionsAllowed: 0 }) } },
+  SwitchoverFailing: { does: 'leaves alone', given: { given: demoted().memory({ switchoverTries: 2 }) } },
+  PartitionReached: { does: 'takes back', given: { given: demoted(), wishes: { partition: 1 } } },
+};
+
+describe('a demotion of ours', () => {
+  for (const [reason, { applies, justDoesNot }] of Object.entries(everyTakeBack)) {
+    it(`is taken back: ${reason}`, () => check(applies));
+    it(`is not taken back: ${reason}, just not`, () => check(justDoesNot));
+  }
+  for (const [rule, { does, given }] of Object.entries(onDemotion) as [HoldRule, (typeof onDemotion)[HoldRule]][]) {
+    if (!given) continue;
+    if (does === 'takes back') {
+      const reason: TakeBackReason = rule === 'PartitionReached' ? 'NotDue' : rule;
+      it(`is taken back under ${rule}`, () => check({ ...given, then: takesBack(0, reason) }));
+    } else if (does === 'leaves alone') {
+      it(`is let be in a situation that would be ${rule}`, () => check({ ...given, then: awaiting }));
+    } else {
+      it(`is not touched under ${rule}`, () => expect(decideCase(given).hold?.rule).to.equal(rule));
+    }
+  }
+});

@@ -1,0 +1,220 @@
+import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+
+export const revisionBefore = '5897fd84f8';
+export const revisionAfter = '7966559688';
+
+/** A member that has served for an hour, until it is told otherwise. */
+export const member = (ordinal: number): MemberBuilder => new MemberBuilder(ordinal);
+
+const longSeconds = 3600;
+
+const running = (name: string, part: ContainerFacts['part']): ContainerFacts => ({
+  name,
+  part,
+  state: 'running',
+  reason: null,
+  ready: true,
+  started: true,
+  restarts: 0,
+  readySinceRestart: true,
+  notReadyForSeconds: 0,
+});
+
+const notReady: Partial<ContainerFacts> = { ready: false, readySinceRestart: false, notReadyForSeconds: 10 };
+
+const completed = (name: string): ContainerFacts => ({
+  ...running(name, 'side'),
+  state: 'terminated',
+  reason: 'Completed',
+  started: false,
+});
+
+/** Says what is special about one member. */
+export class MemberBuilder {
+  readonly ordinal: number;
+  isErrant = false;
+  #isUnreachable = false;
+  #revision: string | null = null;
+  #special: Partial<MemberFacts> = {};
+  readonly #containers = new Map<string, ContainerFacts>(
+    [running('mysqld', 'mysqld'), running('agent', 'agent'), running('slow-log', 'side')].map((container) => [
+      container.name,
+      container,
+    ]),
+  );
+  readonly #initContainers = new Map<string, ContainerFacts>(
+    [completed('copy-moco-init'), completed('moco-init')].map((container) => [container.name, container]),
+  );
+
+  constructor(ordinal: number) {
+    this.ordinal = ordinal;
+  }
+
+  /** Container mysqld is ready, nobody has asked for its deletion, and MOCO has nothing against it. */
+  get serves(): boolean {
+    const ready = this.#containers.get('mysqld')?.ready === true;
+    return ready && (this.#special.leavingForSeconds ?? null) === null && !this.isErrant && !this.#isUnreachable;
+  }
+
+  stale(): this {
+    this.#revision = revisionBefore;
+    return this;
+  }
+
+  updated(): this {
+    this.#revision = revisionAfter;
+    return this;
+  }
+
+  /** Anything that has no word of its own. */
+  but(special: Partial<MemberFacts>): this {
+    this.#special = { ...this.#special, ...special };
+    return this;
+  }
+
+  container(name: string, special: Partial<ContainerFacts>): this {
+    const before = this.#containers.get(name) ?? running(name, 'side');
+    this.#containers.set(name, { ...before, ...special });
+    return this;
+  }
+
+  initContainer(name: string, special: Partial<ContainerFacts>): this {
+    const before = this.#initContainers.get(name) ?? completed(name);
+    this.#initContainers.set(name, { ...before, ...special });
+    return this;
+  }
+
+  /** mysqld waits for this reason and does no work. */
+  down(reason: string, restarts = reason === 'CrashLoopBackOff' ? 7 : 0): this {
+    return this.container('mysqld', { ...notReady, state: 'waiting', reason, started: false, restarts }).#unready();
+  }
+
+  /** Its mysqld runs, replicates and acknowledges, but is too far behind to be ready. */
+  lagging(): this {
+    return this.container('mysqld', { ...notReady, readySinceRestart: true }).#unready();
+  }
+
+  /** Its mysqld has been started and has not yet been ready. */
+  starting(): this {
+    return this.container('mysqld', notReady).but({ role: null }).#unready();
+  }
+
+  /** Its mysqld runs at the moment, after some restarts that never made it ready. */
+  crashLooping(container = 'mysqld', restarts = 3): this {
+    this.container(container, { ...notReady, restarts });
+    return this.container('mysqld', { ...notReady, readySinceRestart: container !== 'mysqld' }).#unready();
+  }
+
+  /** The agent, which answers mysqld's probes, is dead; mysqld itself goes on. */
+  agentDead(): this {
+    return this.container('agent', {
+      ...notReady,
+      state: 'waiting',
+      reason: 'CrashLoopBackOff',
+      restarts: 4,
+    }).lagging();
+  }
+
+  /** Its containers are being created; mysqld has not been running for so long. */
+  creating(idleForSeconds: number): this {
+    return this.container('mysqld', {
+      ...notReady,
+      state: 'waiting',
+      reason: 'ContainerCreating',
+      started: false,
+    })
+      .but({ phase: 'Pending', mysqldIdleForSeconds: idleForSeconds, role: null })
+      .#unready();
+  }
+
+  unschedulable(message = '0/3 nodes are available: 3 Insufficient memory.'): this {
+    return this.creating(0).but({ unschedulable: message });
+  }
+
+  failed(): this {
+    return this.container('mysqld', { ...notReady, state: 'terminated', reason: 'Error', started: false })
+      .but({ phase: 'Failed' })
+      .#unready();
+  }
+
+  /** The kubelet is gone, and the node controller has said so. */
+  unreachable(): this {
+    this.#isUnreachable = true;
+    return this.but({ ready: false });
+  }
+
+  leaving(forSeconds = 5): this {
+    return this.but({ leavingForSeconds: forSeconds });
+  }
+
+  /** A sidecar waits in vain. */
+  impaired(container: string, reason = 'CrashLoopBackOff'): this {
+    return this.container(container, { ...notReady, state: 'waiting', reason, restarts: 4 }).but({ ready: false });
+  }
+
+  /** A sidecar has not been ready for so long, for no reason that Kubernetes could name. */
+  sidecarNotReady(container: string, forSeconds: number): this {
+    return this.container(container, { ...notReady, notReadyForSeconds: forSeconds }).but({ ready: false });
+  }
+
+  errant(): this {
+    this.isErrant = true;
+    return this;
+  }
+
+  role(role: MemberFacts['role']): this {
+    return this.but({ role, settledForSeconds: null });
+  }
+
+  settledFor(seconds: number): this {
+    return this.but({ settledForSeconds: seconds });
+  }
+
+  /** It carries `demote` and our mark. */
+  demotedByUs(forSeconds = 1, revision: string = revisionAfter): this {
+    return this.but({ demote: true, demotedFor: revision, demoteForSeconds: forSeconds });
+  }
+
+  demotedBySomebody(forSeconds = 1): this {
+    return this.but({ demote: true, demotedFor: null, demoteForSeconds: forSeconds });
+  }
+
+  /** MOCO has removed `demote`; our mark is still there. */
+  markAlone(): this {
+    return this.but({ demote: false, demotedFor: revisionAfter });
+  }
+
+  preventDelete(): this {
+    return this.but({ preventDelete: true });
+  }
+
+  facts(primary: number, revision: string): MemberFacts {
+    return {
+      ordinal: this.ordinal,
+      name: `moco-test-${this.ordinal}`,
+      uid: `uid-${this.ordinal}`,
+      resourceVersion: `${1000 + this.ordinal}`,
+      revision: this.#revision ?? revision,
+      role: this.ordinal === primary ? 'primary' : 'replica',
+      phase: 'Running',
+      ready: true,
+      readinessGateClosed: false,
+      unschedulable: null,
+      containers: [...this.#containers.values()],
+      initContainers: [...this.#initContainers.values()],
+      leavingForSeconds: null,
+      graceSeconds: 300,
+      mysqldIdleForSeconds: 0,
+      settledForSeconds: this.serves ? longSeconds : null,
+      demote: false,
+      demotedFor: null,
+      demoteForSeconds: 0,
+      preventDelete: false,
+      ...this.#special,
+    };
+  }
+
+  #unready(): this {
+    return this.but({ ready: false, settledForSeconds: null });
+  }
+}

@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+import { Deadlines } from '../../src/core/deadlines.ts';
+import { canAcknowledge, classify, crashLoop, type Evidence, type MemberState } from '../../src/core/member.ts';
+import { type MemberBuilder, member } from './member-builder.ts';
+
+const look = (builder: MemberBuilder) => {
+  const deadlines = new Deadlines();
+  const facts = builder.facts(0, 'revision');
+  return { ...classify(facts, builder.isErrant, deadlines), lookAgainInSeconds: deadlines.soonestSeconds };
+};
+
+interface Line {
+  readonly given: MemberBuilder;
+  readonly state: MemberState;
+  readonly evidence?: Evidence;
+  readonly lookAgainInSeconds?: number;
+}
+
+const waiting = (container: string, reason: string, restarts: number): Evidence => ({
+  kind: 'waiting',
+  container,
+  reason,
+  restarts,
+});
+
+const states: Readonly<Record<string, Line>> = {
+  'a member that serves participates': { given: member(1), state: 'participating' },
+  'one with a deletionTimestamp is leaving': { given: member(1).leaving(), state: 'leaving' },
+  'one that is down and leaving is leaving': { given: member(1).down('CrashLoopBackOff').leaving(), state: 'leaving' },
+  'one that is not Ready while all its containers are is unreachable': {
+    given: member(1).unreachable(),
+    state: 'unreachable',
+  },
+  'one that is not Ready for a readiness gate participates': {
+    given: member(1).but({ ready: false, readinessGateClosed: true }),
+    state: 'participating',
+  },
+  'one whose sidecar is no more ready than its pod is reachable': {
+    given: member(1).sidecarNotReady('slow-log', 1),
+    state: 'participating',
+    lookAgainInSeconds: 59,
+  },
+  'one whose init container that goes on as a sidecar is not ready is reachable': {
+    given: member(1).initContainer('proxy', { state: 'running', reason: null, ready: false }).but({ ready: false }),
+    state: 'participating',
+  },
+  'one whose kubelet has never spoken about its init containers can be unreachable': {
+    given: member(1).initContainer('moco-init', { state: 'waiting', reason: null, ready: false }).unreachable(),
+    state: 'unreachable',
+  },
+  'one without any container status is not unreachable': {
+    given: member(1).but({ containers: [], ready: false }),
+    state: 'running',
+    lookAgainInSeconds: 60,
+  },
+  'one that MOCO lists as errant runs': { given: member(1).errant(), state: 'running', evidence: { kind: 'errant' } },
+  'one whose mysqld lags behind runs': { given: member(1).lagging(), state: 'running' },
+  'one whose agent is dead runs': { given: member(1).agentDead(), state: 'running' },
+  'one between two attempts to start runs': { given: member(1).crashLooping(), state: 'running' },
+  'one whose containers are being created runs': {
+    given: member(1).creating(59.5),
+    state: 'running',
+    lookAgainInSeconds: 0.5,
+  },
+  'one whose mysqld has not been running for a minute is down': {
+    given: member(1).creating(60),
+    state: 'down',
+    evidence: { kind: 'idle' },
+  },
+  'one that hangs in an init container is down after a minute': {
+    given: member(1).creating(61).initContainer('moco-init', { state: 'running', reason: null, ready: false }),
+    state: 'down',
+    evidence: { kind: 'idle' },
+  },
+  'one that no node takes is down': {
+    given: member(1).unschedulable('0/3 nodes are available'),
+    state: 'down',
+    evidence: { kind: 'unschedulable', message: '0/3 nodes are available' },
+  },
+  'one whose pod has failed is down': { given: member(1).failed(), state: 'down', evidence: { kind: 'failed' } },
+  'one whose init container crashes is down': {
+    given: member(1)
+      .creating(1)
+      .initContainer('moco-init', { state: 'waiting', reason: 'CrashLoopBackOff', ready: false, restarts: 2 }),
+    state: 'down',
+    evidence: waiting('moco-init', 'CrashLoopBackOff', 2),
+  },
+  'one whose mysqld runs is not down for an init container that goes on as a sidecar': {
+    given: member(1).lagging().initContainer('proxy', { state: 'waiting', reason: 'CrashLoopBackOff', ready: false }),
+    state: 'running',
+  },
+  'one that participates is impaired by an init container that goes on as a sidecar': {
+    given: member(1)
+      .initContainer('proxy', { state: 'waiting', reason: 'CrashLoopBackOff', ready: false, restarts: 3 })
+      .but({ ready: false }),
+    state: 'impaired',
+    evidence: waiting('proxy', 'CrashLoopBackOff', 3),
+  },
+  'one whose sidecar waits in vain is impaired': {
+    given: member(1).impaired('slow-log'),
+    state: 'impaired',
+    evidence: waiting('slow-log', 'CrashLoopBackOff', 4),
+  },
+  'one whose agent waits in vain while mysqld is still ready is impaired': {
+    given: member(1).impaired('agent', 'ErrImagePull'),
+    state: 'impaired',
+    evidence: waiting('agent', 'ErrImagePull', 4),
+  },
+  'one whose sidecar restarts for a second participates': {
+    given: member(1)
+      .container('slow-log', { state: 'terminated', reason: 'Error', ready: false, restarts: 1, notReadyForSeconds: 1 })
+      .but({ ready: false }),
+    state: 'participating',
+    lookAgainInSeconds: 59,
+  },
+  'one whose sidecar has not been ready for a minute is impaired': {
+    given: member(1).sidecarNotReady('mysqld-exporter', 60),
+    state: 'impaired',
+    evidence: { kind: 'notReady', container: 'mysqld-exporter' },
+  },
+};
+
+describe('the state of a member', () => {
+  for (const [sentence, { given, state, evidence, lookAgainInSeconds }] of Object.entries(states)) {
+    it(sentence, () => {
+      expect(look(given)).to.deep.equal({
+        state,
+        evidence: evidence ?? null,
+        lookAgainInSeconds: lookAgainInSeconds ?? null,
+      });
+    });
+  }
+
+  const stopped = [
+    'CrashLoopBackOff',
+    'ImagePullBackOff',
+    'ErrImagePull',
+    'InvalidImageName',
+    'CreateContainerConfigError',
+    'CreateContainerError',
+    'RunContainerError',
+  ];
+  for (const reason of stopped) {
+    it(`is down while mysqld waits for ${reason}, and impaired while a sidecar does`, () => {
+      expect(look(member(1).down(reason)).state).to.equal('down');
+      expect(look(member(1).impaired('slow-log', reason)).state).to.equal('impaired');
+    });
+  }
+
+  it('is not down while mysqld waits for a reason that passes', () => {
+    expect(look(member(1).down('PodInitializing')).state).to.equal('running');
+    expect(look(member(1).sidecarNotReady('slow-log', 1).container('slow-log', { state: 'waiting' })).state).to.equal(
+      'participating',
+    );
+  });
+});
+
+describe('a crash loop', () => {
+  const loopOf = (builder: MemberBuilder): Evidence | null => crashLoop(builder.facts(0, 'revision'));
+
+  it('is seen in mysqld, the agent and an init container, whatever they do at the moment', () => {
+    expect(loopOf(member(1).crashLooping('mysqld', 3))).to.deep.equal({
+      kind: 'crashLooping',
+      container: 'mysqld',
+      restarts: 3,
+    });
+    expect(loopOf(member(1).crashLooping('agent', 1))).to.deep.include({ container: 'agent', restarts: 1 });
+    const init = member(1).initContainer('moco-init', { ready: false, restarts: 2, readySinceRestart: false });
+    expect(loopOf(init)).to.deep.include({ container: 'moco-init' });
+  });
+
+  it('is not one before the first restart, once ready since, or in a sidecar', () => {
+    expect(loopOf(member(1).starting())).to.equal(null);
+    expect(loopOf(member(1).container('mysqld', { restarts: 5 }))).to.equal(null);
+    expect(loopOf(member(1).lagging().container('mysqld', { restarts: 5 }))).to.equal(null);
+    expect(loopOf(member(1).impaired('slow-log'))).to.equal(null);
+  });
+});
+
+describe('who can acknowledge', () => {
+  const can = (builder: MemberBuilder, updated = false): boolean =>
+    canAcknowledge(builder.facts(0, 'revision'), look(builder).state, updated, builder.isErrant);
+
+  it('includes a stale member whose mysqld runs, however far behind', () => {
+    expect(can(member(1))).to.equal(true);
+    expect(can(member(1).lagging())).to.equal(true);
+    expect(can(member(1).impaired('slow-log'))).to.equal(true);
+  });
+
+  it('includes an updated member only while it participates', () => {
+    expect(can(member(1), true)).to.equal(true);
+    expect(can(member(1).impaired('slow-log'), true)).to.equal(true);
+    expect(can(member(1).lagging(), true)).to.equal(false);
+  });
+
+  it('excludes those that leave, are out of reach, errant, crash-looping or not started', () => {
+    expect(can(member(1).leaving())).to.equal(false);
+    expect(can(member(1).unreachable())).to.equal(false);
+    expect(can(member(1).errant())).to.equal(false);
+    expect(can(member(1).crashLooping())).to.equal(false);
+    expect(can(member(1).agentDead())).to.equal(false);
+    expect(can(member(1).lagging().container('mysqld', { started: false }))).to.equal(false);
+    expect(can(member(1).creating(5))).to.equal(false);
+  });
+});

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { decide } from '../../src/core/decide.ts';
+import type { Decision, Hold, StepRule, TakeBackReason } from '../../src/core/decision.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
+import type { ClusterBuilder } from './cluster-builder.ts';
+import { revisionAfter } from './member-builder.ts';
+
+/** What a decision comes to, without what is there for people. */
+export type Verdict = { readonly step: object } | { readonly hold: Hold } | 'idle';
+
+export interface Case {
+  readonly given: ClusterBuilder | ClusterSnapshot;
+  readonly wishes?: Partial<RolloutPolicy>;
+  readonly then: Verdict;
+  /** Asserted where given. */
+  readonly lookAgainInSeconds?: number | null;
+}
+
+/** From a sentence to facts and what has to be decided. */
+export type Table = Readonly<Record<string, Case>>;
+
+export const deletes = (rule: StepRule, ...ordinals: readonly number[]): Verdict => ({
+  step: { kind: 'delete', rule, ordinals },
+});
+export const evicts = (rule: StepRule, ordinal: number): Verdict => ({
+  step: { kind: 'evict', rule, ordinals: [ordinal] },
+});
+export const demotes = (ordinal: number): Verdict => ({
+  step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [ordinal], revision: revisionAfter },
+});
+export const takesBack = (ordinal: number, reason: TakeBackReason): Verdict => ({
+  step: { kind: 'undemote', ordinals: [ordinal], reason, demoted: reason !== 'MarkAlone' },
+});
+export const setsStrategy: Verdict = { step: { kind: 'setStrategy' } };
+export const promotes = (replicas: number): Verdict => ({
+  step: { kind: 'promoteRevision', revision: revisionAfter, replicas },
+});
+export const holds = (hold: Hold): Verdict => ({ hold });
+
+export function decideCase({ given, wishes }: Pick<Case, 'given' | 'wishes'>): Decision {
+  return decide('facts' in given ? given.facts() : given, { ...defaultPolicy, ...wishes });
+}
+
+export function verdictOf({ step, hold }: Decision): Verdict {
+  if (hold !== null) {
+    expect(step, 'a hold comes without a step').to.deep.equal({ kind: 'none' });
+    return { hold };
+  }
+  if (step.kind === 'none') return 'idle';
+  if (!('targets' in step)) return { step };
+  const { targets, ...rest } = step;
+  return { step: { ...rest, ordinals: targets.map(({ ordinal }) => ordinal) } };
+}
+
+export function check(one: Case): void {
+  const decision = decideCase(one);
+  expect(verdictOf(decision)).to.deep.equal(one.then);
+  if (one.lookAgainInSeconds !== undefined) {
+    expect(decision.lookAgainInSeconds, 'lookAgainInSeconds').to.equal(one.lookAgainInSeconds);
+  }
+}
+
+/** One test for each line. */
+export function play(table: Table): void {
+  for (const [sentence, one] of Object.entries(table)) it(sentence, () => check(one));
+}
