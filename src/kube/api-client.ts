@@ -149,20 +149,113 @@ export class ApiClient {
     const call: Call = { method: 'GET', path: requestPath, query, lane: 'read', signal };
     if (!(await this.#bucket.take('read', signal))) throw aborted(call, signal);
     const limit = new TimeLimit(this.#world, this.#timeoutMilliseconds, signal);
-    let response: ExchangeResponse;
     try {
-      response = await this.#answer(call, 'watch', limit);
+      const { body } = await this.#send(call, 'watch', limit);
+      limit.lift();
+      yield* linesOf(body);
+    } catch (error) {
+      throw noAnswer(call, error, limit);
     } finally {
       limit.end();
     }
-    const link = (): void => body.abort(signal.reason);
-    const body = new Abortable(response.body, signal, link);
+  }
+
+  async #once<T>(call: Call): Promise<T> {
+    const limit = new TimeLimit(this.#world, call.timeoutMilliseconds ?? this.#timeoutMilliseconds, call.signal);
     try {
-      yield* linesOf(response.body);
+      const { body } = await this.#send(call, 'call', limit);
+      return parsed(call, await textOf(body)) as T;
     } catch (error) {
-      throw noAnswer(call, error, { passed: false, aborted: signal.aborted });
+      throw noAnswer(call, error, limit);
     } finally {
-      body.end();
+      limit.end();
     }
   }
+
+  /** The answer, if it is 2xx. */
+  async #send(call: Call, pool: ExchangeRequest['pool'], { signal }: TimeLimit): Promise<ExchangeResponse> {
+    const { method, body, contentType = 'application/json', lane } = call;
+    const start = this.#world.monotonic();
+    let status = 0;
+    try {
+      const response = await this.#world.exchange({
+        method,
+        path: withQuery(call.path, call.query),
+        headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': contentType },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal,
+        pool,
+      });
+      status = response.status;
+      if (status >= 200 && status < 300) return response;
+      throw errorOfAnswer(`${method} ${call.path}`, status, response.headers, await textOf(response.body));
+    } finally {
+      this.#onAnswer({ method, lane, status, seconds: (this.#world.monotonic() - start) / 1000 });
+    }
+  }
+
+  /** Milliseconds until the call may be sent again; `null`: it may not. */
+  #wait({ method }: Call, error: ApiError, failures: number): number | null {
+    const { status, reason, retryAfterSeconds } = error;
+    if (reason === ('Aborted' satisfies NoAnswerReason)) return null;
+    const backoff = backoffMilliseconds(failures, retryBackoff, this.#world.random());
+    if ((status === 429 || status === 503) && retryAfterSeconds !== null) {
+      return retryAfterSeconds > longestRetryAfterSeconds ? null : Math.max(backoff, retryAfterSeconds * 1000);
+    }
+    const repeatable = method === 'GET' ? status === 0 || status === 429 || status >= 500 : notCarriedOut(reason);
+    return repeatable ? backoff : null;
+  }
+}
+
+function notCarriedOut(reason: string): boolean {
+  const reasons: readonly NoAnswerReason[] = ['ConnectionRefused', 'CredentialsUnavailable'];
+  return (reasons as readonly string[]).includes(reason);
+}
+
+function withQuery(requestPath: string, query: Query = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  return parameters.size === 0 ? requestPath : `${requestPath}?${parameters.toString()}`;
+}
+
+/** Some answers have no body at all: they are `undefined`. */
+function parsed(call: Call, text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw silent(call, 'UnreadableAnswer', `expected JSON, got ${text.slice(0, 80)}`, error);
+  }
+}
+
+function noAnswer(call: Call, error: unknown, { passed }: Pick<TimeLimit, 'passed'>): ApiError {
+  if (passed) return silent(call, 'TimedOut', 'no answer within the time limit', error);
+  if (call.signal?.aborted) return aborted(call, call.signal);
+  if (error instanceof ApiError) return error;
+  if (error instanceof RangeError) return silent(call, 'UnreadableAnswer', error.message, error);
+  const refused = codesOf(error).some((code) => refusals.includes(code));
+  return silent(call, refused ? 'ConnectionRefused' : 'ConnectionLost', messageOf(error), error);
+}
+
+function aborted(call: Call, signal: AbortSignal | undefined): ApiError {
+  return silent(call, 'Aborted', 'given up by the caller', signal?.reason);
+}
+
+function silent({ method, path }: Call, reason: NoAnswerReason, message: string, cause: unknown): ApiError {
+  return new ApiError({ status: 0, reason, message: `${method} ${path}: ${reason}: ${message}`, cause });
+}
+
+/** Node tries every address of a name and then throws all of its errors in one. */
+function codesOf(error: unknown): readonly string[] {
+  if (error instanceof AggregateError) {
+    const codes = error.errors.map((inner) => codesOf(inner)[0] ?? '');
+    return codes.every((code) => refusals.includes(code)) ? codes : [];
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? [code] : [];
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
 }

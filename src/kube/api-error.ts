@@ -58,7 +58,8 @@ export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 /** The object was changed meanwhile, or a precondition failed. Not that it exists already. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && !isAlreadyExists(error);
 
-export const isAlreadyExists = (error: unknown): boolean => error instanceof ApiError && error.reason === 'AlreadyExists';
+export const isAlreadyExists = (error: unknown): boolean =>
+  error instanceof ApiError && error.reason === 'AlreadyExists';
 
 /** A resourceVersion or a page token that the server no longer has. */
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);

@@ -26,7 +26,9 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
       heldCharacters += text.length - start;
     }
     if (heldCharacters > longestLineCharacters) {
-      throw new RangeError(`expected lines of at most ${longestLineCharacters} characters, got ${heldCharacters} so far`);
+      throw new RangeError(
+        `expected lines of at most ${longestLineCharacters} characters, got ${heldCharacters} so far`,
+      );
     }
   }
 }

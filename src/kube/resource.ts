@@ -20,7 +20,8 @@ export function path(
   { group, version, plural, kind, namespaced }: ResourceKind,
   { namespace, name, subresource }: ResourcePlace = {},
 ): string {
-  if (namespace !== undefined && !namespaced) throw new TypeError(`expected no namespace for a ${kind}, got ${namespace}`);
+  if (namespace !== undefined && !namespaced)
+    throw new TypeError(`expected no namespace for a ${kind}, got ${namespace}`);
   if (name === '') throw new TypeError(`expected a name for the ${kind}, got an empty one`);
   if (name !== undefined && namespaced && namespace === undefined) {
     throw new TypeError(`expected a namespace for the ${kind} ${name}, got none`);

@@ -1,23 +1,27 @@
 import type { World } from './world.ts';
 
-/** A signal that is aborted when the caller's is, or after so long; `end` leaves neither timer nor listener behind. */
+/** A timer may fire a little before its time. */
+const shortestWaitMilliseconds = 1;
+
+/** A signal that is aborted when the caller's is, or so long after its start or its last restart. */
 export class TimeLimit {
+  readonly #world: World;
+  readonly #milliseconds: number;
   readonly #controller = new AbortController();
-  readonly #end: () => void;
+  readonly #unlink: () => void;
+  #endsAtMilliseconds: number;
+  #cancel: () => void;
   #passed = false;
 
   constructor(world: World, milliseconds: number, callers?: AbortSignal) {
+    this.#world = world;
+    this.#milliseconds = milliseconds;
+    this.#endsAtMilliseconds = world.monotonic() + milliseconds;
+    this.#cancel = world.timer(milliseconds, () => this.#check());
     const aborted = (): void => this.#controller.abort(callers?.reason);
-    const cancel = world.timer(milliseconds, () => {
-      this.#passed = true;
-      this.#controller.abort();
-    });
     callers?.addEventListener('abort', aborted, { once: true });
     if (callers?.aborted) aborted();
-    this.#end = () => {
-      cancel();
-      callers?.removeEventListener('abort', aborted);
-    };
+    this.#unlink = () => callers?.removeEventListener('abort', aborted);
   }
 
   get signal(): AbortSignal {
@@ -29,7 +33,29 @@ export class TimeLimit {
     return this.#passed;
   }
 
+  /** From now on once more. Cheap enough for every line of a watch: the timer stays as it is. */
+  restart(): void {
+    this.#endsAtMilliseconds = this.#world.monotonic() + this.#milliseconds;
+  }
+
+  /** No limit from here on; the caller's signal still counts. */
+  lift(): void {
+    this.#cancel();
+  }
+
+  /** Leaves neither timer nor listener behind. */
   end(): void {
-    this.#end();
+    this.#cancel();
+    this.#unlink();
+  }
+
+  #check(): void {
+    const leftMilliseconds = this.#endsAtMilliseconds - this.#world.monotonic();
+    if (leftMilliseconds > 0) {
+      this.#cancel = this.#world.timer(Math.max(shortestWaitMilliseconds, leftMilliseconds), () => this.#check());
+      return;
+    }
+    this.#passed = true;
+    this.#controller.abort();
   }
 }

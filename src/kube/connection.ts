@@ -1,0 +1,167 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DispatcherOptions } from '@kubernetes/client-node';
+import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
+import { ApiError } from './api-error.ts';
+import { type Credentials, Kubeconfig } from './kubeconfig.ts';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from './world.ts';
+
+export { ConfigurationError } from './kubeconfig.ts';
+
+/** Shorter than the 90 s after which an API server closes an idle connection, and than most load balancers' limits. */
+const keepAliveMilliseconds = 30_000;
+const mostCallConnections = 16;
+/** The kernel asks after a peer that has said nothing for so long, and gives it up when no answer comes. */
+const probing = { allowH2: false, keepAlive: true, keepAliveInitialDelay: 30_000 };
+const unauthorized = 401;
+
+/** A way to one API server. */
+export interface Connection {
+  /** Its address. */
+  readonly server: string;
+  readonly exchange: Exchange;
+  /** Breaks off whatever is under way. */
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** `null`: from inside of a pod, by its ServiceAccount. */
+  readonly kubeconfigPath: string | null;
+  /** The kubeconfig's current one unless told. */
+  readonly context?: string;
+}
+
+/** Opens nothing yet. Throws `ConfigurationError` where there is no telling where to connect to, and as whom. */
+export function connect({ kubeconfigPath, context }: ConnectOptions): Connection {
+  return new PooledConnection(() => Kubeconfig.load(kubeconfigPath, context));
+}
+
+interface Pools {
+  readonly options: DispatcherOptions;
+  readonly watch: Dispatcher;
+  readonly call: Dispatcher;
+}
+
+class PooledConnection implements Connection {
+  readonly exchange: Exchange = (request) => this.#exchange(request);
+  readonly #load: () => Kubeconfig;
+  readonly #retired = new Set<Dispatcher>();
+  #kubeconfig: Kubeconfig;
+  #pools: Pools | null = null;
+  #closed = false;
+
+  constructor(load: () => Kubeconfig) {
+    this.#load = load;
+    this.#kubeconfig = load();
+  }
+
+  get server(): string {
+    return this.#kubeconfig.server;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const open = [...this.#retired, ...(this.#pools ? [this.#pools.watch, this.#pools.call] : [])];
+    this.#pools = null;
+    await Promise.all(open.map((dispatcher) => dispatcher.destroy()));
+  }
+
+  async #exchange(request: ExchangeRequest): Promise<ExchangeResponse> {
+    const kubeconfig = this.#kubeconfig;
+    const credentials = await credentialsOf(kubeconfig);
+    const response = await this.#send(request, credentials);
+    if (response.status !== unauthorized) return response;
+    const renewed = await this.#renew(kubeconfig);
+    if (renewed === null || isDeepStrictEqual(renewed, credentials)) return response;
+    for await (const _ of response.body);
+    return this.#send(request, renewed);
+  }
+
+  /** Reads everything again: the token may have been rotated, the kubeconfig rewritten. `null` where that fails. */
+  async #renew(refused: Kubeconfig): Promise<Credentials | null> {
+    try {
+      if (this.#kubeconfig === refused) this.#kubeconfig = this.#load();
+      return await this.#kubeconfig.credentials();
+    } catch {
+      return null;
+    }
+  }
+
+  async #send(request: ExchangeRequest, { headers, tls }: Credentials): Promise<ExchangeResponse> {
+    if (this.#closed) throw new Error('the connection is closed');
+    const { origin, pathname } = new URL(this.server);
+    const response = await this.#pool(request.pool, tls).request({
+      origin,
+      path: pathname === '/' ? request.path : `${pathname}${request.path}`,
+      method: request.method,
+      headers: { ...request.headers, ...headers },
+      body: request.body ?? null,
+      signal: request.signal,
+    });
+    // Whoever reads the body gets its error; this is for the moment before anybody does.
+    response.body.on('error', () => {});
+    return { status: response.statusCode, headers: flat(response.headers), body: response.body };
+  }
+
+  /** New connections where the certificates have changed; watches under way may end on the old ones. */
+  #pool(which: ExchangeRequest['pool'], options: DispatcherOptions): Dispatcher {
+    if (this.#pools === null || !isDeepStrictEqual(this.#pools.options, options)) {
+      if (this.#pools) this.#retire(this.#pools);
+      this.#pools = {
+        options,
+        watch: dispatcher(options, null),
+        call: dispatcher(options, mostCallConnections),
+      };
+    }
+    return this.#pools[which];
+  }
+
+  #retire({ watch, call }: Pools): void {
+    for (const old of [watch, call]) {
+      this.#retired.add(old);
+      void old.close().then(() => this.#retired.delete(old));
+    }
+  }
+}
+
+async function credentialsOf(kubeconfig: Kubeconfig): Promise<Credentials> {
+  try {
+    return await kubeconfig.credentials();
+  } catch (error) {
+    const message = `expected credentials for ${kubeconfig.server}, got: ${error instanceof Error ? error.message : String(error)}`;
+    throw new ApiError({ status: 0, reason: 'CredentialsUnavailable', message, cause: error });
+  }
+}
+
+/** HTTP/1.1, one request a connection at a time: a lost packet or a slow body holds up nobody else. */
+function dispatcher(options: DispatcherOptions, connections: number | null): Dispatcher {
+  const common = {
+    connections,
+    allowH2: false,
+    keepAliveTimeout: keepAliveMilliseconds,
+    keepAliveMaxTimeout: keepAliveMilliseconds,
+    // Time limits are the World's.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  switch (options.type) {
+    case 'proxy':
+    case 'socks':
+      return new ProxyAgent({
+        ...common,
+        uri: options.uri.replace(/^socks5h:/, 'socks5:'),
+        requestTls: { ...(options.requestTls as buildConnector.BuildOptions), ...probing },
+      });
+    case 'agent':
+      return new Agent({ ...common, connect: { ...(options.connect as buildConnector.BuildOptions), ...probing } });
+    case 'none':
+      return new Agent({ ...common, connect: probing });
+  }
+}
+
+function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+}

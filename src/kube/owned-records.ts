@@ -1,0 +1,102 @@
+import { metadataOf, type RawObject } from './raw-object.ts';
+import type { Store, Stored } from './store.ts';
+
+export interface OwnedRecordsOptions<R extends Stored> {
+  readonly store: Store<R>;
+  readonly project: (raw: RawObject) => R | null;
+  /** Told of an object that couldn't be taken in, or of a subscriber that threw. */
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+/**
+ * What one reflector has put into a store that it may share with others. An object that can't be projected, or isn't
+ * wanted any more, leaves the store: what can't be read isn't known.
+ */
+export class OwnedRecords<R extends Stored> {
+  readonly #options: OwnedRecordsOptions<R>;
+  #records = new Map<string, R>();
+
+  constructor(options: OwnedRecordsOptions<R>) {
+    this.#options = options;
+  }
+
+  /** Projects an object of a list into `listing`, for `replace`. */
+  read(raw: unknown, listing: Map<string, R>): void {
+    const key = keyOf(raw);
+    if (key === null) {
+      this.#options.onFailure(
+        new TypeError('expected an object with metadata, got another value'),
+        'an object of a list',
+      );
+      return;
+    }
+    const record = this.#project(raw as RawObject, key);
+    if (record) listing.set(key, record);
+  }
+
+  /** Everything there is: what isn't in it has gone, what is under another uid has gone and come again. */
+  replace(listing: Map<string, R>): void {
+    const before = this.#records;
+    this.#records = listing;
+    for (const [key, record] of before) if (!listing.has(key)) this.#remove(record, key);
+    for (const [key, record] of listing) {
+      const known = before.get(key);
+      if (known?.uid !== record.uid || known.resourceVersion !== record.resourceVersion) this.#put(record, key);
+    }
+  }
+
+  put(raw: RawObject): void {
+    const key = keyOf(raw);
+    if (key === null) return;
+    const record = this.#project(raw, key);
+    if (record === null) {
+      this.#forget(key);
+      return;
+    }
+    this.#records.set(key, record);
+    this.#put(record, key);
+  }
+
+  /** A late word of the end of an earlier object of that name changes nothing. */
+  remove(raw: RawObject): void {
+    const key = keyOf(raw);
+    if (key !== null && this.#records.get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key);
+  }
+
+  #forget(key: string): void {
+    const record = this.#records.get(key);
+    if (!record) return;
+    this.#records.delete(key);
+    this.#remove(record, key);
+  }
+
+  #project(raw: RawObject, key: string): R | null {
+    try {
+      return this.#options.project(raw);
+    } catch (error) {
+      this.#options.onFailure(error, key);
+      return null;
+    }
+  }
+
+  #put(record: R, key: string): void {
+    try {
+      this.#options.store.put(record);
+    } catch (error) {
+      this.#options.onFailure(error, `${key} everywhere`);
+    }
+  }
+
+  #remove({ namespace, name }: R, key: string): void {
+    try {
+      this.#options.store.remove(namespace, name);
+    } catch (error) {
+      this.#options.onFailure(error, `the end of ${key} everywhere`);
+    }
+  }
+}
+
+function keyOf(raw: unknown): string | null {
+  const metadata = metadataOf(raw);
+  return metadata && `${metadata.namespace}/${metadata.name}`;
+}

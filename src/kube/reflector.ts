@@ -1,0 +1,231 @@
+import type { ApiClient, Query } from './api-client.ts';
+import { isGone } from './api-error.ts';
+import { type BackoffOptions, backoffMilliseconds } from './backoff.ts';
+import { delay } from './delay.ts';
+import { type ListPage, parseListPage } from './list-page.ts';
+import type { Log } from './log.ts';
+import { OwnedRecords } from './owned-records.ts';
+import type { RawObject } from './raw-object.ts';
+import { errorOfWatch } from './status.ts';
+import type { Store, Stored } from './store.ts';
+import { TimeLimit } from './time-limit.ts';
+import { parseWatchEvent } from './watch-event.ts';
+import type { World } from './world.ts';
+
+/** Pages of 100 block the event loop for 10 to 20 ms each, pages of 500 for 40 to 60. */
+const defaultPageSize = 100;
+/** The server ends each watch after a random time between the two, so that they don't all end together. */
+const shortestWatchSeconds = 240;
+const longestWatchSeconds = 480;
+/** Bookmarks come about every 60 s; a connection that says nothing for twice as long is dead, or as good as. */
+const silenceMilliseconds = 120_000;
+/** After a watch that was open for so long the next failure counts as the first one again. */
+const goodWatchMilliseconds = 10_000;
+const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
+/** A list whose page tokens have expired so often in a row is asked for in one piece, which can't. */
+const mostPagesLost = 2;
+const pageTimeoutMilliseconds = 60_000;
+
+/** Told what a reflector does, for metrics. */
+export interface ReflectorObserver {
+  listed?(objects: number, seconds: number): void;
+  watchEnded?(seconds: number, events: number): void;
+  failed?(error: unknown): void;
+  /** An object or an event that couldn't be read, and was left out. */
+  unreadable?(): void;
+}
+
+export interface ReflectorOptions<R extends Stored> {
+  readonly client: ApiClient;
+  readonly world: World;
+  /** Of the kind's list, in one namespace or all, as `path()` makes it. */
+  readonly path: string;
+  /** Selectors, for list and watch alike. */
+  readonly query?: Query;
+  /** What to keep of an object; `null` for nothing. What it throws costs that object alone. */
+  readonly project: (raw: RawObject) => R | null;
+  readonly store: Store<R>;
+  readonly log: Log;
+  readonly pageSize?: number;
+  readonly observer?: ReflectorObserver;
+}
+
+/**
+ * Keeps a store as the API server has the objects of one path: lists them page by page, then watches, and starts over
+ * whenever it can't be sure to have missed nothing. Several reflectors may feed one store; each removes only what it
+ * has put there itself.
+ */
+export class Reflector<R extends Stored> {
+  /** Resolves once the first list is in the store, or `run` has ended without one: `hasSynced` tells. */
+  readonly synced: Promise<void>;
+  readonly #options: ReflectorOptions<R>;
+  readonly #owned: OwnedRecords<R>;
+  readonly #resolveSynced: () => void;
+  #hasSynced = false;
+  #resourceVersion: string | null = null;
+  #heardAtMilliseconds: number | null = null;
+  /** In a row. */
+  #pagesLost = 0;
+  #wentWell = false;
+
+  constructor(options: ReflectorOptions<R>) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.synced = promise;
+    this.#resolveSynced = resolve;
+    this.#options = options;
+    this.#owned = new OwnedRecords({
+      ...options,
+      onFailure: (error, what) => this.#unreadable(error, what),
+    });
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  /** Since the server last said anything, a bookmark too; `null` before the first list. */
+  get ageMilliseconds(): number | null {
+    return this.#heardAtMilliseconds === null ? null : this.#options.world.monotonic() - this.#heardAtMilliseconds;
+  }
+
+  /** Goes on until aborted, whatever happens. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { world, log, path, observer } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      const error = await this.#listAndWatch(signal);
+      if (signal.aborted) break;
+      if (this.#wentWell) failures = 0;
+      if (error === null) continue;
+      failures += 1;
+      if (isGone(error)) this.#resourceVersion = null;
+      observer?.failed?.(error);
+      const waitMilliseconds = backoffMilliseconds(failures, retryBackoff, world.random());
+      log.warn({ path, error, failures, waitMilliseconds }, 'could not list or watch, trying again');
+      await delay(world, waitMilliseconds, signal);
+    }
+    this.#resolveSynced();
+  }
+
+  /** Until the watch ends. What went wrong, `null` for nothing. */
+  async #listAndWatch(signal: AbortSignal): Promise<unknown> {
+    this.#wentWell = false;
+    try {
+      this.#resourceVersion ??= await this.#list(signal);
+      const events = await this.#watch(this.#resourceVersion, signal);
+      if (events > 0 || this.#wentWell) return null;
+      return new Error('expected a watch to stay open, it ended at once and without an event');
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /** Resolves to the resourceVersion to watch from. Until the last page is there the store stays as it is. */
+  async #list(signal: AbortSignal): Promise<string> {
+    const { client, world, path, query, pageSize = defaultPageSize, observer } = this.#options;
+    const start = world.monotonic();
+    const limit = this.#pagesLost < mostPagesLost ? pageSize : undefined;
+    const listing = new Map<string, R>();
+    let resourceVersion: string | null = null;
+    let next: string | undefined;
+    do {
+      const page = await this.#page(
+        client.call<unknown>({
+          method: 'GET',
+          path,
+          query: { ...query, limit, continue: next },
+          lane: 'read',
+          retries: 0,
+          timeoutMilliseconds: pageTimeoutMilliseconds,
+          signal,
+        }),
+        next !== undefined,
+      );
+      this.#heard();
+      for (const raw of page.items) this.#owned.read(raw, listing);
+      resourceVersion ??= page.resourceVersion;
+      next = page.next;
+    } while (next !== undefined);
+    this.#pagesLost = 0;
+    this.#owned.replace(listing);
+    this.#hasSynced = true;
+    this.#resolveSynced();
+    observer?.listed?.(listing.size, (world.monotonic() - start) / 1000);
+    return resourceVersion;
+  }
+
+  async #page(answer: Promise<unknown>, continued: boolean): Promise<ListPage> {
+    try {
+      return parseListPage(await answer, this.#options.path);
+    } catch (error) {
+      if (continued && isGone(error)) this.#pagesLost += 1;
+      throw error;
+    }
+  }
+
+  /** Resolves to how many events it brought, once the server has ended it. */
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<number> {
+    const { client, world, path, query, observer } = this.#options;
+    const timeoutSeconds = Math.round(
+      shortestWatchSeconds + world.random() * (longestWatchSeconds - shortestWatchSeconds),
+    );
+    const silence = new TimeLimit(world, silenceMilliseconds, signal);
+    const start = world.monotonic();
+    let events = 0;
+    try {
+      const parameters = { ...query, watch: true, allowWatchBookmarks: true, timeoutSeconds, resourceVersion };
+      for await (const line of client.stream(path, parameters, silence.signal)) {
+        silence.restart();
+        this.#heard();
+        this.#take(line);
+        events += 1;
+      }
+      return events;
+    } catch (error) {
+      if (!silence.passed) throw error;
+      throw new Error(`expected a bookmark at least, nothing came for ${silenceMilliseconds / 1000} s`, {
+        cause: error,
+      });
+    } finally {
+      silence.end();
+      const milliseconds = world.monotonic() - start;
+      this.#wentWell = milliseconds >= goodWatchMilliseconds;
+      observer?.watchEnded?.(milliseconds / 1000, events);
+    }
+  }
+
+  /** Throws where events may have been missed: the next list makes up for it. */
+  #take(line: string): void {
+    const event = parseWatchEvent(line);
+    switch (event.type) {
+      case 'ADDED':
+      case 'MODIFIED':
+        this.#owned.put(event.object);
+        break;
+      case 'DELETED':
+        this.#owned.remove(event.object);
+        break;
+      case 'BOOKMARK':
+        break;
+      case 'ERROR':
+        this.#resourceVersion = null;
+        throw errorOfWatch(`watch of ${this.#options.path}`, event.status);
+      case 'UNREADABLE':
+        this.#unreadable(new Error(event.why), 'an event');
+        if (!event.broken) return;
+        this.#resourceVersion = null;
+        throw new Error(`watch of ${this.#options.path}: ${event.why}`);
+    }
+    this.#resourceVersion = event.resourceVersion;
+  }
+
+  #heard(): void {
+    this.#heardAtMilliseconds = this.#options.world.monotonic();
+  }
+
+  #unreadable(error: unknown, what: string): void {
+    const { log, path, observer } = this.#options;
+    observer?.unreadable?.();
+    log.error({ path, error }, `could not take in ${what}: left out`);
+  }
+}

@@ -1,0 +1,128 @@
+/** What every cached record has, whatever else its kind keeps. */
+export interface Stored {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** An object of another uid under the same name is a removal and an addition, never an update. */
+export type Change<R> =
+  | { readonly type: 'added'; readonly before: null; readonly after: R }
+  | { readonly type: 'updated'; readonly before: R; readonly after: R }
+  | { readonly type: 'removed'; readonly before: R; readonly after: null };
+
+/** Gives the key under which a record is found by an index, `null` for not at all. */
+export type Index<R> = (record: R) => string | null;
+
+/** The records of one kind, found by name and by index. Whoever subscribes is called after the store has changed. */
+export class Store<R extends Stored> {
+  readonly #records = new Map<string, R>();
+  readonly #indexes: ReadonlyMap<string, { readonly index: Index<R>; readonly buckets: Map<string, Map<string, R>> }>;
+  readonly #subscribers = new Set<(change: Change<R>) => void>();
+
+  constructor(indexes: Readonly<Record<string, Index<R>>>) {
+    this.#indexes = new Map(Object.entries(indexes).map(([name, index]) => [name, { index, buckets: new Map() }]));
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  get(namespace: string, name: string): R | undefined {
+    return this.#records.get(keyOf(namespace, name));
+  }
+
+  values(): readonly R[] {
+    return [...this.#records.values()];
+  }
+
+  /** Throws `TypeError` for an index that wasn't given at construction. */
+  by(indexName: string, key: string): readonly R[] {
+    const found = this.#indexes.get(indexName);
+    if (!found) {
+      throw new TypeError(
+        `expected an index out of ${[...this.#indexes.keys()].join(', ') || 'none'}, got ${indexName}`,
+      );
+    }
+    return [...(found.buckets.get(key)?.values() ?? [])];
+  }
+
+  /** Returns a function that ends it. */
+  subscribe(subscriber: (change: Change<R>) => void): () => void {
+    const own = (change: Change<R>): void => subscriber(change);
+    this.#subscribers.add(own);
+    return () => this.#subscribers.delete(own);
+  }
+
+  /** Throws what subscribers have thrown, once the record is in and all of them have been called. */
+  put(record: R): void {
+    const key = keyOf(record.namespace, record.name);
+    const before = this.#records.get(key);
+    if (before && before.uid !== record.uid) {
+      const failures = this.#remove(key, before);
+      this.#insert(key, record);
+      throwAll([...failures, ...this.#tell({ type: 'added', before: null, after: record })]);
+      return;
+    }
+    if (before) this.#unindex(key, before);
+    this.#insert(key, record);
+    throwAll(
+      this.#tell(before ? { type: 'updated', before, after: record } : { type: 'added', before: null, after: record }),
+    );
+  }
+
+  /** Nothing happens where there is no such record. Throws as `put` does. */
+  remove(namespace: string, name: string): void {
+    const key = keyOf(namespace, name);
+    const before = this.#records.get(key);
+    if (before) throwAll(this.#remove(key, before));
+  }
+
+  #remove(key: string, before: R): readonly unknown[] {
+    this.#records.delete(key);
+    this.#unindex(key, before);
+    return this.#tell({ type: 'removed', before, after: null });
+  }
+
+  #insert(key: string, record: R): void {
+    this.#records.set(key, record);
+    for (const { index, buckets } of this.#indexes.values()) {
+      const value = index(record);
+      if (value === null) continue;
+      const bucket = buckets.get(value);
+      if (bucket) bucket.set(key, record);
+      else buckets.set(value, new Map([[key, record]]));
+    }
+  }
+
+  #unindex(key: string, record: R): void {
+    for (const { index, buckets } of this.#indexes.values()) {
+      const value = index(record);
+      if (value === null) continue;
+      const bucket = buckets.get(value);
+      bucket?.delete(key);
+      if (bucket?.size === 0) buckets.delete(value);
+    }
+  }
+
+  #tell(change: Change<R>): readonly unknown[] {
+    const failures: unknown[] = [];
+    for (const subscriber of this.#subscribers) {
+      try {
+        subscriber(change);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    return failures;
+  }
+}
+
+function keyOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+function throwAll(failures: readonly unknown[]): void {
+  if (failures.length > 0) throw new AggregateError(failures, 'expected subscribers of a store not to throw');
+}

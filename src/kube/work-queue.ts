@@ -1,0 +1,174 @@
+import PQueue from 'p-queue';
+import { ApiError } from './api-error.ts';
+import { backoffMilliseconds } from './backoff.ts';
+import { delay } from './delay.ts';
+import type { World } from './world.ts';
+
+const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
+/** For passes that have been aborted to come to their end. */
+const abortGraceMilliseconds = 1_000;
+
+/** What a run of a key may say at its end. */
+export interface RunResult {
+  readonly requeueAfterMilliseconds?: number;
+}
+
+/** Told what one queue does. Times are seconds. */
+export interface WorkQueueObserver {
+  added(depth: number): void;
+  started(waitedSeconds: number, depth: number): void;
+  finished(workedSeconds: number): void;
+  retried(): void;
+}
+
+export interface WorkQueueOptions {
+  readonly name: string;
+  readonly world: World;
+  /** How many keys are worked on at once. */
+  readonly concurrency: number;
+  /** Resolves: done, whatever happened before is forgotten. Rejects: again, later each time. */
+  readonly process: (key: string, signal: AbortSignal) => Promise<RunResult | void>;
+  readonly onError: (key: string, error: unknown, retries: number) => void;
+  readonly metrics?: {
+    /** `unfinished` gives how long each key under way has been so, in seconds. */
+    observe(name: string, unfinished: () => readonly number[]): WorkQueueObserver;
+  };
+}
+
+interface Planned {
+  readonly dueMilliseconds: number;
+  readonly cancel: () => void;
+}
+
+/**
+ * Keys to work on, with the semantics of client-go's workqueue: a key waits at most once, is never worked on twice at
+ * the same time, and one that is added while it is worked on gets one more run after that. p-queue is the pool of
+ * workers.
+ */
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #pool: PQueue;
+  readonly #abort = new AbortController();
+  readonly #observer: WorkQueueObserver | undefined;
+  /** To be worked on: since when. */
+  readonly #dirty = new Map<string, number>();
+  /** Being worked on: since when. */
+  readonly #processing = new Map<string, number>();
+  readonly #planned = new Map<string, Planned>();
+  readonly #failures = new Map<string, number>();
+  #draining = false;
+
+  constructor(options: WorkQueueOptions) {
+    const { name, world, concurrency, metrics } = options;
+    this.#options = options;
+    this.#pool = new PQueue({ concurrency, autoStart: false });
+    this.#observer = metrics?.observe(name, () =>
+      [...this.#processing.values()].map((since) => (world.monotonic() - since) / 1000),
+    );
+  }
+
+  /** How many keys wait for a worker. Not those under way, nor those that are due later. */
+  get depth(): number {
+    return this.#pool.size;
+  }
+
+  /** As soon as there is a worker. Nothing happens if it waits already, or if the queue is drained. */
+  add(key: string): void {
+    if (this.#draining || this.#dirty.has(key)) return;
+    this.#dirty.set(key, this.#options.world.monotonic());
+    const waits = !this.#processing.has(key);
+    this.#observer?.added(this.depth + (waits ? 1 : 0));
+    if (waits) this.#enqueue(key);
+  }
+
+  /** As `add`, after that long. Of several plans for a key the earliest counts. */
+  addAfter(key: string, milliseconds: number): void {
+    if (this.#draining) return;
+    if (!(milliseconds > 0)) {
+      this.add(key);
+      return;
+    }
+    const { world } = this.#options;
+    const dueMilliseconds = world.monotonic() + milliseconds;
+    const planned = this.#planned.get(key);
+    if (planned && planned.dueMilliseconds <= dueMilliseconds) return;
+    planned?.cancel();
+    const cancel = world.timer(milliseconds, () => {
+      this.#planned.delete(key);
+      this.add(key);
+    });
+    this.#planned.set(key, { dueMilliseconds, cancel });
+  }
+
+  /** The next failure of the key counts as its first one. What is planned stays planned. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** Keys may be added before; none is worked on. */
+  start(): void {
+    if (!this.#draining) this.#pool.start();
+  }
+
+  /**
+   * Starts no run any more, forgets what waits, and resolves once the runs under way have ended; after the grace they
+   * are aborted.
+   */
+  async drain(graceMilliseconds: number): Promise<void> {
+    this.#draining = true;
+    for (const { cancel } of this.#planned.values()) cancel();
+    this.#planned.clear();
+    this.#pool.pause();
+    this.#pool.clear();
+    this.#dirty.clear();
+    await this.#ended(graceMilliseconds);
+    this.#abort.abort();
+    await this.#ended(abortGraceMilliseconds);
+  }
+
+  async #ended(patienceMilliseconds: number): Promise<void> {
+    if (this.#pool.pending === 0) return;
+    const enough = new AbortController();
+    await Promise.race([this.#pool.onPendingZero(), delay(this.#options.world, patienceMilliseconds, enough.signal)]);
+    enough.abort();
+  }
+
+  #enqueue(key: string): void {
+    // A failing log or metric costs one line, not the queue; `drain` makes waiting tasks reject as well.
+    this.#pool.add(() => this.#run(key)).catch(() => {});
+  }
+
+  async #run(key: string): Promise<void> {
+    const { world, process } = this.#options;
+    // Not in the stack of whoever adds: a change may be one of many that belong together.
+    await Promise.resolve();
+    const since = this.#dirty.get(key);
+    if (since === undefined) return;
+    const start = world.monotonic();
+    this.#dirty.delete(key);
+    this.#processing.set(key, start);
+    this.#observer?.started((start - since) / 1000, this.depth);
+    try {
+      const result = await process(key, this.#abort.signal);
+      this.#failures.delete(key);
+      if (result?.requeueAfterMilliseconds !== undefined) this.addAfter(key, result.requeueAfterMilliseconds);
+    } catch (error) {
+      this.#failed(key, error);
+    } finally {
+      this.#processing.delete(key);
+      this.#observer?.finished((world.monotonic() - start) / 1000);
+      if (this.#dirty.has(key)) this.#enqueue(key);
+    }
+  }
+
+  #failed(key: string, error: unknown): void {
+    if (this.#draining) return;
+    const { world, onError } = this.#options;
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, failures);
+    const askedMilliseconds = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    this.addAfter(key, Math.max(askedMilliseconds, backoffMilliseconds(failures, retryBackoff, world.random())));
+    this.#observer?.retried();
+    onError(key, error, failures - 1);
+  }
+}
