@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const pauseMilliseconds = 500;
+const pauseMilliseconds = 100;
 
 function isAlive(pid: number): boolean {
   try {

@@ -19,11 +19,11 @@ type BinaryName = keyof typeof importPaths;
 /** Absolute paths. */
 export type Binaries = Readonly<Record<BinaryName, string>>;
 
-export const binaryNames = Object.keys(importPaths) as BinaryName[];
+const binaryNames = Object.keys(importPaths) as BinaryName[];
 
 const moduleDirectory = fileURLToPath(new URL('.', import.meta.url));
 const cacheDirectory = fileURLToPath(new URL('../../.cache/control-plane/', import.meta.url));
-const environment = { CGO_ENABLED: '0' };
+const buildEnvironment = { CGO_ENABLED: '0' };
 const fingerprintCharacters = 12;
 
 export interface BuildOptions {
@@ -32,7 +32,11 @@ export interface BuildOptions {
   readonly output?: ProgressOutput;
   /** Where the binaries are kept, a directory a version. */
   readonly cache?: string;
+  /** What `go` is found and run in. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
+
+type Place = Required<Omit<BuildOptions, 'assets'>>;
 
 /** The Kubernetes version that go.mod pins, such as `v1.35.4`. */
 export async function kubernetesVersion(): Promise<string> {
@@ -61,7 +65,7 @@ async function keptIn(cache: string, version: string): Promise<string> {
   for (const file of ['go.mod', 'go.sum']) {
     hash.update(await readFile(join(moduleDirectory, file)));
   }
-  hash.update(JSON.stringify([buildFlags(version), environment, process.platform, process.arch]));
+  hash.update(JSON.stringify([buildFlags(version), buildEnvironment, process.platform, process.arch]));
   return join(cache, `${version}-${hash.digest('hex').slice(0, fingerprintCharacters)}`);
 }
 
@@ -79,7 +83,13 @@ async function missingFrom(directory: string, names: readonly BinaryName[]): Pro
   return names.filter((_, index) => found[index] === false);
 }
 
-async function build(directory: string, names: readonly BinaryName[], version: string, progress: BuildProgress) {
+async function build(
+  directory: string,
+  names: readonly BinaryName[],
+  version: string,
+  progress: BuildProgress,
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
   progress.say(`Building ${names.join(', ')} ${version} from source.`);
   progress.say(
     'That takes about 5 minutes the first time, longer if Go modules have to be fetched; never again after.',
@@ -93,7 +103,7 @@ async function build(directory: string, names: readonly BinaryName[], version: s
         directory: moduleDirectory,
         importPath: importPaths[name],
         flags: buildFlags(version),
-        environment,
+        environment: { ...environment, ...buildEnvironment },
         output: unfinished,
         onDownload: () => progress.note(`${++downloads} modules fetched`),
       });
@@ -107,13 +117,13 @@ async function build(directory: string, names: readonly BinaryName[], version: s
 }
 
 /** Builds those of `names` that are missing; instant when none is. Whoever comes second waits for the first. */
-async function built(names: readonly BinaryName[], cache: string, output: ProgressOutput): Promise<string> {
+async function built(names: readonly BinaryName[], { cache, output, environment }: Place): Promise<string> {
   const version = await kubernetesVersion();
   const directory = await keptIn(cache, version);
   if ((await missingFrom(directory, names)).length === 0) {
     return directory;
   }
-  await requireGo(moduleDirectory);
+  await requireGo(moduleDirectory, environment);
   await mkdir(directory, { recursive: true });
   const progress = new BuildProgress(output);
   const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which builds the control plane`);
@@ -121,13 +131,13 @@ async function built(names: readonly BinaryName[], cache: string, output: Progre
     progress.end();
     const missing = await missingFrom(directory, names);
     if (missing.length > 0) {
-      await build(directory, missing, version, progress);
+      await build(directory, missing, version, progress, environment);
     }
   });
   return directory;
 }
 
-async function fromAssets(assets: string, cache: string, output: ProgressOutput): Promise<Binaries> {
+async function fromAssets(assets: string, place: Place): Promise<Binaries> {
   const missing = await missingFrom(assets, binaryNames);
   // envtest, which most such directories come from, has no controller manager.
   const buildable = missing.filter((name) => name === 'kube-controller-manager');
@@ -137,7 +147,7 @@ async function fromAssets(assets: string, cache: string, output: ProgressOutput)
       `Expected KUBEBUILDER_ASSETS (${assets}) to hold etcd, kube-apiserver and kubectl, it lacks ${lacking}`,
     );
   }
-  const directory = buildable.length === 0 ? assets : await built(buildable, cache, output);
+  const directory = buildable.length === 0 ? assets : await built(buildable, place);
   const at = (name: BinaryName): string => join(missing.includes(name) ? directory : assets, name);
   return binariesAt(at);
 }
@@ -156,14 +166,12 @@ function binariesAt(at: (name: BinaryName) => string): Binaries {
  * it builds. Throws a sentence when Go is missing, too old, or fails.
  */
 export async function controlPlaneBinaries(options: BuildOptions = {}): Promise<Binaries> {
-  const {
-    assets = process.env['KUBEBUILDER_ASSETS'],
-    output = process.stderr,
-    cache = process.env['MOCO_ROLLOUT_CONTROL_PLANE_CACHE'] ?? cacheDirectory,
-  } = options;
+  const { environment = process.env } = options;
+  const { assets = environment['KUBEBUILDER_ASSETS'], output = process.stderr, cache = cacheDirectory } = options;
+  const place = { cache, output, environment };
   if (assets !== undefined && assets !== '') {
-    return fromAssets(assets, cache, output);
+    return fromAssets(assets, place);
   }
-  const directory = await built(binaryNames, cache, output);
+  const directory = await built(binaryNames, place);
   return binariesAt((name) => join(directory, name));
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 // Below Linux' range for outgoing connections (32768 and up): a server that is stopped and started again on its port
 // then doesn't find it taken by somebody's connection.
 const lowestPort = 20_000;
-const highestPort = 32_000;
+const endPort = 32_000;
 const tries = 100;
 
 function canListen(port: number): Promise<boolean> {
@@ -15,13 +15,16 @@ function canListen(port: number): Promise<boolean> {
   });
 }
 
-/** A port that nobody listens on at 127.0.0.1 at this moment. Whoever uses it has to cope with losing the race for it. */
-export async function freePort(): Promise<number> {
+/**
+ * A port that nobody listens on at 127.0.0.1 at this moment, from `lowest` up to below `end`. Whoever uses it has to cope
+ * with losing the race for it.
+ */
+export async function freePort(lowest = lowestPort, end = endPort): Promise<number> {
   for (let tried = 0; tried < tries; tried++) {
-    const port = randomInt(lowestPort, highestPort);
+    const port = randomInt(lowest, end);
     if (await canListen(port)) {
       return port;
     }
   }
-  throw new Error(`Expected a free port between ${lowestPort} and ${highestPort}, found none in ${tries} tries`);
+  throw new Error(`Expected a free port from ${lowest} up to below ${end}, found none in ${tries} tries`);
 }

@@ -10,10 +10,10 @@ const needed = `Expected Go ${neededMajor}.${neededMinor} or newer in PATH to bu
 const advice = 'install it from https://go.dev/dl, or point KUBEBUILDER_ASSETS at a directory with ready binaries';
 
 /** Throws a sentence unless `go` is there and new enough. `directory` has the go.mod that is to be built. */
-export async function requireGo(directory: string): Promise<void> {
+export async function requireGo(directory: string, environment: NodeJS.ProcessEnv): Promise<void> {
   let version: string;
   try {
-    const { stdout } = await run('go', ['env', 'GOVERSION'], { cwd: directory });
+    const { stdout } = await run('go', ['env', 'GOVERSION'], { cwd: directory, env: environment });
     version = stdout.trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
@@ -33,7 +33,7 @@ export interface GoBuild {
   readonly directory: string;
   readonly importPath: string;
   readonly flags: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: NodeJS.ProcessEnv;
   readonly output: string;
   /** Called whenever another module has been fetched. */
   readonly onDownload: () => void;
@@ -44,7 +44,7 @@ export function goBuild({ directory, importPath, flags, environment, output, onD
   return new Promise((resolve, reject) => {
     const go = spawn('go', ['build', ...flags, '-o', output, importPath], {
       cwd: directory,
-      env: { ...process.env, ...environment },
+      env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const lines: string[] = [];

@@ -1,4 +1,5 @@
 import { agentContainer, mysqldContainer } from '../../src/moco/names.ts';
+import { adopt } from './adopt.ts';
 import {
   advance,
   type ContainerMemory,
@@ -43,7 +44,7 @@ export function kubeletStep(input: KubeletInput): KubeletStep {
 }
 
 function observe({ pod, memory, now, faults }: KubeletInput): PodMemory {
-  const known = memory !== null && memory.uid === pod.metadata.uid ? memory : fresh(pod, now);
+  const known = memory !== null && memory.uid === pod.metadata.uid ? memory : adopt(fresh(pod, now), pod, now);
   const leaving = pod.metadata.deletionTimestamp !== undefined;
   return {
     ...known,
@@ -59,7 +60,7 @@ function fresh(pod: Pod, now: Moment): PodMemory {
   return {
     uid: pod.metadata.uid,
     seenAt: now.monotonicMilliseconds,
-    startTime: null,
+    startTime: pod.status?.startTime ?? null,
     startAt: null,
     leavingSince: null,
     stopped: false,

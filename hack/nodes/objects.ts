@@ -54,6 +54,7 @@ export interface PodCondition {
 export interface PodStatus {
   readonly phase?: string;
   readonly podIP?: string;
+  readonly startTime?: string;
   readonly conditions?: readonly PodCondition[];
   readonly containerStatuses?: readonly ContainerStatus[];
   readonly initContainerStatuses?: readonly ContainerStatus[];

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { after, before } from 'mocha';
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
 
 /** Long enough for everything to be built from nothing on a slow machine. */

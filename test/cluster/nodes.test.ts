@@ -1,0 +1,317 @@
+import { expect } from 'chai';
+import { until as poll } from '../../hack/control-plane/until.ts';
+import { type Nodes, type NodesOptions, startNodes } from '../../hack/nodes/driver.ts';
+import type { PersistentVolumeClaim, Pod } from '../../hack/nodes/objects.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { type Connection, connect } from '../../src/kube/connection.ts';
+import { realWorld } from '../../src/kube/real-world.ts';
+import type { World } from '../../src/kube/world.ts';
+import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
+
+const deadlineMilliseconds = 120_000;
+const conditionMilliseconds = 30_000;
+
+describe('nodes on a real API server', function () {
+  this.timeout(deadlineMilliseconds);
+  const controlPlane = useControlPlane();
+  let connection: Connection;
+  let world: World;
+  let client: ApiClient;
+  let namespace: string;
+  let nodes: Nodes;
+
+  before(async () => {
+    connection = connect({ kubeconfigPath: await controlPlane().kubeconfigForUser('nodes') });
+    world = realWorld(connection.exchange);
+    client = new ApiClient({ world, qps: 1000, burst: 1000 });
+  });
+
+  after(() => connection?.close());
+
+  beforeEach(async () => {
+    namespace = await freshNamespace(controlPlane(), 'nodes');
+    nodes = await start();
+  });
+
+  afterEach(() => nodes.stop());
+
+  function start(options: Partial<NodesOptions> = {}): Promise<Nodes> {
+    return startNodes({ client, world, namespaces: [namespace], ...options });
+  }
+
+  const kubectl = (...flags: readonly string[]): Promise<string> => controlPlane().kubectl('-n', namespace, ...flags);
+
+  async function apply(object: object): Promise<void> {
+    await client.call({
+      method: 'PATCH',
+      path: pathOf(object as { kind: string; metadata: { name: string } }),
+      query: { fieldManager: 'test', force: true },
+      contentType: 'application/apply-patch+yaml',
+      body: object,
+      lane: 'disrupt',
+    });
+  }
+
+  function pathOf({ kind, metadata: { name } }: { kind: string; metadata: { name: string } }): string {
+    switch (kind) {
+      case 'StatefulSet':
+        return `/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
+      case 'ValidatingAdmissionPolicy':
+        return `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/${name}`;
+      default:
+        return `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/${name}`;
+    }
+  }
+
+  function statefulSet(image = 'mysql:1', storage: string | null = null): Promise<void> {
+    const labels = { app: 'test' };
+    const claim = {
+      metadata: { name: 'data' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
+    };
+    return apply({
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'test', namespace },
+      spec: {
+        replicas: 2,
+        serviceName: 'test',
+        podManagementPolicy: 'Parallel',
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: {
+            initContainers: [{ name: 'prepare', image: 'agent:1' }],
+            containers: [
+              { name: 'mysqld', image },
+              { name: 'agent', image: 'agent:1' },
+            ],
+          },
+        },
+        ...(storage === null ? {} : { volumeClaimTemplates: [claim] }),
+      },
+    });
+  }
+
+  async function podsNow(): Promise<readonly Pod[]> {
+    const list = JSON.parse(await kubectl('get', 'pods', '-o', 'json')) as { items: Pod[] };
+    return list.items;
+  }
+
+  async function pod(name: string): Promise<Pod> {
+    return JSON.parse(await kubectl('get', 'pod', name, '-o', 'json')) as Pod;
+  }
+
+  const isReady = ({ status }: Pod): boolean =>
+    status?.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True') ?? false;
+
+  async function until<T>(sentence: string, ask: () => Promise<T | undefined>): Promise<T> {
+    return poll(ask, conditionMilliseconds, () => `Expected that ${sentence} within ${conditionMilliseconds} ms`);
+  }
+
+  async function podOnce(name: string, sentence: string, holds: (candidate: Pod) => boolean): Promise<Pod> {
+    return until(`${name} ${sentence}`, async () =>
+      (await podsNow()).find((one) => one.metadata.name === name && holds(one)),
+    );
+  }
+
+  async function allReady(count = 2): Promise<readonly Pod[]> {
+    return until(`${count} pods are ready`, async () => {
+      const all = await podsNow();
+      return all.length === count && all.every(isReady) ? all : undefined;
+    });
+  }
+
+  it('bring the pods of a StatefulSet up, and the StatefulSet counts them', async () => {
+    await statefulSet();
+    const all = await allReady();
+    expect(all.map(({ spec }) => spec.nodeName)).to.have.members(['node-0', 'node-1']);
+    for (const { status } of all) {
+      expect(status?.phase).to.equal('Running');
+      expect(status?.podIP).to.match(/^127\.0\.\d+\.\d+$/);
+      expect(status?.containerStatuses?.map(({ name, started }) => [name, started])).to.deep.equal([
+        ['mysqld', true],
+        ['agent', true],
+      ]);
+      expect(status?.initContainerStatuses?.[0]?.state.terminated?.reason).to.equal('Completed');
+    }
+    expect(new Set(all.map(({ status }) => status?.podIP)).size).to.equal(2);
+    await kubectl('wait', '--for=jsonpath={.status.readyReplicas}=2', 'statefulset/test', '--timeout=30s');
+  });
+
+  it('let an evicted pod go, and its successor come', async () => {
+    await statefulSet();
+    const before = (await allReady()).map(({ metadata }) => metadata.uid);
+    await client.call({
+      method: 'POST',
+      path: `/api/v1/namespaces/${namespace}/pods/test-1/eviction`,
+      body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'test-1', namespace } },
+      lane: 'disrupt',
+    });
+    await podOnce('test-1', 'has been replaced', (one) => !before.includes(one.metadata.uid) && isReady(one));
+    const verbs = (await controlPlane().audit()).filter(
+      ({ objectRef, verb, user }) =>
+        objectRef?.namespace === namespace &&
+        objectRef.name === 'test-1' &&
+        verb === 'delete' &&
+        user.username === 'nodes',
+    );
+    expect(verbs.map(({ responseStatus }) => responseStatus?.code)).to.deep.equal([200]);
+  });
+
+  it('stop at a bad image and go on when it is corrected', async () => {
+    await statefulSet('mysql:missing');
+    await podOnce('test-0', 'waits for its image', ({ status }) =>
+      ['ErrImagePull', 'ImagePullBackOff'].includes(status?.containerStatuses?.[0]?.state.waiting?.reason ?? ''),
+    );
+    await statefulSet('mysql:2');
+    await kubectl('delete', 'pods', '--all', '--wait=false');
+    await allReady();
+  });
+
+  it('ask the databases before mysqld is ready, again whenever those change', async () => {
+    let serves = false;
+    let tell = (): void => undefined;
+    await nodes.stop();
+    nodes = await start({
+      databases: {
+        mysqldReady: () => serves,
+        onDatabasesChange: (callback) => {
+          tell = () => callback(namespace, 'test');
+          return () => undefined;
+        },
+      },
+    });
+    await statefulSet();
+    await podOnce('test-0', 'has started', ({ status }) => status?.containerStatuses?.[0]?.started === true);
+    expect(isReady(await pod('test-0'))).to.equal(false);
+    await kubectl('label', 'pods', '--all', 'app.kubernetes.io/instance=test');
+    serves = true;
+    tell();
+    await allReady();
+    serves = false;
+    tell();
+    await podOnce('test-0', 'is no longer ready', (one) => !isReady(one));
+  });
+
+  it('say nothing for a lost node but Ready=False, and let nothing be deleted there until it returns', async () => {
+    await statefulSet();
+    await allReady();
+    nodes.loseNode(namespace, 'test-0');
+    const lost = await podOnce('test-0', 'is not ready', (one) => !isReady(one));
+    expect(lost.status?.conditions?.find(({ type }) => type === 'Ready')?.reason).to.equal('NodeNotReady');
+    expect(lost.status?.containerStatuses?.map(({ ready }) => ready)).to.deep.equal([true, true]);
+    await kubectl('delete', 'pod', 'test-0', '--wait=false');
+    await kubectl('delete', 'pod', 'test-1', '--wait=true');
+    expect((await pod('test-0')).metadata.uid).to.equal(lost.metadata.uid);
+    nodes.returnNode(namespace, 'test-0');
+    await podOnce('test-0', 'has been replaced', (one) => one.metadata.uid !== lost.metadata.uid && isReady(one));
+  });
+
+  it('leave a pod hanging whose last deletion an admission policy refuses, until it allows it', async () => {
+    const policy = `refuse-${namespace}`;
+    await apply({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: policy },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: {
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['pods'] }],
+        },
+        validations: [{ expression: "!('keep' in oldObject.metadata.?annotations.orValue({}))" }],
+      },
+    });
+    await apply({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: policy },
+      spec: { policyName: policy, validationActions: ['Deny'] },
+    });
+    await statefulSet();
+    const before = (await allReady()).find(({ metadata }) => metadata.name === 'test-1');
+    await kubectl('annotate', 'pod', 'test-1', 'keep=true');
+    await until('the policy is in force', () =>
+      kubectl('delete', 'pod', 'test-1', '--dry-run=server').then(
+        () => undefined,
+        () => true,
+      ),
+    );
+    await client.call({
+      method: 'POST',
+      path: `/api/v1/namespaces/${namespace}/pods/test-1/eviction`,
+      body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'test-1', namespace } },
+      lane: 'disrupt',
+    });
+    const refused = async () =>
+      (await controlPlane().audit()).filter(
+        ({ objectRef, verb, responseStatus, user }) =>
+          objectRef?.namespace === namespace &&
+          user.username === 'nodes' &&
+          verb === 'delete' &&
+          responseStatus?.code === 422,
+      );
+    await until('the last deletion has been refused twice', async () =>
+      (await refused()).length > 1 ? true : undefined,
+    );
+    const hanging = await pod('test-1');
+    expect(hanging.metadata.deletionTimestamp).to.be.a('string');
+    expect(hanging.status?.containerStatuses?.[0]?.state.terminated?.reason).to.equal('Completed');
+    await kubectl('annotate', 'pod', 'test-1', 'keep-');
+    await podOnce('test-1', 'has been replaced', (one) => one.metadata.uid !== before?.metadata.uid && isReady(one));
+  });
+
+  it('bind claims and let them grow', async () => {
+    await statefulSet('mysql:1', '1Gi');
+    await allReady();
+    const claim = async (): Promise<PersistentVolumeClaim> =>
+      JSON.parse(await kubectl('get', 'pvc', 'data-test-0', '-o', 'json')) as PersistentVolumeClaim;
+    const isBound = (storage: string) => async () => {
+      const { status } = await claim();
+      return status?.phase === 'Bound' && status.capacity?.['storage'] === storage ? true : undefined;
+    };
+    await until('the claim is bound', isBound('1Gi'));
+    await kubectl('patch', 'pvc', 'data-test-0', '-p', '{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}');
+    await until('the claim has grown', isBound('2Gi'));
+  });
+
+  it('give a pod a fault by hand that its successor does not have', async () => {
+    await statefulSet();
+    await allReady();
+    nodes.crashLoop(namespace, 'test-0', 'mysqld');
+    const broken = await podOnce(
+      'test-0',
+      'crashes again and again',
+      ({ status }) => status?.containerStatuses?.[0]?.state.waiting?.reason === 'CrashLoopBackOff',
+    );
+    await kubectl('delete', 'pod', 'test-0', '--wait=false');
+    await podOnce('test-0', 'has been replaced', (one) => one.metadata.uid !== broken.metadata.uid && isReady(one));
+  });
+
+  it('take over running pods without restarting anything', async () => {
+    await statefulSet();
+    const before = await allReady();
+    await nodes.stop();
+    nodes = await start();
+    nodes.restartOnce(namespace, 'test-1', 'agent');
+    const after = await podOnce('test-1', 'has restarted its agent', ({ status }) =>
+      Boolean(
+        status?.containerStatuses?.some(
+          ({ name, restartCount, ready }) => name === 'agent' && restartCount === 1 && ready,
+        ),
+      ),
+    );
+    const same = await pod('test-0');
+    expect(same.status?.containerStatuses).to.deep.equal(
+      before.find(({ metadata }) => metadata.name === 'test-0')?.status?.containerStatuses,
+    );
+    expect(after.status?.containerStatuses?.find(({ name }) => name === 'mysqld')?.restartCount).to.equal(0);
+  });
+
+  it('let a namespace go with everything in it', async () => {
+    await statefulSet('mysql:1', '1Gi');
+    await allReady();
+    await controlPlane().kubectl('delete', 'namespace', namespace, '--timeout=60s');
+  });
+});

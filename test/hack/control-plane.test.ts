@@ -1,0 +1,333 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { AuditLog } from '../../hack/control-plane/audit-log.ts';
+import { auditDefaults, auditPolicy } from '../../hack/control-plane/audit-policy.ts';
+import { controlPlaneBinaries } from '../../hack/control-plane/build.ts';
+import { withLock } from '../../hack/control-plane/build-lock.ts';
+import { BuildProgress } from '../../hack/control-plane/build-progress.ts';
+import { freePort } from '../../hack/control-plane/free-port.ts';
+import { apiServerFlags, controllerManagerFlags, type ServerFiles } from '../../hack/control-plane/server-flags.ts';
+import { until } from '../../hack/control-plane/until.ts';
+
+const deadlineMilliseconds = 20_000;
+const names = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
+
+/** Collects what would have gone to standard error. */
+class Output {
+  text = '';
+  readonly isTTY: boolean;
+  constructor(isTTY = false) {
+    this.isTTY = isTTY;
+  }
+  write(text: string): void {
+    this.text += text;
+  }
+}
+
+async function failure(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'no error',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('building the control plane', () => {
+  let directory: string;
+  let cache: string;
+  let programs: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-build-test-'));
+    cache = join(directory, 'cache');
+    programs = join(directory, 'programs');
+    await mkdir(programs);
+  });
+
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  async function program(at: string, name: string, script: string): Promise<void> {
+    await mkdir(at, { recursive: true });
+    await writeFile(join(at, name), `#!/bin/sh\n${script}\n`);
+    await chmod(join(at, name), 0o755);
+  }
+
+  /** A `go` that says it is of some version, writes down what it is asked to build, and "builds" it. */
+  async function fakeGo(version: string, build = 'exit 0'): Promise<void> {
+    await program(
+      programs,
+      'go',
+      `if [ "$1" = env ]; then echo ${version}; exit 0; fi
+for argument; do previous=$last; last=$argument; done
+echo "$last" >> ${directory}/built
+echo 'go: downloading example.com/module v1.0.0' >&2
+${build}
+printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprintf', 'printf'),
+    );
+  }
+
+  const environment = (): NodeJS.ProcessEnv => ({ PATH: `${programs}:/usr/bin:/bin`, HOME: directory });
+  const build = (output = new Output()) => controlPlaneBinaries({ cache, output, environment: environment() });
+  const built = async (): Promise<string[]> => (await readFile(join(directory, 'built'), 'utf8')).trim().split('\n');
+
+  it('builds the four programs, says so, and does nothing the second time', async () => {
+    await fakeGo('go1.26.8');
+    const output = new Output();
+    const binaries = await build(output);
+    expect(Object.keys(binaries)).to.have.members(names);
+    await Promise.all(Object.values(binaries).map((path) => access(path)));
+    expect(output.text).to.match(/about 5 minutes the first time/);
+    expect(output.text).to.match(/kube-apiserver, 4 of 4 \(\d+ s\)/);
+    const again = new Output();
+    expect(await build(again)).to.deep.equal(binaries);
+    expect(again.text).to.equal('');
+    expect(await built()).to.have.length(4);
+  });
+
+  it('builds each program once when two ask at the same time', async () => {
+    await fakeGo('go1.30.1');
+    const [first, second] = await Promise.all([build(), build()]);
+    expect(first).to.deep.equal(second);
+    expect(await built()).to.have.length(4);
+  });
+
+  it('leaves no half of a program behind when go fails, and shows the end of what go said', async () => {
+    await fakeGo('go1.26.0', 'echo "cannot find the moon" >&2; echo half > "$previous"; exit 7');
+    const message = await failure(build());
+    expect(message).to.equal('go build go.etcd.io/etcd/server/v3 failed (exit code 7): cannot find the moon');
+    const [version = ''] = await readdir(cache);
+    expect(await readdir(join(cache, version))).to.deep.equal([]);
+    expect(await readdir(cache)).to.deep.equal([version]);
+  });
+
+  for (const version of ['go1.25.9', 'go1.9', 'devel']) {
+    it(`refuses ${version} in one sentence`, async () => {
+      await fakeGo(version);
+      const message = await failure(build());
+      expect(message).to.match(/^Expected Go 1\.26 or newer in PATH to build the control plane with, got /);
+      expect(message).to.contain(version);
+    });
+  }
+
+  it('says that go is missing', async () => {
+    const message = await failure(
+      controlPlaneBinaries({ cache, output: new Output(), environment: { PATH: programs } }),
+    );
+    expect(message).to.match(/^Expected Go 1\.26 or newer .*, found no program `go`: install it .*KUBEBUILDER_ASSETS/);
+  });
+
+  it('takes what KUBEBUILDER_ASSETS has', async () => {
+    const assets = join(directory, 'assets');
+    await Promise.all(names.map((name) => program(assets, name, 'exit 0')));
+    const binaries = await controlPlaneBinaries({ cache, environment: { KUBEBUILDER_ASSETS: assets } });
+    expect(binaries.etcd).to.equal(join(assets, 'etcd'));
+    expect(binaries['kube-controller-manager']).to.equal(join(assets, 'kube-controller-manager'));
+  });
+
+  it('builds the controller manager alone where KUBEBUILDER_ASSETS lacks it', async () => {
+    await fakeGo('go1.26.8');
+    const assets = join(directory, 'assets');
+    await Promise.all(['etcd', 'kube-apiserver', 'kubectl'].map((name) => program(assets, name, 'exit 0')));
+    const binaries = await controlPlaneBinaries({ assets, cache, output: new Output(), environment: environment() });
+    expect(binaries.kubectl).to.equal(join(assets, 'kubectl'));
+    expect(binaries['kube-controller-manager']).to.contain(cache);
+    expect(await built()).to.deep.equal(['k8s.io/kubernetes/cmd/kube-controller-manager']);
+  });
+
+  it('says what KUBEBUILDER_ASSETS lacks', async () => {
+    const assets = join(directory, 'assets');
+    await program(assets, 'etcd', 'exit 0');
+    const message = await failure(controlPlaneBinaries({ assets, cache, environment: environment() }));
+    expect(message).to.equal(
+      `Expected KUBEBUILDER_ASSETS (${assets}) to hold etcd, kube-apiserver and kubectl, it lacks kubectl, kube-apiserver`,
+    );
+  });
+
+  it('takes over the lock of a process that is gone, and gives it back', async () => {
+    const gone = spawn('/bin/sh', ['-c', 'exit 0']);
+    await once(gone, 'exit');
+    const lock = join(directory, 'lock');
+    await writeFile(lock, String(gone.pid));
+    const waited: number[] = [];
+    expect(
+      await withLock(
+        lock,
+        (pid) => waited.push(pid),
+        () => Promise.resolve('done'),
+      ),
+    ).to.equal('done');
+    expect(waited).to.deep.equal([]);
+    expect(await readdir(directory)).not.to.include('lock');
+  });
+
+  it('tells whom it waits for while the lock is held', async () => {
+    const lock = join(directory, 'lock');
+    const order: string[] = [];
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const first = withLock(
+      lock,
+      () => undefined,
+      async () => {
+        await held;
+        order.push('first');
+      },
+    );
+    const onWait = (pid: number): void => {
+      expect(pid).to.equal(process.pid);
+      release();
+    };
+    await until(
+      () =>
+        access(lock).then(
+          () => true,
+          () => undefined,
+        ),
+      deadlineMilliseconds,
+      () => 'no lock',
+    );
+    await withLock(lock, onWait, () => Promise.resolve(order.push('second')));
+    await first;
+    expect(order).to.deep.equal(['first', 'second']);
+  });
+
+  it('redraws one line on a terminal and clears it at the end', () => {
+    const output = new Output(true);
+    const progress = new BuildProgress(output);
+    progress.begin('etcd');
+    progress.end();
+    progress.say('Done.');
+    const clear = '\r\u001B[2K';
+    expect(output.text).to.equal(`${clear}  etcd (0 s)${clear}${clear}Done.\n`);
+  });
+});
+
+describe('what the control plane is started with', () => {
+  const files: ServerFiles = {
+    etcdData: '/d/etcd',
+    etcdPort: 1,
+    apiServerPort: 2,
+    authority: '/d/ca.crt',
+    servingCertificate: '/d/s.crt',
+    servingKey: '/d/s.key',
+    serviceAccountKey: '/d/sa.key',
+    tokens: '/d/tokens',
+    controllerManagerKubeconfig: '/d/kcm',
+    audit: null,
+  };
+  const options = { featureGates: {}, runtimeConfig: {}, moreControllers: [], moreApiServerFlags: [] };
+
+  it('listens on loopback only', () => {
+    expect(apiServerFlags(files, options)).to.include.members(['--bind-address=127.0.0.1', '--secure-port=2']);
+  });
+
+  it('gives feature gates to both servers and runtime configuration to one', () => {
+    const given = { ...options, featureGates: { A: true, B: false }, runtimeConfig: { 'api/all': true } };
+    expect(apiServerFlags(files, given)).to.include.members([
+      '--feature-gates=A=true,B=false',
+      '--runtime-config=api/all=true',
+    ]);
+    expect(controllerManagerFlags(files, given)).to.include('--feature-gates=A=true,B=false');
+    expect(apiServerFlags(files, options).join(' ')).not.to.match(/--feature-gates|--runtime-config|--audit/);
+  });
+
+  it('takes a port that another program holds for taken', async () => {
+    const server = createServer();
+    const port = await freePort();
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const whileHeld = await failure(freePort(port, port + 1));
+    await new Promise((resolve) => server.close(resolve));
+    expect(whileHeld).to.match(/^Expected a free port from \d+ up to below \d+, found none in \d+ tries$/);
+    expect(await freePort(port, port + 1)).to.equal(port);
+  });
+
+  it('records writes with what was sent, and reads without', () => {
+    const rules = auditPolicy(auditDefaults)['rules'] as { level: string; verbs?: string[]; resources?: unknown }[];
+    const general = rules.filter(({ verbs, resources }) => verbs !== undefined && resources === undefined);
+    expect(general.map(({ level, verbs }) => [level, verbs?.[0]])).to.deep.equal([
+      ['None', 'get'],
+      ['Request', 'create'],
+      ['Metadata', 'get'],
+    ]);
+  });
+});
+
+describe('the audit log', () => {
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-audit-test-'));
+  });
+
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  it('is read on from where the last reading stopped, half lines left for later', async () => {
+    const path = join(directory, 'audit.log');
+    const log = new AuditLog(path);
+    await writeFile(path, '{"auditID":"1"}\n{"audit');
+    expect((await log.read()).map(({ auditID }) => auditID)).to.deep.equal(['1']);
+    await writeFile(path, 'ID":"ü"}\n{"auditID":"3"}\n', { flag: 'a' });
+    const [first, second] = await Promise.all([log.read(), log.read()]);
+    expect(first.map(({ auditID }) => auditID)).to.deep.equal(['1', 'ü', '3']);
+    expect(second).to.deep.equal(first);
+  });
+});
+
+describe('the guard', () => {
+  it('ends the servers and removes the directory of a program that was killed', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-guard-test-'));
+    const guard = new URL('../../hack/control-plane/guard.ts', import.meta.url).href;
+    const supervised = new URL('../../hack/control-plane/supervised-process.ts', import.meta.url).href;
+    const script = `
+      const { Guard } = await import(${JSON.stringify(guard)});
+      const { SupervisedProcess } = await import(${JSON.stringify(supervised)});
+      const guard = new Guard();
+      guard.remove(${JSON.stringify(directory)});
+      const start = () => new SupervisedProcess({
+        name: 'sleep', command: 'sleep', flags: ['600'], logFile: ${JSON.stringify(join(directory, 'log'))}, guard,
+      });
+      const [stopped, kept] = [start(), start()];
+      await stopped.stop();
+      console.log(kept.pid);
+      setInterval(() => {}, 1000);
+    `;
+    const parent: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let text = '';
+    parent.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    const pid = await until(
+      () => (text.endsWith('\n') ? Number(text) : undefined),
+      deadlineMilliseconds,
+      () => 'Expected the program to print a process id',
+    );
+    expect(isAlive(pid)).to.equal(true);
+    parent.kill('SIGKILL');
+    const gone = async (): Promise<true | undefined> => {
+      const left = await access(directory).then(
+        () => true,
+        () => false,
+      );
+      return isAlive(pid) || left ? undefined : true;
+    };
+    expect(await until(gone, deadlineMilliseconds, () => `Expected ${pid} and ${directory} to be gone`)).to.equal(true);
+  });
+});
