@@ -1,0 +1,251 @@
+import type { ApiClient } from './api-client.ts';
+import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
+import { delay } from './delay.ts';
+import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.ts';
+import type { Log } from './log.ts';
+import { apiVersion, leases, path } from './resource.ts';
+import type { World } from './world.ts';
+
+const defaultLeaseDurationMilliseconds = 15_000;
+const defaultRenewDeadlineMilliseconds = 10_000;
+const defaultRetryPeriodMilliseconds = 2_000;
+/** Candidates wait up to so much longer than the retry period, so that they don't all ask at once. */
+const jitter = 1.2;
+
+export interface LeaseElectorOptions {
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly namespace: string;
+  readonly name: string;
+  /** Another one for each process that ever runs. */
+  readonly identity: string;
+  /** How long others leave an unrenewed lease alone. */
+  readonly leaseDurationMilliseconds?: number;
+  /** How long the leader itself goes on without having renewed it: less, by more than clocks can drift apart. */
+  readonly renewDeadlineMilliseconds?: number;
+  readonly retryPeriodMilliseconds?: number;
+  readonly log: Log;
+  readonly onStartedLeading: () => void;
+  /** Once, after `onStartedLeading`, whyever it ends: lost, released, or `run` aborted. */
+  readonly onStoppedLeading: () => void;
+}
+
+/** What was last seen of the lease, and when, by the own clock: others' timestamps are never compared with it. */
+interface Observed {
+  readonly lease: Lease;
+  readonly atMilliseconds: number;
+}
+
+/**
+ * One of several candidates for a coordination.k8s.io Lease, by client-go's rules. Leads at most once: when the lease
+ * is lost, `run` ends and the process is expected to.
+ */
+export class LeaseElector {
+  readonly #options: Required<LeaseElectorOptions>;
+  readonly #stop = new AbortController();
+  #observed: Observed | null = null;
+  #leading = false;
+  /** The start of the last renewal that succeeded: the lease was ours from then on at the latest. */
+  #renewedAtMilliseconds = Number.NEGATIVE_INFINITY;
+  #running: Promise<void> | null = null;
+
+  constructor(options: LeaseElectorOptions) {
+    this.#options = {
+      leaseDurationMilliseconds: defaultLeaseDurationMilliseconds,
+      renewDeadlineMilliseconds: defaultRenewDeadlineMilliseconds,
+      retryPeriodMilliseconds: defaultRetryPeriodMilliseconds,
+      ...options,
+    };
+    const { leaseDurationMilliseconds, renewDeadlineMilliseconds, retryPeriodMilliseconds } = this.#options;
+    if (!(leaseDurationMilliseconds > renewDeadlineMilliseconds)) {
+      throw new TypeError(
+        `Expected \`leaseDurationMilliseconds\` to be above \`renewDeadlineMilliseconds\`, got ${leaseDurationMilliseconds} and ${renewDeadlineMilliseconds}`,
+      );
+    }
+    if (!(renewDeadlineMilliseconds > retryPeriodMilliseconds * jitter && retryPeriodMilliseconds > 0)) {
+      throw new TypeError(
+        `Expected \`renewDeadlineMilliseconds\` to be above ${jitter} times \`retryPeriodMilliseconds\`, got ${renewDeadlineMilliseconds} and ${retryPeriodMilliseconds}`,
+      );
+    }
+  }
+
+  /**
+   * Whether a write may be started now. Judged by the clock at every call: false once the renew deadline has passed,
+   * even where the timer that should have noticed is late, because the process was stopped or the loop blocked.
+   */
+  isLeader(): boolean {
+    return this.#leading && this.#leftMilliseconds() > 0;
+  }
+
+  /** Waits for the lease, keeps it, and ends when it is lost, released, or `signal` aborted. Never rejects. */
+  run(signal: AbortSignal): Promise<void> {
+    this.#running ??= this.#run(AbortSignal.any([signal, this.#stop.signal]));
+    return this.#running;
+  }
+
+  /** Ends `run` and gives the lease back if it is still ours. Resolves in any case. */
+  async release(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    const { log } = this.#options;
+    try {
+      if (await this.#giveBack()) log.info(this.#fields(), 'released the lease');
+    } catch (error) {
+      log.warn({ ...this.#fields(), error }, 'could not release the lease, it will run out');
+    }
+  }
+
+  /** Whether it was ours to give. A renewal that was broken off may have changed it without our having seen that. */
+  async #giveBack(): Promise<boolean> {
+    for (let conflicts = 0; ; conflicts += 1) {
+      const lease = this.#observed?.lease;
+      if (lease === undefined || holderOf(lease) !== this.#options.identity) return false;
+      try {
+        this.#observe(await this.#write('PUT', heldByNobody(lease, this.#options.world.wall())));
+        return true;
+      } catch (error) {
+        if (!isConflict(error) || conflicts > 0) throw error;
+        await this.#look();
+      }
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { log, onStartedLeading, onStoppedLeading } = this.#options;
+    if (!(await this.#acquire(signal))) return;
+    log.info(this.#fields(), 'leading');
+    this.#leading = true;
+    try {
+      onStartedLeading();
+      await this.#keep(signal);
+      if (!signal.aborted) log.error(this.#fields(), 'the lease was lost');
+    } catch (error) {
+      log.error({ ...this.#fields(), error }, 'could not start to lead');
+    }
+    this.#leading = false;
+    onStoppedLeading();
+  }
+
+  /** Resolves to whether it got it, `false` when aborted. */
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    const { world, retryPeriodMilliseconds } = this.#options;
+    while (!signal.aborted) {
+      if (await this.#try(signal)) return true;
+      await delay(world, retryPeriodMilliseconds * (1 + world.random() * (jitter - 1)), signal);
+    }
+    return false;
+  }
+
+  /** Renews until the lease is somebody else's or couldn't be renewed for too long. */
+  async #keep(signal: AbortSignal): Promise<void> {
+    const { world, retryPeriodMilliseconds, identity } = this.#options;
+    const deadline = new AbortController();
+    const both = AbortSignal.any([signal, deadline.signal]);
+    while (!both.aborted) {
+      const waitMilliseconds = Math.min(retryPeriodMilliseconds, this.#leftMilliseconds());
+      await delay(world, waitMilliseconds, both);
+      if (both.aborted || this.#leftMilliseconds() <= 0) return;
+      const cancel = world.timer(this.#leftMilliseconds(), () => deadline.abort());
+      await this.#try(both);
+      cancel();
+      if (this.#observed && holderOf(this.#observed.lease) !== identity) return;
+    }
+  }
+
+  #leftMilliseconds(): number {
+    const { world, renewDeadlineMilliseconds } = this.#options;
+    return this.#renewedAtMilliseconds + renewDeadlineMilliseconds - world.monotonic();
+  }
+
+  /** Takes the lease if it may be had, renews it if it is ours. Whether it is ours now. */
+  async #try(signal: AbortSignal): Promise<boolean> {
+    const { world, identity, leaseDurationMilliseconds, log } = this.#options;
+    const startMilliseconds = world.monotonic();
+    try {
+      const mine = this.#observed && holderOf(this.#observed.lease) === identity;
+      if (!mine) await this.#look(signal);
+      const before = this.#observed?.lease ?? this.#blank();
+      if (!this.#mayHave(before)) return false;
+      const lease = heldBy(identity, before, leaseDurationMilliseconds, world.wall());
+      this.#observe(await this.#write(this.#observed ? 'PUT' : 'POST', lease, signal));
+      this.#renewedAtMilliseconds = startMilliseconds;
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      log.warn({ ...this.#fields(), error }, 'could not get or renew the lease');
+      if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) await this.#lookAgain(signal);
+      return false;
+    }
+  }
+
+  /** Somebody else has written it: without a look, the next try would fail the same way. */
+  async #lookAgain(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#look(signal);
+    } catch (error) {
+      if (!signal.aborted) this.#options.log.warn({ ...this.#fields(), error }, 'could not read the lease');
+    }
+  }
+
+  async #look(signal?: AbortSignal): Promise<void> {
+    const { client, namespace, name } = this.#options;
+    try {
+      const answer = await client.call<unknown>({
+        method: 'GET',
+        path: path(leases, { namespace, name }),
+        lane: 'lease',
+        retries: 0,
+        timeoutMilliseconds: this.#callTimeoutMilliseconds,
+        ...(signal && { signal }),
+      });
+      this.#observe(parseLease(answer));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.#observed = null;
+    }
+  }
+
+  /** A lease that hasn't changed is as old as when it was first seen so. */
+  #observe(lease: Lease): void {
+    if (this.#observed?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;
+    this.#observed = { lease, atMilliseconds: this.#options.world.monotonic() };
+  }
+
+  #mayHave(lease: Lease): boolean {
+    const { world, identity, leaseDurationMilliseconds } = this.#options;
+    const holder = holderOf(lease);
+    if (holder === '' || holder === identity || this.#observed === null) return true;
+    const seconds = lease.spec?.leaseDurationSeconds;
+    const validMilliseconds = typeof seconds === 'number' ? seconds * 1000 : leaseDurationMilliseconds;
+    return world.monotonic() >= this.#observed.atMilliseconds + validMilliseconds;
+  }
+
+  async #write(method: 'PUT' | 'POST', lease: Lease, signal?: AbortSignal): Promise<Lease> {
+    const { client, namespace, name } = this.#options;
+    const answer = await client.call<unknown>({
+      method,
+      path: path(leases, method === 'PUT' ? { namespace, name } : { namespace }),
+      body: lease,
+      lane: 'lease',
+      retries: 0,
+      timeoutMilliseconds: this.#callTimeoutMilliseconds,
+      ...(signal && { signal }),
+    });
+    return parseLease(answer);
+  }
+
+  /** Leaves room for a second try before the deadline. */
+  get #callTimeoutMilliseconds(): number {
+    return this.#options.renewDeadlineMilliseconds / 2;
+  }
+
+  #blank(): Lease {
+    const { namespace, name } = this.#options;
+    return { apiVersion: apiVersion(leases), kind: leases.kind, metadata: { namespace, name } };
+  }
+
+  #fields(): object {
+    const { namespace, name, identity } = this.#options;
+    return { lease: `${namespace}/${name}`, identity };
+  }
+}

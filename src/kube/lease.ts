@@ -1,0 +1,58 @@
+import { microTime } from './micro-time.ts';
+import { metadataOf } from './raw-object.ts';
+
+/** A coordination.k8s.io/v1 Lease, as far as electing a leader goes. Everything else in it stays as it came. */
+export interface Lease {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: { readonly namespace: string; readonly name: string; readonly resourceVersion?: string };
+  readonly spec?: {
+    readonly holderIdentity?: string | null;
+    readonly leaseDurationSeconds?: number | null;
+    readonly acquireTime?: string | null;
+    readonly renewTime?: string | null;
+    readonly leaseTransitions?: number | null;
+  };
+}
+
+/** Whoever it is, empty for nobody. */
+export function holderOf({ spec }: Lease): string {
+  return spec?.holderIdentity ?? '';
+}
+
+/** The lease as its next holder, or its present one, writes it. */
+export function heldBy(
+  identity: string,
+  before: Lease,
+  leaseDurationMilliseconds: number,
+  wallMilliseconds: number,
+): Lease {
+  const now = microTime(wallMilliseconds);
+  const mine = holderOf(before) === identity;
+  const transitions = before.spec?.leaseTransitions ?? 0;
+  return {
+    ...before,
+    spec: {
+      ...before.spec,
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDurationMilliseconds / 1000),
+      acquireTime: mine ? (before.spec?.acquireTime ?? now) : now,
+      renewTime: now,
+      leaseTransitions: mine || before.spec === undefined ? transitions : transitions + 1,
+    },
+  };
+}
+
+/** The lease given back: whoever waits may have it at once. */
+export function heldByNobody(before: Lease, wallMilliseconds: number): Lease {
+  return {
+    ...before,
+    spec: { ...before.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(wallMilliseconds) },
+  };
+}
+
+/** Throws `TypeError` where the answer isn't a lease. */
+export function parseLease(answer: unknown): Lease {
+  if (metadataOf(answer) === null) throw new TypeError(`expected a Lease, got ${JSON.stringify(answer)}`);
+  return answer as Lease;
+}
