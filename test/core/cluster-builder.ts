@@ -92,7 +92,7 @@ export class ClusterBuilder {
     return this;
   }
 
-  policyProblem(problem: string): this {
+  policyProblem(problem: string | null): this {
     this.#around = { ...this.#around, policyProblem: problem };
     return this;
   }

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { holdEverything, holdEverythingButRepairs, holdUntouchable } from '../../src/core/holds.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { survey } from '../../src/core/situation.ts';
+import { cluster } from './cluster-builder.ts';
+import { member } from './member-builder.ts';
+import { holds, play, setsStrategy } from './table.ts';
+
+const stale = () => cluster(3).templateChanged();
+const impossible = (problem: string) => holds({ rule: 'SnapshotImpossible', problem });
+
+describe('facts that cannot be', () => {
+  play({
+    'no member wanted': {
+      given: stale().mysqlCluster({ replicas: 0 }),
+      then: impossible('spec.replicas of the MySQLCluster is 0'),
+    },
+    'half a member wanted': {
+      given: stale().mysqlCluster({ replicas: 2.5 }),
+      then: impossible('spec.replicas of the MySQLCluster is 2.5'),
+    },
+    'two billion members wanted': {
+      given: stale().mysqlCluster({ replicas: 2_147_483_647 }),
+      then: impossible('spec.replicas of the MySQLCluster is 2147483647'),
+    },
+    'a primary before the first member': {
+      given: stale().mysqlCluster({ primaryIndex: -1 }),
+      then: impossible('the primary index -1 is not one of 3 members'),
+    },
+    'a primary after the last member': {
+      given: stale().mysqlCluster({ primaryIndex: 3 }),
+      then: impossible('the primary index 3 is not one of 3 members'),
+    },
+    'a primary between two members': {
+      given: stale().mysqlCluster({ primaryIndex: 0.5 }),
+      then: impossible('the primary index 0.5 is not one of 3 members'),
+    },
+    'a negative count': {
+      given: stale().mysqlCluster({ syncedReplicas: -1 }),
+      then: impossible('status.syncedReplicas is -1'),
+    },
+    'a count that is no number': {
+      given: stale().mysqlCluster({ syncedReplicas: Number.NaN }),
+      then: impossible('status.syncedReplicas is NaN'),
+    },
+    'two pods with one ordinal': {
+      given: { ...stale().facts(), members: [...stale().facts().members, member(1).facts(0, 'twin')] },
+      then: impossible('two pods have the ordinal 1'),
+    },
+    'a pod with a negative ordinal': {
+      given: stale().members(member(-1)),
+      then: impossible('a pod has the ordinal -1'),
+    },
+  });
+});
+
+describe('other ways to the same hold', () => {
+  play({
+    'a StatefulSet without an update revision has not been observed': {
+      given: stale().statefulSet({ updateRevision: '' }),
+      then: holds({ rule: 'StatefulSetNotObserved' }),
+    },
+    'the annotation on the StatefulSet alone forces a rolling update': {
+      given: stale().statefulSet({ forcedRollingUpdate: true }),
+      then: holds({ rule: 'ForcedRollingUpdate' }),
+    },
+    'OnDelete without our label is not kept by the webhook': {
+      given: stale().statefulSet({ labelled: false }),
+      then: setsStrategy,
+    },
+    'the label without OnDelete is put right': {
+      given: stale().statefulSet({ strategy: 'RollingUpdate' }),
+      then: setsStrategy,
+    },
+    'the strategy is put right when nothing is stale': {
+      given: cluster(3).statefulSet({ strategy: 'RollingUpdate', labelled: false }),
+      then: setsStrategy,
+    },
+    'three revisions are a user who changes his mind': {
+      given: cluster(3).memory({ recentRevisionAgesSeconds: [1, 2, 3] }),
+      then: 'idle',
+    },
+    'a generation that was reconciled without success has not been applied': {
+      given: stale().mysqlCluster({ generation: 3, reconciledGeneration: 3 }),
+      then: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
+    },
+    'a generation that succeeded before it was accounted for has not been applied': {
+      given: stale().mysqlCluster({ generation: 3, succeededGeneration: 3 }),
+      then: holds({ rule: 'NotReconciled', generation: 3, succeeded: 3 }),
+    },
+    'a pod beyond the wanted replicas is scaling': {
+      given: stale().members(member(3).stale()),
+      then: holds({ rule: 'Scaling', wanted: 3, statefulSet: 3, pods: 4 }),
+    },
+  });
+});
+
+describe('the first hold wins', () => {
+  const names = (chain: typeof holdEverything, worst: ReturnType<typeof cluster>, wishes = {}): string | undefined =>
+    chain(survey(worst.facts(), { ...defaultPolicy, ...wishes }))?.rule;
+
+  it('among those that stop every write', () => {
+    const worst = stale().mysqlCluster({ deleting: true }).statefulSet(null).ownWritePending('evict');
+    expect(names(holdUntouchable, worst)).to.equal('ClusterDeleting');
+    expect(names(holdUntouchable, worst.mysqlCluster({ deleting: false }))).to.equal('StatefulSetMissing');
+    expect(names(holdUntouchable, worst.statefulSet({}))).to.equal('AwaitingOwnWrite');
+  });
+
+  it('among those that stop every step but a take-back', () => {
+    const worst = stale()
+      .policyProblem('unreadable')
+      .statefulSet({ deleting: true, observed: false, strategy: 'RollingUpdate' })
+      .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, offline: true, forcedRollingUpdate: true })
+      .memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] });
+    const paused = { paused: true };
+    expect(names(holdEverything, worst, { onDelete: false })).to.equal('FeatureGateOff');
+    expect(names(holdEverything, worst, paused)).to.equal('PolicyUnknown');
+    const readable = worst.policyProblem(null);
+    expect(names(holdEverything, readable, paused)).to.equal('StatefulSetDeleting');
+    expect(names(holdEverything, readable.statefulSet({ deleting: false }), paused)).to.equal('StatefulSetNotObserved');
+    const order = [
+      ['ReconciliationStopped', { reconciliationStopped: false }],
+      ['ClusteringStopped', { clusteringStopped: false }],
+      ['Offline', { offline: false }],
+      ['ForcedRollingUpdate', { forcedRollingUpdate: false }],
+    ] as const;
+    readable.statefulSet({ observed: true });
+    for (const [rule, lifted] of order) {
+      expect(names(holdEverything, readable, paused)).to.equal(rule);
+      readable.mysqlCluster(lifted);
+    }
+    expect(names(holdEverything, readable, paused)).to.equal('StrategyNotOnDelete');
+    readable.statefulSet({ strategy: 'OnDelete' });
+    expect(names(holdEverything, readable, paused)).to.equal('Paused');
+    expect(names(holdEverything, readable)).to.equal('RevisionFlapping');
+  });
+
+  it('among those that let members go that are down', () => {
+    const worst = stale().missing(1).statefulSet({ replicas: 5 }).mysqlCluster({ generation: 3, initialized: false });
+    expect(names(holdEverythingButRepairs, worst)).to.equal('NotReconciled');
+    worst.mysqlCluster({ generation: 2 });
+    expect(names(holdEverythingButRepairs, worst)).to.equal('NotInitialized');
+    worst.mysqlCluster({ initialized: true });
+    expect(names(holdEverythingButRepairs, worst)).to.equal('MemberMissing');
+    worst.missing();
+    expect(names(holdEverythingButRepairs, worst)).to.equal('Scaling');
+  });
+});
