@@ -13,7 +13,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'ClusterDeleting':
       return 'the MySQLCluster is being deleted';
     case 'PolicyUnknown':
-      return `the MySQLRollout can't be followed: ${hold.problem}`;
+      return `the MySQLRollout can't be followed: ${withoutFullStop(hold.problem)}`;
     case 'StatefulSetMissing':
       return 'the StatefulSet does not exist';
     case 'StatefulSetDeleting':
@@ -71,7 +71,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'MemberStuckTerminating':
       return `${name(hold.member)} is still terminating after its grace period of ${hold.graceSeconds} s`;
     case 'NotEnoughAcknowledging':
-      return `without ${name(hold.member)} ${hold.others} members could acknowledge commits, and ${hold.needed} are needed, the primary among them`;
+      return `without ${name(hold.member)} ${hold.others} ${hold.others === 1 ? 'member' : 'members'} could acknowledge commits, and ${hold.needed} are needed, the primary among them`;
     case 'BackupRunning':
       return 'a backup is running';
     case 'UpdatedMemberNotParticipating':
@@ -101,7 +101,7 @@ function explainBudget(hold: Extract<Hold, { rule: 'BlockedByPDB' }>): string {
     case 'notObserved':
       return `${budget} has been changed and Kubernetes has not yet counted again`;
     case 'refused':
-      return `the eviction was refused: ${hold.message ?? `${budget} needs ${hold.needed} healthy pods`}`;
+      return `the eviction was refused: ${withoutFullStop(hold.message ?? `${budget} needs ${hold.needed} healthy pods`)}`;
     case 'several':
       return `more than one PodDisruptionBudget selects the members (${hold.budget} is one), and Kubernetes evicts no such pod`;
   }
@@ -114,7 +114,7 @@ export function explainEvidence(evidence: Evidence): string {
     case 'failed':
       return 'the pod has failed';
     case 'unschedulable':
-      return `no node takes the pod: ${evidence.message}`;
+      return `no node takes the pod: ${withoutFullStop(evidence.message)}`;
     case 'idle':
       return 'mysqld has not been running';
     case 'notReady':
@@ -124,6 +124,11 @@ export function explainEvidence(evidence: Evidence): string {
     case 'errant':
       return 'MOCO lists it as errant';
   }
+}
+
+/** Sentences of others end as they like. */
+function withoutFullStop(sentence: string): string {
+  return sentence.replace(/[.\s]+$/, '');
 }
 
 function restarts(count: number): string {

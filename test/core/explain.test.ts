@@ -1,0 +1,376 @@
+import { expect } from 'chai';
+import { decide } from '../../src/core/decide.ts';
+import type { Hold, HoldRule, Step, StepKind, StepRule, TakeBackReason, Target } from '../../src/core/decision.ts';
+import { explainEvidence, explainHold, explainStep, type Phase, phase } from '../../src/core/explain.ts';
+import type { Evidence } from '../../src/core/member.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { member, revisionAfter } from './member-builder.ts';
+
+const name = (ordinal: number): string => `moco-test-${ordinal}`;
+const crashing: Evidence = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 };
+
+/** For every rule each of its forms, and the sentence that people read. */
+const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold, { rule: Rule }>, string])[] }> = {
+  SnapshotImpossible: [
+    [
+      { rule: 'SnapshotImpossible', problem: 'two pods have the ordinal 1' },
+      "the cluster's objects contradict each other: two pods have the ordinal 1",
+    ],
+  ],
+  ClusterDeleting: [[{ rule: 'ClusterDeleting' }, 'the MySQLCluster is being deleted']],
+  PolicyUnknown: [
+    [
+      { rule: 'PolicyUnknown', problem: 'spec.partition is -1' },
+      "the MySQLRollout can't be followed: spec.partition is -1",
+    ],
+  ],
+  StatefulSetMissing: [[{ rule: 'StatefulSetMissing' }, 'the StatefulSet does not exist']],
+  StatefulSetDeleting: [[{ rule: 'StatefulSetDeleting' }, 'the StatefulSet is being deleted or re-created']],
+  StatefulSetNotObserved: [
+    [{ rule: 'StatefulSetNotObserved' }, 'Kubernetes has not yet looked at the newest StatefulSet'],
+  ],
+  AwaitingOwnWrite: [
+    [
+      { rule: 'AwaitingOwnWrite', write: 'evict moco-test-2' },
+      'waiting to see the effect of the last step (evict moco-test-2)',
+    ],
+  ],
+  FeatureGateOff: [[{ rule: 'FeatureGateOff' }, 'the feature gate UpdateStrategyOnDelete is off']],
+  ReconciliationStopped: [
+    [{ rule: 'ReconciliationStopped' }, "MOCO's reconciliation of this cluster is stopped by annotation"],
+  ],
+  ClusteringStopped: [[{ rule: 'ClusteringStopped' }, "MOCO's clustering of this cluster is stopped by annotation"]],
+  Offline: [[{ rule: 'Offline' }, 'the cluster is offline']],
+  ForcedRollingUpdate: [
+    [
+      { rule: 'ForcedRollingUpdate' },
+      "annotation force-rolling-update hands the update to the StatefulSet's own rolling update",
+    ],
+  ],
+  StrategyNotOnDelete: [
+    [{ rule: 'StrategyNotOnDelete', labelled: false }, 'the StatefulSet is not yet at OnDelete'],
+    [{ rule: 'StrategyNotOnDelete', labelled: true }, 'the StatefulSet carries the label and yet is not at OnDelete'],
+  ],
+  Paused: [[{ rule: 'Paused' }, 'paused in the MySQLRollout']],
+  RevisionFlapping: [
+    [
+      { rule: 'RevisionFlapping', revisions: 4 },
+      '4 update revisions within ten minutes: two writers seem to fight over the template',
+    ],
+  ],
+  NotReconciled: [
+    [
+      { rule: 'NotReconciled', generation: 3, succeeded: 2 },
+      'MOCO has not yet applied generation 3 of the MySQLCluster (it is at 2)',
+    ],
+    [
+      { rule: 'NotReconciled', generation: 3, succeeded: null },
+      'MOCO has not yet applied generation 3 of the MySQLCluster',
+    ],
+    [
+      { rule: 'NotReconciled', generation: 3, succeeded: 3 },
+      'MOCO has not yet applied generation 3 of the MySQLCluster',
+    ],
+  ],
+  NotInitialized: [
+    [{ rule: 'NotInitialized' }, 'the cluster is not initialized: it is cloning, restoring, or has never started'],
+  ],
+  MemberMissing: [
+    [{ rule: 'MemberMissing', members: [2] }, 'moco-test-2 does not exist'],
+    [{ rule: 'MemberMissing', members: [1, 2] }, 'moco-test-1, moco-test-2 do not exist'],
+  ],
+  Scaling: [
+    [
+      { rule: 'Scaling', wanted: 5, statefulSet: 3, pods: 4 },
+      'scaling comes first: 5 wanted, the StatefulSet has 3, there are 4 pods',
+    ],
+  ],
+  UpdateRevisionFailing: [
+    [
+      { rule: 'UpdateRevisionFailing', member: 2, evidence: crashing },
+      'the new revision fails on moco-test-2: container mysqld waits: CrashLoopBackOff, 7 restarts; nobody else gets it until the template is corrected',
+    ],
+  ],
+  AwaitingSwitchover: [
+    [
+      { rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 },
+      'asked MOCO to move the primary away from moco-test-0; at most 90 s',
+    ],
+  ],
+  SwitchoverInProgress: [
+    [
+      { rule: 'SwitchoverInProgress', member: 0, leaving: true },
+      'the primary is moving away from moco-test-0, which is terminating',
+    ],
+    [
+      { rule: 'SwitchoverInProgress', member: 0, leaving: false },
+      'the primary is moving away from moco-test-0, which somebody else demoted',
+    ],
+  ],
+  ForeignDemote: [
+    [{ rule: 'ForeignDemote', member: 1 }, 'moco-test-1 carries a demote annotation that this controller did not set'],
+  ],
+  RolesNotSettled: [
+    [{ rule: 'RolesNotSettled', members: [0, 1] }, 'MOCO has not finished with the roles of moco-test-0, moco-test-1'],
+  ],
+  PrimaryProtected: [
+    [
+      { rule: 'PrimaryProtected', member: 0 },
+      'MOCO protects the primary moco-test-0 from deletion while a replica lags',
+    ],
+  ],
+  MemberUnreachable: [[{ rule: 'MemberUnreachable', member: 2 }, 'the node of moco-test-2 does not answer']],
+  AwaitingFailover: [
+    [
+      { rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 },
+      'the primary moco-test-0 does not participate; MOCO has 180 s for a failover',
+    ],
+  ],
+  AwaitingRecovery: [
+    [
+      { rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 },
+      'moco-test-0 runs without participating; it has 180 s to recover',
+    ],
+  ],
+  MemberLeaving: [[{ rule: 'MemberLeaving', member: 2 }, 'moco-test-2 is terminating']],
+  MemberStuckTerminating: [
+    [
+      { rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 },
+      'moco-test-2 is still terminating after its grace period of 300 s',
+    ],
+  ],
+  NotEnoughAcknowledging: [
+    [
+      { rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 },
+      'without moco-test-2 1 member could acknowledge commits, and 2 are needed, the primary among them',
+    ],
+  ],
+  BackupRunning: [[{ rule: 'BackupRunning' }, 'a backup is running']],
+  UpdatedMemberNotParticipating: [
+    [
+      { rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'state', state: 'running', evidence: null } },
+      'moco-test-2 is updated, but does not participate (running)',
+    ],
+    [
+      { rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'state', state: 'down', evidence: crashing } },
+      'moco-test-2 is updated, but does not participate: container mysqld waits: CrashLoopBackOff, 7 restarts',
+    ],
+    [
+      { rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'role' } },
+      'moco-test-2 is updated, but MOCO has not set its role yet',
+    ],
+    [
+      { rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } },
+      'moco-test-2 is updated, but has not participated for 5 s yet',
+    ],
+  ],
+  BudgetUsed: [
+    [{ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }, 'moco-test-1 is away, and at most 1 may be'],
+    [
+      { rule: 'BudgetUsed', away: [1, 2], maxUnavailable: 1 },
+      'moco-test-1, moco-test-2 are away, and at most 1 may be',
+    ],
+  ],
+  ClusterNotHealthy: [
+    [
+      { rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 },
+      'MOCO does not report the cluster as Healthy',
+    ],
+    [{ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }, '2 of 3 members are in sync'],
+  ],
+  BlockedByPDB: [
+    [
+      { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'closed', healthy: 3, needed: 3, message: null },
+      'PodDisruptionBudget moco-test allows no disruption at all, as it does while a backup runs',
+    ],
+    [
+      { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null },
+      'PodDisruptionBudget moco-test needs 2 healthy pods and has 2',
+    ],
+    [
+      { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'notObserved', healthy: 3, needed: 2, message: null },
+      'PodDisruptionBudget moco-test has been changed and Kubernetes has not yet counted again',
+    ],
+    [
+      {
+        rule: 'BlockedByPDB',
+        budget: 'moco-test',
+        cause: 'refused',
+        healthy: 3,
+        needed: 2,
+        message: 'Cannot evict pod',
+      },
+      'the eviction was refused: Cannot evict pod',
+    ],
+    [
+      { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'refused', healthy: 3, needed: 2, message: null },
+      'the eviction was refused: PodDisruptionBudget moco-test needs 2 healthy pods',
+    ],
+    [
+      { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'several', healthy: 3, needed: 2, message: null },
+      'more than one PodDisruptionBudget selects the members (moco-test is one), and Kubernetes evicts no such pod',
+    ],
+  ],
+  SwitchoverFailing: [
+    [
+      { rule: 'SwitchoverFailing', member: 0, tries: 1, retries: true },
+      'the switchover away from moco-test-0 has failed once; it will be tried again',
+    ],
+    [
+      { rule: 'SwitchoverFailing', member: 0, tries: 4, retries: false },
+      'the switchover away from moco-test-0 has failed 4 times; it will not be tried again for this revision',
+    ],
+  ],
+  PartitionReached: [
+    [
+      { rule: 'PartitionReached', partition: 2, members: [0, 1] },
+      'partition 2 keeps moco-test-0, moco-test-1 at the revision before',
+    ],
+  ],
+};
+
+/** Fit for a status: no gap where a value was missing, no full stop, not a word about how long it has lasted. */
+function expectFit(sentence: string): void {
+  expect(sentence).to.match(/^[A-Za-z0-9]/);
+  expect(sentence).not.to.match(/undefined|null|NaN|\[object|\.$|\bago\b|\bsince \d|\bfor the last\b/);
+}
+
+describe('the sentence for a hold', () => {
+  for (const [rule, forms] of Object.entries(sentences)) {
+    it(`${rule} has one`, () => {
+      for (const [hold, sentence] of forms) {
+        expect(explainHold(hold, name)).to.equal(sentence);
+        expectFit(sentence);
+      }
+    });
+  }
+});
+
+describe('the sentence for what a member shows', () => {
+  const evidences: Readonly<{
+    [Kind in Evidence['kind']]: readonly (readonly [Extract<Evidence, { kind: Kind }>, string])[];
+  }> = {
+    waiting: [
+      [
+        { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 },
+        'container mysqld waits: ErrImagePull',
+      ],
+      [
+        { kind: 'waiting', container: 'agent', reason: 'CrashLoopBackOff', restarts: 1 },
+        'container agent waits: CrashLoopBackOff, 1 restart',
+      ],
+    ],
+    failed: [[{ kind: 'failed' }, 'the pod has failed']],
+    unschedulable: [
+      [
+        { kind: 'unschedulable', message: '0/3 nodes are available: 3 Insufficient memory' },
+        'no node takes the pod: 0/3 nodes are available: 3 Insufficient memory',
+      ],
+    ],
+    idle: [[{ kind: 'idle' }, 'mysqld has not been running']],
+    notReady: [[{ kind: 'notReady', container: 'slow-log' }, 'container slow-log is not ready']],
+    crashLooping: [
+      [
+        { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
+        'container mysqld has not been ready since it restarted, 7 restarts',
+      ],
+    ],
+    errant: [[{ kind: 'errant' }, 'MOCO lists it as errant']],
+  };
+  for (const [kind, forms] of Object.entries(evidences)) {
+    it(`${kind} has one`, () => {
+      for (const [evidence, sentence] of forms) {
+        expect(explainEvidence(evidence)).to.equal(sentence);
+        expectFit(sentence);
+      }
+    });
+  }
+});
+
+const targetOf = (ordinal: number): Target => ({ ordinal, name: name(ordinal), uid: 'uid', resourceVersion: '1' });
+
+describe('the sentence for a step', () => {
+  const deletion = (rule: StepRule, ...ordinals: readonly number[]): Step => ({
+    kind: 'delete',
+    rule,
+    targets: ordinals.map(targetOf),
+  });
+  const back = (reason: TakeBackReason): Step => ({
+    kind: 'undemote',
+    targets: [targetOf(0)],
+    reason,
+    demoted: reason !== 'MarkAlone',
+  });
+  const steps: Readonly<Record<StepKind, readonly (readonly [Step, string])[]>> = {
+    none: [[{ kind: 'none' }, 'nothing to do']],
+    delete: [
+      [deletion('MemberDown', 2, 1), 'deleting moco-test-2, moco-test-1: stale and down'],
+      [deletion('MemberUnreachable', 2), 'deleting moco-test-2: stale, and its node does not answer'],
+      [deletion('MemberNotParticipating', 2), 'deleting moco-test-2: stale, running and not participating'],
+      [
+        deletion('PrimaryNotParticipating', 0),
+        'deleting moco-test-0: stale, primary, and not participating for longer than a failover takes',
+      ],
+      [deletion('NobodyParticipates', 1, 0), 'deleting moco-test-1, moco-test-0: stale, and no member participates'],
+      [deletion('MemberImpaired', 2), 'deleting moco-test-2: stale, and one of its sidecars does not work'],
+    ],
+    evict: [
+      [{ kind: 'evict', rule: 'ReplicaHealthy', targets: [targetOf(2)] }, 'evicting moco-test-2'],
+      [{ kind: 'evict', rule: 'SingleMember', targets: [targetOf(0)] }, 'evicting moco-test-0'],
+    ],
+    demote: [
+      [
+        { kind: 'demote', rule: 'PrimaryLast', targets: [targetOf(0)], revision: revisionAfter },
+        'asking MOCO to move the primary away from moco-test-0',
+      ],
+    ],
+    undemote: [
+      [back('NoLongerPrimary'), 'taking the demotion of moco-test-0 back: it is no longer primary'],
+      [back('NotDue'), 'taking the demotion of moco-test-0 back: it is not due for that revision'],
+      [back('OthersDue'), 'taking the demotion of moco-test-0 back: another member is due before it'],
+      [back('TimedOut'), 'taking the demotion of moco-test-0 back: no switchover came within its time'],
+      [back('Paused'), 'taking the demotion of moco-test-0 back: rule Paused holds'],
+      [back('MarkAlone'), 'removing the mark of a finished demotion from moco-test-0'],
+    ],
+    setStrategy: [[{ kind: 'setStrategy' }, 'setting the update strategy of the StatefulSet to OnDelete']],
+    promoteRevision: [
+      [
+        { kind: 'promoteRevision', revision: revisionAfter, replicas: 3 },
+        `setting the current revision of the StatefulSet to ${revisionAfter}`,
+      ],
+    ],
+  };
+  for (const [kind, forms] of Object.entries(steps)) {
+    it(`${kind} has one`, () => {
+      for (const [step, sentence] of forms) {
+        expect(explainStep(step)).to.equal(sentence);
+        expectFit(sentence);
+      }
+    });
+  }
+});
+
+describe('the phase', () => {
+  const stale = () => cluster(3).templateChanged();
+  const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
+    UpToDate: [[cluster(3)]],
+    Progressing: [[stale()], [stale().members(member(2).leaving())]],
+    Waiting: [[cluster(3).members(member(2).lagging())]],
+    Paused: [[stale(), { paused: true }]],
+    PartitionReached: [[stale(), { partition: 3 }]],
+    Failing: [
+      [stale().members(member(2).updated().crashLooping())],
+      [cluster(3).members(member(0).stale()).memory({ switchoverTries: 4 })],
+      [stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] })],
+    ],
+    Off: [[stale(), { onDelete: false }], [stale().mysqlCluster({ forcedRollingUpdate: true })]],
+  };
+  for (const [expected, cases] of Object.entries(phases)) {
+    it(`is ${expected}`, () => {
+      for (const [given, wishes] of cases) {
+        expect(phase(decide(given.facts(), { ...defaultPolicy, ...wishes }))).to.equal(expected);
+      }
+    });
+  }
+});
