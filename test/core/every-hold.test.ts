@@ -12,118 +12,121 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   SnapshotImpossible: {
     applies: {
       given: stale().mysqlCluster({ primaryIndex: 3 }),
-      then: holds({ rule: 'SnapshotImpossible', problem: 'the primary index 3 is not one of 3 members' }),
+      decides: holds({ rule: 'SnapshotImpossible', problem: 'the primary index 3 is not one of 3 members' }),
     },
-    justDoesNot: { given: stale().primaryAt(2), then: evicts('ReplicaHealthy', 1) },
+    justDoesNot: { given: stale().primaryAt(2), decides: evicts('ReplicaHealthy', 1) },
   },
   ClusterDeleting: {
-    applies: { given: stale().mysqlCluster({ deleting: true }), then: holds({ rule: 'ClusterDeleting' }) },
-    justDoesNot: { given: stale().mysqlCluster({ deleting: false }), then: next },
+    applies: { given: stale().mysqlCluster({ deleting: true }), decides: holds({ rule: 'ClusterDeleting' }) },
+    justDoesNot: { given: stale().mysqlCluster({ deleting: false }), decides: next },
   },
   StatefulSetMissing: {
-    applies: { given: stale().statefulSet(null), then: holds({ rule: 'StatefulSetMissing' }) },
-    justDoesNot: { given: stale().statefulSet({}), then: next },
+    applies: { given: stale().statefulSet(null), decides: holds({ rule: 'StatefulSetMissing' }) },
+    justDoesNot: { given: stale().statefulSet({}), decides: next },
   },
   AwaitingOwnWrite: {
     applies: {
       given: stale().ownWritePending('evict moco-test-2'),
-      then: holds({ rule: 'AwaitingOwnWrite', write: 'evict moco-test-2' }),
+      decides: holds({ rule: 'AwaitingOwnWrite', write: 'evict moco-test-2' }),
     },
-    justDoesNot: { given: stale(), then: next },
+    justDoesNot: { given: stale(), decides: next },
   },
   FeatureGateOff: {
-    applies: { given: stale(), wishes: { onDelete: false }, then: holds({ rule: 'FeatureGateOff' }) },
-    justDoesNot: { given: stale(), wishes: { onDelete: true }, then: next },
+    applies: { given: stale(), wishes: { onDelete: false }, decides: holds({ rule: 'FeatureGateOff' }) },
+    justDoesNot: { given: stale(), wishes: { onDelete: true }, decides: next },
   },
   PolicyUnknown: {
     applies: {
       given: stale().policyProblem('spec.partition is -1'),
-      then: holds({ rule: 'PolicyUnknown', problem: 'spec.partition is -1' }),
+      decides: holds({ rule: 'PolicyUnknown', problem: 'spec.partition is -1' }),
     },
-    justDoesNot: { given: stale(), then: next },
+    justDoesNot: { given: stale(), decides: next },
   },
   StatefulSetDeleting: {
-    applies: { given: stale().statefulSet({ deleting: true }), then: holds({ rule: 'StatefulSetDeleting' }) },
-    justDoesNot: { given: stale().statefulSet({ deleting: false }), then: next },
+    applies: { given: stale().statefulSet({ deleting: true }), decides: holds({ rule: 'StatefulSetDeleting' }) },
+    justDoesNot: { given: stale().statefulSet({ deleting: false }), decides: next },
   },
   StatefulSetNotObserved: {
-    applies: { given: stale().statefulSet({ observed: false }), then: holds({ rule: 'StatefulSetNotObserved' }) },
-    justDoesNot: { given: stale().statefulSet({ observed: true }), then: next },
+    applies: { given: stale().statefulSet({ observed: false }), decides: holds({ rule: 'StatefulSetNotObserved' }) },
+    justDoesNot: { given: stale().statefulSet({ observed: true }), decides: next },
   },
   ReconciliationStopped: {
     applies: {
       given: stale().mysqlCluster({ reconciliationStopped: true }),
-      then: holds({ rule: 'ReconciliationStopped' }),
+      decides: holds({ rule: 'ReconciliationStopped' }),
     },
-    justDoesNot: { given: stale().mysqlCluster({ reconciliationStopped: false }), then: next },
+    justDoesNot: { given: stale().mysqlCluster({ reconciliationStopped: false }), decides: next },
   },
   ClusteringStopped: {
-    applies: { given: stale().mysqlCluster({ clusteringStopped: true }), then: holds({ rule: 'ClusteringStopped' }) },
-    justDoesNot: { given: stale().mysqlCluster({ clusteringStopped: false }), then: next },
+    applies: {
+      given: stale().mysqlCluster({ clusteringStopped: true }),
+      decides: holds({ rule: 'ClusteringStopped' }),
+    },
+    justDoesNot: { given: stale().mysqlCluster({ clusteringStopped: false }), decides: next },
   },
   Offline: {
-    applies: { given: stale().mysqlCluster({ offline: true }), then: holds({ rule: 'Offline' }) },
-    justDoesNot: { given: stale().mysqlCluster({ offline: false }), then: next },
+    applies: { given: stale().mysqlCluster({ offline: true }), decides: holds({ rule: 'Offline' }) },
+    justDoesNot: { given: stale().mysqlCluster({ offline: false }), decides: next },
   },
   ForcedRollingUpdate: {
     applies: {
       given: stale().mysqlCluster({ forcedRollingUpdate: true }),
-      then: holds({ rule: 'ForcedRollingUpdate' }),
+      decides: holds({ rule: 'ForcedRollingUpdate' }),
     },
-    justDoesNot: { given: stale().mysqlCluster({ forcedRollingUpdate: false }), then: next },
+    justDoesNot: { given: stale().mysqlCluster({ forcedRollingUpdate: false }), decides: next },
   },
   // The one that names its own step, by which it shows.
   StrategyNotOnDelete: {
-    applies: { given: stale().statefulSet({ strategy: 'RollingUpdate', labelled: false }), then: setsStrategy },
-    justDoesNot: { given: stale().statefulSet({ strategy: 'OnDelete', labelled: true }), then: next },
+    applies: { given: stale().statefulSet({ strategy: 'RollingUpdate', labelled: false }), decides: setsStrategy },
+    justDoesNot: { given: stale().statefulSet({ strategy: 'OnDelete', labelled: true }), decides: next },
   },
   Paused: {
-    applies: { given: stale(), wishes: { paused: true }, then: holds({ rule: 'Paused' }) },
-    justDoesNot: { given: stale(), wishes: { paused: false }, then: next },
+    applies: { given: stale(), wishes: { paused: true }, decides: holds({ rule: 'Paused' }) },
+    justDoesNot: { given: stale(), wishes: { paused: false }, decides: next },
   },
   RevisionFlapping: {
     applies: {
       given: stale().memory({ recentRevisionAgesSeconds: [1, 100, 200, 599] }),
-      then: holds({ rule: 'RevisionFlapping', revisions: 4 }),
+      decides: holds({ rule: 'RevisionFlapping', revisions: 4 }),
       lookAgainInSeconds: 1,
     },
-    justDoesNot: { given: stale().memory({ recentRevisionAgesSeconds: [1, 100, 200, 600] }), then: next },
+    justDoesNot: { given: stale().memory({ recentRevisionAgesSeconds: [1, 100, 200, 600] }), decides: next },
   },
   NotReconciled: {
     applies: {
       given: stale().mysqlCluster({ generation: 3 }),
-      then: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
+      decides: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
     },
     justDoesNot: {
       given: stale().mysqlCluster({ generation: 3, reconciledGeneration: 3, succeededGeneration: 3 }),
-      then: next,
+      decides: next,
     },
   },
   NotInitialized: {
-    applies: { given: stale().mysqlCluster({ initialized: false }), then: holds({ rule: 'NotInitialized' }) },
+    applies: { given: stale().mysqlCluster({ initialized: false }), decides: holds({ rule: 'NotInitialized' }) },
     justDoesNot: {
       given: stale().mysqlCluster({ initialized: false }).members(member(2).down('ImagePullBackOff')),
-      then: deletes('MemberDown', 2),
+      decides: deletes('MemberDown', 2),
     },
   },
   MemberMissing: {
-    applies: { given: stale().missing(1), then: holds({ rule: 'MemberMissing', members: [1] }) },
+    applies: { given: stale().missing(1), decides: holds({ rule: 'MemberMissing', members: [1] }) },
     justDoesNot: {
       given: stale().missing(1).members(member(2).down('CrashLoopBackOff')),
-      then: deletes('MemberDown', 2),
+      decides: deletes('MemberDown', 2),
     },
   },
   Scaling: {
     applies: {
       given: cluster(5).templateChanged().statefulSet({ replicas: 3 }),
-      then: holds({ rule: 'Scaling', wanted: 5, statefulSet: 3, pods: 5 }),
+      decides: holds({ rule: 'Scaling', wanted: 5, statefulSet: 3, pods: 5 }),
     },
-    justDoesNot: { given: cluster(5).templateChanged(), then: evicts('ReplicaHealthy', 4) },
+    justDoesNot: { given: cluster(5).templateChanged(), decides: evicts('ReplicaHealthy', 4) },
   },
   UpdateRevisionFailing: {
     applies: {
       given: stale().members(member(2).updated().down('CrashLoopBackOff')),
-      then: holds({
+      decides: holds({
         rule: 'UpdateRevisionFailing',
         member: 2,
         evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
@@ -131,7 +134,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: {
       given: stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ proven: true }),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'down', evidence: crashing },
@@ -141,121 +144,121 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   AwaitingSwitchover: {
     applies: {
       given: cluster(3).members(member(0).stale().demotedByUs(30)),
-      then: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+      decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
       lookAgainInSeconds: 60,
     },
-    justDoesNot: { given: cluster(3).members(member(0).stale()), then: demotes(0) },
+    justDoesNot: { given: cluster(3).members(member(0).stale()), decides: demotes(0) },
   },
   SwitchoverInProgress: {
     applies: {
       given: stale().members(member(0).leaving()),
-      then: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
     },
     justDoesNot: {
       given: stale().members(member(1).leaving()),
-      then: holds({ rule: 'MemberLeaving', member: 1 }),
+      decides: holds({ rule: 'MemberLeaving', member: 1 }),
     },
   },
   ForeignDemote: {
     applies: {
       given: stale().members(member(1).demotedBySomebody()),
-      then: holds({ rule: 'ForeignDemote', member: 1 }),
+      decides: holds({ rule: 'ForeignDemote', member: 1 }),
     },
     justDoesNot: {
       given: stale().members(member(0).demotedBySomebody(89)),
-      then: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
       lookAgainInSeconds: 1,
     },
   },
   RolesNotSettled: {
     applies: {
       given: stale().members(member(0).role('replica'), member(1).role('primary')),
-      then: holds({ rule: 'RolesNotSettled', members: [0, 1] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [0, 1] }),
     },
     justDoesNot: {
       given: stale().primaryAt(1).members(member(0).role('replica'), member(1).role('primary')),
-      then: next,
+      decides: next,
     },
   },
   PrimaryProtected: {
     applies: {
       given: cluster(3).members(member(0).stale().preventDelete()),
-      then: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
     },
-    justDoesNot: { given: cluster(3).members(member(0).stale(), member(1).preventDelete()), then: demotes(0) },
+    justDoesNot: { given: cluster(3).members(member(0).stale(), member(1).preventDelete()), decides: demotes(0) },
   },
   MemberUnreachable: {
     applies: {
       given: stale().members(member(1).unreachable(), member(2).updated().starting()),
-      then: holds({ rule: 'MemberUnreachable', member: 1 }),
+      decides: holds({ rule: 'MemberUnreachable', member: 1 }),
     },
-    justDoesNot: { given: stale().members(member(1).unreachable()), then: deletes('MemberUnreachable', 1) },
+    justDoesNot: { given: stale().members(member(1).unreachable()), decides: deletes('MemberUnreachable', 1) },
   },
   AwaitingFailover: {
     applies: {
       given: stale().members(member(0).lagging()).primaryAwayFor(100),
-      then: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
       lookAgainInSeconds: 80,
     },
     justDoesNot: {
       given: stale().members(member(0).lagging()).primaryAwayFor(180),
-      then: deletes('PrimaryNotParticipating', 0),
+      decides: deletes('PrimaryNotParticipating', 0),
     },
   },
   AwaitingRecovery: {
     applies: {
       given: cluster(1).templateChanged().members(member(0).agentDead()).primaryAwayFor(179),
-      then: holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
       lookAgainInSeconds: 1,
     },
     justDoesNot: {
       given: cluster(1).templateChanged().members(member(0).agentDead()).primaryAwayFor(180),
-      then: deletes('PrimaryNotParticipating', 0),
+      decides: deletes('PrimaryNotParticipating', 0),
     },
   },
   MemberLeaving: {
     applies: {
       given: stale().members(member(2).leaving(309)),
-      then: holds({ rule: 'MemberLeaving', member: 2 }),
+      decides: holds({ rule: 'MemberLeaving', member: 2 }),
       lookAgainInSeconds: 1,
     },
     justDoesNot: {
       given: stale().members(member(2).leaving(310)),
-      then: holds({ rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 }),
+      decides: holds({ rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 }),
     },
   },
   MemberStuckTerminating: {
     applies: {
       given: stale().members(member(0).leaving(310)),
-      then: holds({ rule: 'MemberStuckTerminating', member: 0, graceSeconds: 300 }),
+      decides: holds({ rule: 'MemberStuckTerminating', member: 0, graceSeconds: 300 }),
     },
     justDoesNot: {
       given: stale().members(member(0).leaving(309)),
-      then: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
       lookAgainInSeconds: 1,
     },
   },
   NotEnoughAcknowledging: {
     applies: {
       given: stale().members(member(1).unreachable(), member(2).lagging()),
-      then: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
     },
     justDoesNot: {
       given: stale().members(member(1).lagging(), member(2).lagging()),
-      then: deletes('MemberNotParticipating', 2),
+      decides: deletes('MemberNotParticipating', 2),
     },
   },
   BackupRunning: {
     applies: {
       given: stale().members(member(2).lagging()).budgets({ closed: true }),
-      then: holds({ rule: 'BackupRunning' }),
+      decides: holds({ rule: 'BackupRunning' }),
     },
-    justDoesNot: { given: stale().members(member(2).lagging()), then: deletes('MemberNotParticipating', 2) },
+    justDoesNot: { given: stale().members(member(2).lagging()), decides: deletes('MemberNotParticipating', 2) },
   },
   UpdatedMemberNotParticipating: {
     applies: {
       given: stale().members(member(2).updated().settledFor(3)),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
@@ -264,7 +267,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: {
       given: stale().members(member(2).updated().settledFor(5)),
-      then: evicts('ReplicaHealthy', 1),
+      decides: evicts('ReplicaHealthy', 1),
       lookAgainInSeconds: null,
     },
   },
@@ -272,21 +275,21 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: {
       given: stale().members(member(1).lagging()),
       wishes: { partition: 2 },
-      then: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
+      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
     },
-    justDoesNot: { given: stale(), wishes: { partition: 2 }, then: next },
+    justDoesNot: { given: stale(), wishes: { partition: 2 }, decides: next },
   },
   ClusterNotHealthy: {
     applies: {
       given: stale().mysqlCluster({ syncedReplicas: 2 }),
-      then: holds({ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }),
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }),
     },
-    justDoesNot: { given: stale().mysqlCluster({ syncedReplicas: 3 }), then: next },
+    justDoesNot: { given: stale().mysqlCluster({ syncedReplicas: 3 }), decides: next },
   },
   BlockedByPDB: {
     applies: {
       given: stale().budgets({ disruptionsAllowed: 0, currentHealthy: 2 }),
-      then: holds({
+      decides: holds({
         rule: 'BlockedByPDB',
         budget: 'moco-test',
         cause: 'used',
@@ -295,29 +298,29 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
         message: null,
       }),
     },
-    justDoesNot: { given: stale().budgets({ disruptionsAllowed: 1 }), then: next },
+    justDoesNot: { given: stale().budgets({ disruptionsAllowed: 1 }), decides: next },
   },
   SwitchoverFailing: {
     applies: {
       given: cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 299 }),
-      then: holds({ rule: 'SwitchoverFailing', member: 0, tries: 1, retries: true }),
+      decides: holds({ rule: 'SwitchoverFailing', member: 0, tries: 1, retries: true }),
       lookAgainInSeconds: 1,
     },
     justDoesNot: {
       given: cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 300 }),
-      then: demotes(0),
+      decides: demotes(0),
     },
   },
   PartitionReached: {
     applies: {
       given: cluster(3).members(member(0).stale(), member(1).stale()),
       wishes: { partition: 2 },
-      then: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
     },
     justDoesNot: {
       given: cluster(3).statefulSet({ currentRevision: 'old' }),
       wishes: { partition: 2 },
-      then: promotes(3),
+      decides: promotes(3),
     },
   },
 };

@@ -10,50 +10,53 @@ const lastOne = () => cluster(3).members(member(0).stale());
 /** The compiler demands a line for each rule by which a member is taken: it applies, and it just does not. */
 const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
   MemberDown: {
-    applies: { given: stale().members(member(1).creating(60)), then: deletes('MemberDown', 1) },
+    applies: { given: stale().members(member(1).creating(60)), decides: deletes('MemberDown', 1) },
     justDoesNot: {
       given: stale().members(member(1).creating(59)),
-      then: deletes('MemberNotParticipating', 1),
+      decides: deletes('MemberNotParticipating', 1),
       lookAgainInSeconds: 1,
     },
   },
   MemberUnreachable: {
-    applies: { given: stale().members(member(1).unreachable()), then: deletes('MemberUnreachable', 1) },
+    applies: { given: stale().members(member(1).unreachable()), decides: deletes('MemberUnreachable', 1) },
     justDoesNot: {
       given: stale().members(member(1).unreachable(), member(2).unreachable()),
-      then: holds({ rule: 'MemberUnreachable', member: 1 }),
+      decides: holds({ rule: 'MemberUnreachable', member: 1 }),
     },
   },
   MemberNotParticipating: {
-    applies: { given: stale().members(member(1).lagging()), then: deletes('MemberNotParticipating', 1) },
-    justDoesNot: { given: stale(), then: evicts('ReplicaHealthy', 2) },
+    applies: { given: stale().members(member(1).lagging()), decides: deletes('MemberNotParticipating', 1) },
+    justDoesNot: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
   },
   PrimaryNotParticipating: {
     applies: {
       given: stale().members(member(0).agentDead()).primaryAwayFor(180),
-      then: deletes('PrimaryNotParticipating', 0),
+      decides: deletes('PrimaryNotParticipating', 0),
     },
     justDoesNot: {
       given: stale().members(member(0).agentDead(), member(1).lagging()).primaryAwayFor(180),
-      then: deletes('MemberNotParticipating', 1),
+      decides: deletes('MemberNotParticipating', 1),
     },
   },
   NobodyParticipates: {
     applies: {
       given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryAwayFor(180),
-      then: deletes('NobodyParticipates', 2, 1, 0),
+      decides: deletes('NobodyParticipates', 2, 1, 0),
     },
     justDoesNot: {
       given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryAwayFor(179),
-      then: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
       lookAgainInSeconds: 1,
     },
   },
   MemberImpaired: {
-    applies: { given: stale().members(member(1).sidecarNotReady('slow-log', 60)), then: deletes('MemberImpaired', 1) },
+    applies: {
+      given: stale().members(member(1).sidecarNotReady('slow-log', 60)),
+      decides: deletes('MemberImpaired', 1),
+    },
     justDoesNot: {
       given: stale().members(member(1).sidecarNotReady('slow-log', 59)),
-      then: holds({
+      decides: holds({
         rule: 'BlockedByPDB',
         budget: 'moco-test',
         cause: 'used',
@@ -65,16 +68,19 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
     },
   },
   ReplicaHealthy: {
-    applies: { given: stale(), then: evicts('ReplicaHealthy', 2) },
-    justDoesNot: { given: lastOne(), then: demotes(0) },
+    applies: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
+    justDoesNot: { given: lastOne(), decides: demotes(0) },
   },
   PrimaryLast: {
-    applies: { given: lastOne(), then: demotes(0) },
-    justDoesNot: { given: cluster(3).members(member(0).stale(), member(1).stale()), then: evicts('ReplicaHealthy', 1) },
+    applies: { given: lastOne(), decides: demotes(0) },
+    justDoesNot: {
+      given: cluster(3).members(member(0).stale(), member(1).stale()),
+      decides: evicts('ReplicaHealthy', 1),
+    },
   },
   SingleMember: {
-    applies: { given: cluster(1).templateChanged(), then: evicts('SingleMember', 0) },
-    justDoesNot: { given: cluster(1).statefulSet({ currentRevision: 'old' }), then: promotes(1) },
+    applies: { given: cluster(1).templateChanged(), decides: evicts('SingleMember', 0) },
+    justDoesNot: { given: cluster(1).statefulSet({ currentRevision: 'old' }), decides: promotes(1) },
   },
 };
 
@@ -92,31 +98,34 @@ const awaiting = holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 
 
 const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readonly justDoesNot: Case }>> = {
   NoLongerPrimary: {
-    applies: { given: demoted().primaryAt(1), then: takesBack(0, 'NoLongerPrimary') },
-    justDoesNot: { given: demoted().primaryAt(0), then: awaiting },
+    applies: { given: demoted().primaryAt(1), decides: takesBack(0, 'NoLongerPrimary') },
+    justDoesNot: { given: demoted().primaryAt(0), decides: awaiting },
   },
   NotDue: {
     applies: {
       given: cluster(3).members(member(0).stale().demotedByUs(30, 'an-older-revision')),
-      then: takesBack(0, 'NotDue'),
+      decides: takesBack(0, 'NotDue'),
     },
-    justDoesNot: { given: demoted(), then: awaiting },
+    justDoesNot: { given: demoted(), decides: awaiting },
   },
   OthersDue: {
-    applies: { given: demoted().members(member(2).stale()), then: takesBack(0, 'OthersDue') },
-    justDoesNot: { given: demoted().members(member(2).stale().leaving()), then: awaiting },
+    applies: { given: demoted().members(member(2).stale()), decides: takesBack(0, 'OthersDue') },
+    justDoesNot: { given: demoted().members(member(2).stale().leaving()), decides: awaiting },
   },
   TimedOut: {
-    applies: { given: cluster(3).members(member(0).stale().demotedByUs(90)), then: takesBack(0, 'TimedOut') },
+    applies: { given: cluster(3).members(member(0).stale().demotedByUs(90)), decides: takesBack(0, 'TimedOut') },
     justDoesNot: {
       given: cluster(3).members(member(0).stale().demotedByUs(89)),
-      then: awaiting,
+      decides: awaiting,
       lookAgainInSeconds: 1,
     },
   },
   MarkAlone: {
-    applies: { given: cluster(3).members(member(0).stale().markAlone()).primaryAt(1), then: takesBack(0, 'MarkAlone') },
-    justDoesNot: { given: cluster(3).members(member(0).stale()).primaryAt(1), then: evicts('ReplicaHealthy', 0) },
+    applies: {
+      given: cluster(3).members(member(0).stale().markAlone()).primaryAt(1),
+      decides: takesBack(0, 'MarkAlone'),
+    },
+    justDoesNot: { given: cluster(3).members(member(0).stale()).primaryAt(1), decides: evicts('ReplicaHealthy', 0) },
   },
 };
 
@@ -126,7 +135,7 @@ type OnDemotion = 'takes back' | 'keeps from taking back' | 'leaves alone' | 'is
 const failed = { kind: 'crashLooping', container: 'mysqld', restarts: 7 } as const;
 const closed = { closed: true, disruptionsAllowed: 0 };
 
-const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonly given?: Omit<Case, 'then'> }>> = {
+const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonly given?: Omit<Case, 'decides'> }>> = {
   SnapshotImpossible: {
     does: 'keeps from taking back',
     given: { given: demoted().mysqlCluster({ syncedReplicas: -1 }) },
@@ -205,9 +214,9 @@ describe('a demotion of ours', () => {
     if (!given) continue;
     if (does === 'takes back') {
       const reason: TakeBackReason = rule === 'PartitionReached' ? 'NotDue' : rule;
-      it(`is taken back under ${rule}`, () => check({ ...given, then: takesBack(0, reason) }));
+      it(`is taken back under ${rule}`, () => check({ ...given, decides: takesBack(0, reason) }));
     } else if (does === 'leaves alone') {
-      it(`is let be in a situation that would be ${rule}`, () => check({ ...given, then: awaiting }));
+      it(`is let be in a situation that would be ${rule}`, () => check({ ...given, decides: awaiting }));
     } else {
       it(`is not touched under ${rule}`, () => expect(decideCase(given).hold?.rule).to.equal(rule));
     }

@@ -199,7 +199,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
         cause: 'refused',
         healthy: 3,
         needed: 2,
-        message: 'Cannot evict pod',
+        message: 'Cannot evict pod.',
       },
       'the eviction was refused: Cannot evict pod',
     ],
@@ -264,7 +264,7 @@ describe('the sentence for what a member shows', () => {
     failed: [[{ kind: 'failed' }, 'the pod has failed']],
     unschedulable: [
       [
-        { kind: 'unschedulable', message: '0/3 nodes are available: 3 Insufficient memory' },
+        { kind: 'unschedulable', message: '0/3 nodes are available: 3 Insufficient memory. ' },
         'no node takes the pod: 0/3 nodes are available: 3 Insufficient memory',
       ],
     ],

@@ -19,11 +19,11 @@ describe('the new revision fails', () => {
   play({
     'when mysqld keeps crashing, whatever it does at the moment': {
       given: stale().members(member(2).updated().crashLooping('mysqld', 3)),
-      then: fails(2, 'mysqld', 3),
+      decides: fails(2, 'mysqld', 3),
     },
     'when the agent does': {
       given: stale().members(member(2).updated().crashLooping('agent', 1)),
-      then: fails(2, 'agent', 1),
+      decides: fails(2, 'agent', 1),
     },
     'when an init container does': {
       given: stale().members(
@@ -35,15 +35,15 @@ describe('the new revision fails', () => {
           restarts: 2,
         }),
       ),
-      then: fails(2, 'moco-init', 2),
+      decides: fails(2, 'moco-init', 2),
     },
     'when mysqld has not been running for a minute': {
       given: stale().members(member(2).updated().creating(60)),
-      then: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'idle' } }),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'idle' } }),
     },
     'when the pod has failed': {
       given: stale().members(member(2).updated().failed()),
-      then: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'failed' } }),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'failed' } }),
     },
     'on the last member too': {
       given: cluster(3).members(
@@ -51,15 +51,15 @@ describe('the new revision fails', () => {
         member(1).settledFor(1),
         member(2).settledFor(1).crashLooping('mysqld', 2),
       ),
-      then: fails(2, 'mysqld', 2),
+      decides: fails(2, 'mysqld', 2),
     },
     'ahead of what MOCO has not applied yet': {
       given: stale().members(member(2).updated().crashLooping()).mysqlCluster({ generation: 9 }),
-      then: fails(2, 'mysqld', 3),
+      decides: fails(2, 'mysqld', 3),
     },
     'and the member that participates but for less than minReadySeconds acquits nothing': {
       given: stale().members(member(1).updated().settledFor(4), member(2).updated().crashLooping()),
-      then: fails(2, 'mysqld', 3),
+      decides: fails(2, 'mysqld', 3),
       lookAgainInSeconds: 1,
     },
   });
@@ -69,41 +69,41 @@ describe('the new revision does not fail', () => {
   play({
     'while its first member starts': {
       given: stale().members(member(2).updated().starting()),
-      then: waits('running', null),
+      decides: waits('running', null),
     },
     'when no node takes the pod': {
       given: stale().members(member(2).updated().unschedulable(unschedulable)),
-      then: waits('down', { kind: 'unschedulable', message: unschedulable }),
+      decides: waits('down', { kind: 'unschedulable', message: unschedulable }),
     },
     'when the node is lost': {
       given: stale().members(member(2).updated().unreachable()),
-      then: waits('unreachable', null),
+      decides: waits('unreachable', null),
     },
     'when the pod is being deleted': {
       given: stale().members(member(2).updated().down('CrashLoopBackOff').leaving()),
-      then: waits('leaving', { kind: 'crashLooping', container: 'mysqld', restarts: 7 }),
+      decides: waits('leaving', { kind: 'crashLooping', container: 'mysqld', restarts: 7 }),
     },
     'when its member was down before it got it': {
       given: stale()
         .members(member(2).updated().down('ErrImagePull'))
         .memory({ takenDown: [2] }),
-      then: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
+      decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
     'when another member has proven it just now': {
       given: stale().members(member(1).updated().settledFor(5), member(2).updated().down('ErrImagePull')),
-      then: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
+      decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
     'when a member has proven it earlier': {
       given: stale().members(member(2).updated().down('ErrImagePull')).memory({ proven: true }),
-      then: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
+      decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
     'when only a sidecar of it crashes': {
       given: stale().members(member(2).updated().impaired('slow-log')).budgets({ disruptionsAllowed: 1 }),
-      then: evicts('ReplicaHealthy', 1),
+      decides: evicts('ReplicaHealthy', 1),
     },
     'when it is a stale member that crashes': {
       given: stale().members(member(2).down('CrashLoopBackOff')),
-      then: deletes('MemberDown', 2),
+      decides: deletes('MemberDown', 2),
     },
   });
 });
@@ -116,21 +116,21 @@ describe('without a quorum the failing revision', () => {
   play({
     'is still not given to anybody before the deadline': {
       given: lost(599),
-      then: fails(2, 'mysqld', 3),
+      decides: fails(2, 'mysqld', 3),
       lookAgainInSeconds: 1,
     },
-    'is given to those that are down after it': { given: lost(600), then: deletes('MemberDown', 0) },
+    'is given to those that are down after it': { given: lost(600), decides: deletes('MemberDown', 0) },
     'is given to none that run': {
       given: stale()
         .members(member(0).lagging(), member(1).lagging(), member(2).updated().crashLooping())
         .memory({ sinceProgressSeconds: 9999 }),
-      then: fails(2, 'mysqld', 3),
+      decides: fails(2, 'mysqld', 3),
     },
     'is not given to anybody while there is a quorum, however long it takes': {
       given: stale()
         .members(member(1).settledFor(100), member(2).updated().crashLooping(), member(0).settledFor(100))
         .memory({ sinceProgressSeconds: 9999 }),
-      then: fails(2, 'mysqld', 3),
+      decides: fails(2, 'mysqld', 3),
       lookAgainInSeconds: null,
     },
   });

@@ -13,43 +13,43 @@ describe('facts that cannot be', () => {
   play({
     'no member wanted': {
       given: stale().mysqlCluster({ replicas: 0 }),
-      then: impossible('spec.replicas of the MySQLCluster is 0'),
+      decides: impossible('spec.replicas of the MySQLCluster is 0'),
     },
     'half a member wanted': {
       given: stale().mysqlCluster({ replicas: 2.5 }),
-      then: impossible('spec.replicas of the MySQLCluster is 2.5'),
+      decides: impossible('spec.replicas of the MySQLCluster is 2.5'),
     },
     'two billion members wanted': {
       given: stale().mysqlCluster({ replicas: 2_147_483_647 }),
-      then: impossible('spec.replicas of the MySQLCluster is 2147483647'),
+      decides: impossible('spec.replicas of the MySQLCluster is 2147483647'),
     },
     'a primary before the first member': {
       given: stale().mysqlCluster({ primaryIndex: -1 }),
-      then: impossible('the primary index -1 is not one of 3 members'),
+      decides: impossible('the primary index -1 is not one of 3 members'),
     },
     'a primary after the last member': {
       given: stale().mysqlCluster({ primaryIndex: 3 }),
-      then: impossible('the primary index 3 is not one of 3 members'),
+      decides: impossible('the primary index 3 is not one of 3 members'),
     },
     'a primary between two members': {
       given: stale().mysqlCluster({ primaryIndex: 0.5 }),
-      then: impossible('the primary index 0.5 is not one of 3 members'),
+      decides: impossible('the primary index 0.5 is not one of 3 members'),
     },
     'a negative count': {
       given: stale().mysqlCluster({ syncedReplicas: -1 }),
-      then: impossible('status.syncedReplicas is -1'),
+      decides: impossible('status.syncedReplicas is -1'),
     },
     'a count that is no number': {
       given: stale().mysqlCluster({ syncedReplicas: Number.NaN }),
-      then: impossible('status.syncedReplicas is NaN'),
+      decides: impossible('status.syncedReplicas is NaN'),
     },
     'two pods with one ordinal': {
       given: { ...stale().facts(), members: [...stale().facts().members, member(1).facts(0, 'twin')] },
-      then: impossible('two pods have the ordinal 1'),
+      decides: impossible('two pods have the ordinal 1'),
     },
     'a pod with a negative ordinal': {
       given: stale().members(member(-1)),
-      then: impossible('a pod has the ordinal -1'),
+      decides: impossible('a pod has the ordinal -1'),
     },
   });
 });
@@ -58,39 +58,39 @@ describe('other ways to the same hold', () => {
   play({
     'a StatefulSet without an update revision has not been observed': {
       given: stale().statefulSet({ updateRevision: '' }),
-      then: holds({ rule: 'StatefulSetNotObserved' }),
+      decides: holds({ rule: 'StatefulSetNotObserved' }),
     },
     'the annotation on the StatefulSet alone forces a rolling update': {
       given: stale().statefulSet({ forcedRollingUpdate: true }),
-      then: holds({ rule: 'ForcedRollingUpdate' }),
+      decides: holds({ rule: 'ForcedRollingUpdate' }),
     },
     'OnDelete without our label is not kept by the webhook': {
       given: stale().statefulSet({ labelled: false }),
-      then: setsStrategy,
+      decides: setsStrategy,
     },
     'the label without OnDelete is put right': {
       given: stale().statefulSet({ strategy: 'RollingUpdate' }),
-      then: setsStrategy,
+      decides: setsStrategy,
     },
     'the strategy is put right when nothing is stale': {
       given: cluster(3).statefulSet({ strategy: 'RollingUpdate', labelled: false }),
-      then: setsStrategy,
+      decides: setsStrategy,
     },
     'three revisions are a user who changes his mind': {
       given: cluster(3).memory({ recentRevisionAgesSeconds: [1, 2, 3] }),
-      then: 'idle',
+      decides: 'idle',
     },
     'a generation that was reconciled without success has not been applied': {
       given: stale().mysqlCluster({ generation: 3, reconciledGeneration: 3 }),
-      then: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
+      decides: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
     },
     'a generation that succeeded before it was accounted for has not been applied': {
       given: stale().mysqlCluster({ generation: 3, succeededGeneration: 3 }),
-      then: holds({ rule: 'NotReconciled', generation: 3, succeeded: 3 }),
+      decides: holds({ rule: 'NotReconciled', generation: 3, succeeded: 3 }),
     },
     'a pod beyond the wanted replicas is scaling': {
       given: stale().members(member(3).stale()),
-      then: holds({ rule: 'Scaling', wanted: 3, statefulSet: 3, pods: 4 }),
+      decides: holds({ rule: 'Scaling', wanted: 3, statefulSet: 3, pods: 4 }),
     },
   });
 });

@@ -9,23 +9,23 @@ describe('members that are down', () => {
   play({
     'go all at once, in descending ordinal': {
       given: cluster(5).templateChanged().members(member(1).failed(), member(3).down('RunContainerError')),
-      then: deletes('MemberDown', 3, 1),
+      decides: deletes('MemberDown', 3, 1),
     },
     'go while a switchover is awaited that somebody else asked for': {
       given: stale().members(member(0).demotedBySomebody(), member(2).down('CrashLoopBackOff')),
-      then: deletes('MemberDown', 2),
+      decides: deletes('MemberDown', 2),
     },
     'go without the primary that MOCO protects': {
       given: stale().members(member(0).down('CrashLoopBackOff').preventDelete(), member(1).down('CrashLoopBackOff')),
-      then: deletes('MemberDown', 1),
+      decides: deletes('MemberDown', 1),
     },
     'stay if the only one is the primary that MOCO protects': {
       given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()),
-      then: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
     },
     'stay when they are updated': {
       given: cluster(3).members(member(2).down('CrashLoopBackOff')).memory({ proven: true }),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: {
@@ -37,47 +37,47 @@ describe('members that are down', () => {
     },
     'go though a pod is missing': {
       given: stale().missing(1).members(member(2).down('ErrImagePull')),
-      then: deletes('MemberDown', 2),
+      decides: deletes('MemberDown', 2),
     },
     'go while the cluster is being scaled': {
       given: stale().statefulSet({ replicas: 5 }).members(member(2).down('ErrImagePull')),
-      then: deletes('MemberDown', 2),
+      decides: deletes('MemberDown', 2),
     },
     'stay while paused': {
       given: stale().members(member(2).down('ErrImagePull')),
       wishes: { paused: true },
-      then: holds({ rule: 'Paused' }),
+      decides: holds({ rule: 'Paused' }),
     },
   });
 });
 
 describe('members that are unreachable', () => {
   play({
-    'go one at a time': { given: stale().members(member(2).unreachable()), then: deletes('MemberUnreachable', 2) },
+    'go one at a time': { given: stale().members(member(2).unreachable()), decides: deletes('MemberUnreachable', 2) },
     'stay while another one does not participate': {
       given: stale().members(member(1).unreachable(), member(2).lagging()),
-      then: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
     },
     'are shown when nothing else can go': {
       given: cluster(5).templateChanged().members(member(1).unreachable(), member(2).unreachable()),
-      then: holds({ rule: 'MemberUnreachable', member: 1 }),
+      decides: holds({ rule: 'MemberUnreachable', member: 1 }),
     },
     'let a member behind go before them while a quorum stays': {
       given: cluster(5).templateChanged().members(member(1).unreachable(), member(2).lagging()),
-      then: deletes('MemberNotParticipating', 2),
+      decides: deletes('MemberNotParticipating', 2),
     },
     'never go as primary: MOCO fails over': {
       given: stale().members(member(0).unreachable()),
-      then: awaitingFailover,
+      decides: awaitingFailover,
       lookAgainInSeconds: 180,
     },
     'never go as primary, however long no failover comes': {
       given: stale().members(member(0).unreachable()).primaryAwayFor(9999),
-      then: awaitingFailover,
+      decides: awaitingFailover,
     },
     'are not asked about when updated': {
       given: stale().members(member(2).updated().unreachable()),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'unreachable', evidence: null },
@@ -90,11 +90,11 @@ describe('members that run without participating', () => {
   play({
     'both behind: one at a time, the higher ordinal first': {
       given: stale().members(member(1).lagging(), member(2).lagging()),
-      then: deletes('MemberNotParticipating', 2),
+      decides: deletes('MemberNotParticipating', 2),
     },
     'both behind: the second waits for the first': {
       given: stale().members(member(1).lagging(), member(2).updated().starting()),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'running', evidence: null },
@@ -102,44 +102,44 @@ describe('members that run without participating', () => {
     },
     'both behind: the second waits while the first terminates': {
       given: stale().members(member(1).lagging(), member(2).leaving()),
-      then: holds({ rule: 'MemberLeaving', member: 2 }),
+      decides: holds({ rule: 'MemberLeaving', member: 2 }),
     },
     'both behind: the second goes once the first has settled': {
       given: stale().members(member(1).lagging(), member(2).updated().settledFor(5)),
-      then: deletes('MemberNotParticipating', 1),
+      decides: deletes('MemberNotParticipating', 1),
     },
     'an errant one goes, acknowledging nothing': {
       given: stale().members(member(1).errant()),
-      then: deletes('MemberNotParticipating', 1),
+      decides: deletes('MemberNotParticipating', 1),
     },
     'a higher one that acknowledges and is needed lets a lower one go that does not': {
       given: stale().members(member(1).crashLooping(), member(2).lagging()),
-      then: deletes('MemberNotParticipating', 1),
+      decides: deletes('MemberNotParticipating', 1),
     },
     'the semi-synchronous floor counts the primary and stale ones behind': {
       given: stale().members(member(2).lagging()),
-      then: deletes('MemberNotParticipating', 2),
+      decides: deletes('MemberNotParticipating', 2),
     },
     'wait for roles that move': {
       given: stale().members(member(1).role('primary'), member(2).lagging()),
-      then: holds({ rule: 'RolesNotSettled', members: [1] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
     },
     'wait for a backup': {
       given: stale().members(member(2).lagging()).backupJob(),
-      then: holds({ rule: 'BackupRunning' }),
+      decides: holds({ rule: 'BackupRunning' }),
     },
     'need neither Healthy nor a budget that allows it': {
       given: stale().members(member(2).lagging()).unhealthy().budgets({ disruptionsAllowed: 0 }),
-      then: deletes('MemberNotParticipating', 2),
+      decides: deletes('MemberNotParticipating', 2),
     },
     'go though somebody has demoted a replica': {
       given: stale().members(member(1).demotedBySomebody(), member(2).lagging()),
-      then: deletes('MemberNotParticipating', 2),
+      decides: deletes('MemberNotParticipating', 2),
     },
     'stay when the partition keeps them back': {
       given: stale().members(member(1).lagging()),
       wishes: { partition: 3 },
-      then: holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2] }),
+      decides: holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2] }),
     },
   });
 });
@@ -148,34 +148,34 @@ describe('while the primary does not participate', () => {
   play({
     'nothing running is deleted: the failover is waited for': {
       given: stale().members(member(0).crashLooping(), member(1).lagging(), member(2).lagging()),
-      then: awaitingFailover,
+      decides: awaitingFailover,
       lookAgainInSeconds: 180,
     },
     'healthy replicas stay too': {
       given: stale().members(member(0).lagging()).healthyAsBefore(),
-      then: awaitingFailover,
+      decides: awaitingFailover,
     },
     'a primary that is down goes, its replicas do not': {
       given: stale().members(member(0).down('CrashLoopBackOff'), member(1).lagging(), member(2).lagging()),
-      then: deletes('MemberDown', 0),
+      decides: deletes('MemberDown', 0),
     },
     'an updated primary that is down stays': {
       given: stale()
         .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(), member(2).lagging())
         .memory({ proven: true }),
-      then: awaitingFailover,
+      decides: awaitingFailover,
     },
     'a lost replica does not go': {
       given: stale().members(member(0).lagging(), member(2).unreachable()),
-      then: awaitingFailover,
+      decides: awaitingFailover,
     },
     'a switchover that somebody asked for is named': {
       given: stale().members(member(0).lagging().demotedBySomebody()),
-      then: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
     },
     'without knowing for how long, no time is believed to have passed': {
       given: stale().members(member(0).lagging()).mysqlCluster({ primaryAwayForSeconds: null }),
-      then: awaitingFailover,
+      decides: awaitingFailover,
       lookAgainInSeconds: 180,
     },
   });
@@ -185,39 +185,39 @@ describe('when no failover has come within its time', () => {
   play({
     'a due primary that runs goes when enough others participate': {
       given: stale().members(member(0).agentDead()).primaryAwayFor(180),
-      then: deletes('PrimaryNotParticipating', 0),
+      decides: deletes('PrimaryNotParticipating', 0),
     },
     'it does not when MOCO protects it': {
       given: stale().members(member(0).agentDead().preventDelete()).primaryAwayFor(180),
-      then: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
     },
     'it does not when it is updated': {
       given: stale().members(member(0).updated().lagging()).primaryAwayFor(180),
-      then: awaitingFailover,
+      decides: awaitingFailover,
     },
     'replicas that run go while the primary acknowledges, as far as a quorum stays': {
       given: stale().members(member(0).lagging(), member(1).lagging()).primaryAwayFor(180),
-      then: deletes('MemberNotParticipating', 1),
+      decides: deletes('MemberNotParticipating', 1),
     },
     'they stay without that quorum while the primary acknowledges': {
       given: cluster(5)
         .templateChanged()
         .members(member(0).lagging(), member(1).unreachable(), member(2).unreachable(), member(3).lagging())
         .primaryAwayFor(180),
-      then: holds({ rule: 'NotEnoughAcknowledging', member: 3, others: 2, needed: 3 }),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 3, others: 2, needed: 3 }),
     },
     'they go without it when the primary does not': {
       given: cluster(5)
         .templateChanged()
         .members(member(0).crashLooping(), member(1).unreachable(), member(2).unreachable(), member(3).lagging())
         .primaryAwayFor(180),
-      then: deletes('MemberNotParticipating', 3),
+      decides: deletes('MemberNotParticipating', 3),
     },
     'they go one at a time': {
       given: stale()
         .members(member(0).crashLooping(), member(1).lagging(), member(2).updated().settledFor(1))
         .primaryAwayFor(180),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
@@ -228,28 +228,28 @@ describe('when no failover has come within its time', () => {
       given: stale()
         .members(member(0).crashLooping(), member(1).unreachable(), member(2).lagging())
         .primaryAwayFor(180),
-      then: deletes('NobodyParticipates', 2, 0),
+      decides: deletes('NobodyParticipates', 2, 0),
     },
     'and but for the primary that MOCO protects': {
       given: stale()
         .members(member(0).lagging().preventDelete(), member(1).lagging(), member(2).errant())
         .primaryAwayFor(180),
-      then: deletes('NobodyParticipates', 2, 1),
+      decides: deletes('NobodyParticipates', 2, 1),
     },
     'and but for those at the update revision': {
       given: cluster(3)
         .members(member(0).starting(), member(1).stale().lagging(), member(2).starting())
         .primaryAwayFor(180),
-      then: deletes('NobodyParticipates', 1),
+      decides: deletes('NobodyParticipates', 1),
     },
     'a primary that leaves is still waited for while somebody participates': {
       given: stale().members(member(0).leaving()).primaryAwayFor(180),
-      then: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
     },
     'a shorter grace counts': {
       given: stale().members(member(0).agentDead()).primaryAwayFor(20),
       wishes: { failoverGraceSeconds: 20 },
-      then: deletes('PrimaryNotParticipating', 0),
+      decides: deletes('PrimaryNotParticipating', 0),
     },
   });
 });
@@ -259,27 +259,30 @@ describe('the primary dies while the template changes', () => {
   play({
     'its container restarts: nobody is deleted': {
       given: dead().members(member(0).crashLooping()),
-      then: awaitingFailover,
+      decides: awaitingFailover,
     },
     'its pod is gone: nobody is deleted': {
       given: dead().missing(0),
-      then: holds({ rule: 'MemberMissing', members: [0] }),
+      decides: holds({ rule: 'MemberMissing', members: [0] }),
     },
     'it is back at the new revision and not yet ready: nobody is deleted': {
       given: dead().members(member(0).updated().starting()),
-      then: awaitingFailover,
+      decides: awaitingFailover,
     },
-    'its node is lost: nobody is deleted': { given: dead().members(member(0).unreachable()), then: awaitingFailover },
+    'its node is lost: nobody is deleted': {
+      given: dead().members(member(0).unreachable()),
+      decides: awaitingFailover,
+    },
     'MOCO has failed over and has not finished with the roles: nobody is deleted': {
       given: cluster(3)
         .templateChanged()
         .primaryAt(1)
         .members(member(0).updated().starting(), member(1).role('replica'), member(2).lagging()),
-      then: holds({ rule: 'RolesNotSettled', members: [1] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
     },
     'the rollout goes on once the old primary is back': {
       given: cluster(3).templateChanged().primaryAt(1).members(member(0).updated()),
-      then: evicts('ReplicaHealthy', 2),
+      decides: evicts('ReplicaHealthy', 2),
     },
   });
 });

@@ -6,15 +6,15 @@ const behind = () => cluster(3).statefulSet({ currentRevision: 'the-one-before' 
 
 describe('when nothing is due', () => {
   play({
-    'there is nothing to do': { given: cluster(3), then: 'idle' },
-    'the update revision becomes the current one': { given: behind(), then: promotes(3) },
+    'there is nothing to do': { given: cluster(3), decides: 'idle' },
+    'the update revision becomes the current one': { given: behind(), decides: promotes(3) },
     'it does not before every pod is Ready': {
       given: behind().members(member(1).sidecarNotReady('slow-log', 5)),
-      then: 'idle',
+      decides: 'idle',
     },
     'it does not before the last member has served for minReadySeconds': {
       given: behind().members(member(1).settledFor(1)),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 1,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
@@ -23,11 +23,11 @@ describe('when nothing is due', () => {
     },
     'it does not before MOCO has set the last role': {
       given: behind().members(member(1).role(null)),
-      then: holds({ rule: 'UpdatedMemberNotParticipating', member: 1, wait: { for: 'role' } }),
+      decides: holds({ rule: 'UpdatedMemberNotParticipating', member: 1, wait: { for: 'role' } }),
     },
     'an age that nobody knows is waited for': {
       given: behind().members(member(1).but({ settledForSeconds: null })),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 1,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
@@ -35,34 +35,34 @@ describe('when nothing is due', () => {
     },
     'it does not while a member is missing': {
       given: behind().missing(1),
-      then: holds({ rule: 'MemberMissing', members: [1] }),
+      decides: holds({ rule: 'MemberMissing', members: [1] }),
     },
     'it does not while MOCO has not applied the newest generation': {
       given: behind().mysqlCluster({ generation: 3 }),
-      then: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
+      decides: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
     },
     'a member that leaves is waited for': {
       given: behind().members(member(1).stale().leaving()),
-      then: holds({ rule: 'MemberLeaving', member: 1 }),
+      decides: holds({ rule: 'MemberLeaving', member: 1 }),
     },
     'a member that hangs is named before one that just leaves': {
       given: behind().members(member(1).stale().leaving(), member(2).stale().leaving(400)),
-      then: holds({ rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 }),
+      decides: holds({ rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 }),
     },
     'the partition has been reached': {
       given: behind().members(member(0).stale(), member(1).stale()),
       wishes: { partition: 2 },
-      then: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
     },
     'a partition above all ordinals stages the update': {
       given: cluster(3).templateChanged(),
       wishes: { partition: 5 },
-      then: holds({ rule: 'PartitionReached', partition: 5, members: [0, 1, 2] }),
+      decides: holds({ rule: 'PartitionReached', partition: 5, members: [0, 1, 2] }),
     },
     'the partition is not said to be reached before the last updated member has settled': {
       given: cluster(3).members(member(0).stale(), member(2).settledFor(2)),
       wishes: { partition: 1 },
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
@@ -71,12 +71,12 @@ describe('when nothing is due', () => {
     'members below the partition stay even when they are down': {
       given: cluster(3).members(member(0).stale(), member(1).stale().down('CrashLoopBackOff')),
       wishes: { partition: 2 },
-      then: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
     },
     'a partition that is no number keeps everybody': {
       given: cluster(3).templateChanged(),
       wishes: { partition: Number.NaN },
-      then: holds({ rule: 'PartitionReached', partition: Number.NaN, members: [0, 1, 2] }),
+      decides: holds({ rule: 'PartitionReached', partition: Number.NaN, members: [0, 1, 2] }),
     },
   });
 });

@@ -11,44 +11,44 @@ describe('impaired members', () => {
   play({
     'go by delete, since the budget counts them as away already': {
       given: stale().members(member(1).impaired('slow-log')),
-      then: deletes('MemberImpaired', 1),
+      decides: deletes('MemberImpaired', 1),
     },
     'go before the healthy ones, replicas in descending ordinal': {
       given: stale().members(member(1).impaired('slow-log'), member(2).impaired('slow-log', 'ErrImagePull')),
-      then: deletes('MemberImpaired', 2),
+      decides: deletes('MemberImpaired', 2),
     },
     'go as primary after the replicas': {
       given: stale().members(member(0).impaired('slow-log', sidecarDown), member(1).impaired('slow-log', sidecarDown)),
-      then: deletes('MemberImpaired', 1),
+      decides: deletes('MemberImpaired', 1),
     },
     'go as primary without a demotion': {
       given: stale().members(member(0).impaired('slow-log', sidecarDown)),
-      then: deletes('MemberImpaired', 0),
+      decides: deletes('MemberImpaired', 0),
     },
     'stay as primary while MOCO protects it': {
       given: stale().members(member(0).impaired('slow-log', sidecarDown).preventDelete()),
-      then: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
     },
     'do not need Healthy or a budget': {
       given: stale().members(member(1).impaired('slow-log')).unhealthy().budgets({ disruptionsAllowed: 0 }),
-      then: deletes('MemberImpaired', 1),
+      decides: deletes('MemberImpaired', 1),
     },
     'wait for a backup': {
       given: stale().members(member(1).impaired('slow-log')).budgets({ closed: true, disruptionsAllowed: 0 }),
-      then: holds({ rule: 'BackupRunning' }),
+      decides: holds({ rule: 'BackupRunning' }),
     },
     'wait for a member that leaves': {
       given: stale().members(member(1).impaired('slow-log'), member(2).leaving()),
-      then: holds({ rule: 'MemberLeaving', member: 2 }),
+      decides: holds({ rule: 'MemberLeaving', member: 2 }),
     },
     'wait for every other member to participate': {
       given: stale().members(member(1).lagging(), member(2).impaired('slow-log')),
       wishes: { partition: 2 },
-      then: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
+      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
     },
     'wait for the updated ones to settle': {
       given: stale().members(member(1).impaired('slow-log'), member(2).updated().settledFor(1)),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
@@ -56,52 +56,52 @@ describe('impaired members', () => {
     },
     'stay when they are updated': {
       given: cluster(3).members(member(1).stale(), member(2).impaired('slow-log')).budgets({ disruptionsAllowed: 1 }),
-      then: evicts('ReplicaHealthy', 1),
+      decides: evicts('ReplicaHealthy', 1),
     },
   });
 });
 
 describe('healthy replicas', () => {
   play({
-    'go by eviction, the highest ordinal first': { given: stale(), then: evicts('ReplicaHealthy', 2) },
-    'go without a budget where there is none': { given: stale().budgets(), then: evicts('ReplicaHealthy', 2) },
+    'go by eviction, the highest ordinal first': { given: stale(), decides: evicts('ReplicaHealthy', 2) },
+    'go without a budget where there is none': { given: stale().budgets(), decides: evicts('ReplicaHealthy', 2) },
     'wait for Healthy': {
       given: stale().unhealthy(),
-      then: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
     },
     'wait for all to be in sync': {
       given: stale().mysqlCluster({ syncedReplicas: 2 }),
-      then: holds({ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }),
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }),
     },
     'wait for the roles': {
       given: stale().members(member(1).role(null)),
-      then: holds({ rule: 'RolesNotSettled', members: [1] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
     },
     'wait while a replica carries a demote of somebody else': {
       given: stale().members(member(1).demotedBySomebody(1)),
-      then: holds({ rule: 'ForeignDemote', member: 1 }),
+      decides: holds({ rule: 'ForeignDemote', member: 1 }),
     },
     'wait while the primary carries one that has moved nothing in its time': {
       given: stale().members(member(0).demotedBySomebody(90)),
-      then: holds({ rule: 'ForeignDemote', member: 0 }),
+      decides: holds({ rule: 'ForeignDemote', member: 0 }),
     },
     'do not wait for a demote on a pod that is leaving, but for the pod': {
       given: stale().members(member(1).demotedBySomebody().leaving()),
-      then: holds({ rule: 'MemberLeaving', member: 1 }),
+      decides: holds({ rule: 'MemberLeaving', member: 1 }),
     },
     'wait for a member kept back that is away': {
       given: stale().members(member(0).lagging()).primaryAt(1),
       wishes: { partition: 1 },
-      then: holds({ rule: 'BudgetUsed', away: [0], maxUnavailable: 1 }),
+      decides: holds({ rule: 'BudgetUsed', away: [0], maxUnavailable: 1 }),
     },
     'do not mind protection of the primary': {
       given: stale().members(member(0).preventDelete()),
-      then: evicts('ReplicaHealthy', 2),
+      decides: evicts('ReplicaHealthy', 2),
     },
     'stop at the partition': {
       given: cluster(3).members(member(0).stale(), member(1).stale(), member(2).stale()),
       wishes: { partition: 2 },
-      then: evicts('ReplicaHealthy', 2),
+      decides: evicts('ReplicaHealthy', 2),
     },
   });
 });
@@ -112,31 +112,31 @@ describe('the budget', () => {
     holds({ rule: 'BlockedByPDB', budget: 'moco-test', cause, healthy: 3, needed: 2, message });
   const causes: Readonly<Record<Cause, { readonly applies: Case; readonly justDoesNot: Case }>> = {
     closed: {
-      applies: { given: stale().budgets({ closed: true, disruptionsAllowed: 0 }), then: blocked('closed') },
-      justDoesNot: { given: stale().budgets({ closed: false }), then: evicts('ReplicaHealthy', 2) },
+      applies: { given: stale().budgets({ closed: true, disruptionsAllowed: 0 }), decides: blocked('closed') },
+      justDoesNot: { given: stale().budgets({ closed: false }), decides: evicts('ReplicaHealthy', 2) },
     },
     used: {
-      applies: { given: stale().budgets({ disruptionsAllowed: 0 }), then: blocked('used') },
-      justDoesNot: { given: stale().budgets({ disruptionsAllowed: 1 }), then: evicts('ReplicaHealthy', 2) },
+      applies: { given: stale().budgets({ disruptionsAllowed: 0 }), decides: blocked('used') },
+      justDoesNot: { given: stale().budgets({ disruptionsAllowed: 1 }), decides: evicts('ReplicaHealthy', 2) },
     },
     notObserved: {
-      applies: { given: stale().budgets({ observed: false }), then: blocked('notObserved') },
-      justDoesNot: { given: stale().budgets({ observed: true }), then: evicts('ReplicaHealthy', 2) },
+      applies: { given: stale().budgets({ observed: false }), decides: blocked('notObserved') },
+      justDoesNot: { given: stale().budgets({ observed: true }), decides: evicts('ReplicaHealthy', 2) },
     },
     refused: {
       applies: {
         given: stale().budgets({ refusal: 'Cannot evict pod', refusedForSeconds: 9 }),
-        then: blocked('refused', 'Cannot evict pod'),
+        decides: blocked('refused', 'Cannot evict pod'),
         lookAgainInSeconds: 1,
       },
       justDoesNot: {
         given: stale().budgets({ refusal: 'Cannot evict pod', refusedForSeconds: 10 }),
-        then: evicts('ReplicaHealthy', 2),
+        decides: evicts('ReplicaHealthy', 2),
       },
     },
     several: {
-      applies: { given: stale().budgets({}, { name: 'of-somebody-else' }), then: blocked('several') },
-      justDoesNot: { given: stale().budgets({}), then: evicts('ReplicaHealthy', 2) },
+      applies: { given: stale().budgets({}, { name: 'of-somebody-else' }), decides: blocked('several') },
+      justDoesNot: { given: stale().budgets({}), decides: evicts('ReplicaHealthy', 2) },
     },
   };
   for (const [cause, { applies, justDoesNot }] of Object.entries(causes)) {
@@ -144,9 +144,9 @@ describe('the budget', () => {
     it(`does not block: ${cause}, just not`, () => check(justDoesNot));
   }
   it('blocks when its count is no number', () =>
-    check({ given: stale().budgets({ disruptionsAllowed: Number.NaN }), then: blocked('used') }));
+    check({ given: stale().budgets({ disruptionsAllowed: Number.NaN }), decides: blocked('used') }));
   it('blocks the demotion of the primary too', () =>
-    check({ given: lastOne().budgets({ disruptionsAllowed: 0 }), then: blocked('used') }));
+    check({ given: lastOne().budgets({ disruptionsAllowed: 0 }), decides: blocked('used') }));
 });
 
 describe('the primary', () => {
@@ -154,53 +154,53 @@ describe('the primary', () => {
   const after = (switchoverTries: number, sinceLastTrySeconds: number) =>
     lastOne().memory({ switchoverTries, sinceLastTrySeconds });
   play({
-    'is asked to hand over when nothing else is due': { given: lastOne(), then: demotes(0) },
+    'is asked to hand over when nothing else is due': { given: lastOne(), decides: demotes(0) },
     'is asked wherever it is': {
       given: cluster(5).primaryAt(3).members(member(3).stale()),
-      then: demotes(3),
+      decides: demotes(3),
     },
     'is asked while members below the partition are stale': {
       given: cluster(3).primaryAt(2).templateChanged(),
       wishes: { partition: 2 },
-      then: demotes(2),
+      decides: demotes(2),
     },
     'is not asked while a replica is due': {
       given: cluster(3).primaryAt(2).templateChanged(),
       wishes: { partition: 1 },
-      then: evicts('ReplicaHealthy', 1),
+      decides: evicts('ReplicaHealthy', 1),
     },
     'is not asked when the partition keeps it back': {
       given: lastOne(),
       wishes: { partition: 1 },
-      then: holds({ rule: 'PartitionReached', partition: 1, members: [0] }),
+      decides: holds({ rule: 'PartitionReached', partition: 1, members: [0] }),
     },
     'is not asked while the cluster is not healthy': {
       given: lastOne().unhealthy(),
-      then: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
     },
     'is not asked while MOCO protects it': {
       given: cluster(3).members(member(0).stale().preventDelete()),
-      then: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
     },
     'is not evicted from a cluster of one while MOCO protects it': {
       given: cluster(1).members(member(0).stale().preventDelete()),
-      then: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
     },
     'is not asked while somebody else has': {
       given: cluster(3).members(member(0).stale().demotedBySomebody()),
-      then: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
       lookAgainInSeconds: 89,
     },
     'is not asked while a replica waits for its demotion': {
       given: lastOne().members(member(2).demotedBySomebody()),
-      then: holds({ rule: 'ForeignDemote', member: 2 }),
+      decides: holds({ rule: 'ForeignDemote', member: 2 }),
     },
-    'is asked again 5 minutes after the first try': { given: after(1, 300), then: demotes(0) },
-    'is not asked again before': { given: after(1, 120), then: failing(1, true), lookAgainInSeconds: 180 },
-    'is asked again 15 minutes after the second try': { given: after(2, 900), then: demotes(0) },
-    'is not asked again before the 15': { given: after(2, 899), then: failing(2, true), lookAgainInSeconds: 1 },
-    'is asked again 45 minutes after the third try': { given: after(3, 2700), then: demotes(0) },
-    'is not asked again before the 45': { given: after(3, 2699), then: failing(3, true), lookAgainInSeconds: 1 },
-    'is not asked a fifth time': { given: after(4, 1e9), then: failing(4, false), lookAgainInSeconds: null },
+    'is asked again 5 minutes after the first try': { given: after(1, 300), decides: demotes(0) },
+    'is not asked again before': { given: after(1, 120), decides: failing(1, true), lookAgainInSeconds: 180 },
+    'is asked again 15 minutes after the second try': { given: after(2, 900), decides: demotes(0) },
+    'is not asked again before the 15': { given: after(2, 899), decides: failing(2, true), lookAgainInSeconds: 1 },
+    'is asked again 45 minutes after the third try': { given: after(3, 2700), decides: demotes(0) },
+    'is not asked again before the 45': { given: after(3, 2699), decides: failing(3, true), lookAgainInSeconds: 1 },
+    'is not asked a fifth time': { given: after(4, 1e9), decides: failing(4, false), lookAgainInSeconds: null },
   });
 });

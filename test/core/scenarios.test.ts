@@ -12,18 +12,18 @@ const settling = (ordinal: number, seconds: number) =>
 
 describe('a rollout of three', () => {
   play({
-    'begins with the highest ordinal': { given: stale(), then: evicts('ReplicaHealthy', 2) },
+    'begins with the highest ordinal': { given: stale(), decides: evicts('ReplicaHealthy', 2) },
     'waits for the evicted pod to go': {
       given: stale().members(member(2).leaving()),
-      then: holds({ rule: 'MemberLeaving', member: 2 }),
+      decides: holds({ rule: 'MemberLeaving', member: 2 }),
     },
     'waits for the new pod to come': {
       given: stale().missing(2),
-      then: holds({ rule: 'MemberMissing', members: [2] }),
+      decides: holds({ rule: 'MemberMissing', members: [2] }),
     },
     'waits for the new member to participate': {
       given: stale().members(member(2).updated().starting()),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'running', evidence: null },
@@ -31,30 +31,30 @@ describe('a rollout of three', () => {
     },
     'waits until MOCO has set its role, since Healthy may be left from before it': {
       given: stale().members(member(2).updated().role(null)).healthyAsBefore(),
-      then: holds({ rule: 'RolesNotSettled', members: [2] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [2] }),
     },
     'waits until it has participated for minReadySeconds': {
       given: stale().members(member(2).updated().settledFor(3)),
-      then: settling(2, 5),
+      decides: settling(2, 5),
       lookAgainInSeconds: 2,
     },
     'goes on with the next one': {
       given: stale().members(member(2).updated().settledFor(5)),
-      then: evicts('ReplicaHealthy', 1),
+      decides: evicts('ReplicaHealthy', 1),
       lookAgainInSeconds: null,
     },
     'goes on at once with minReadySeconds 0': {
       given: stale().members(member(2).updated().settledFor(0)),
       wishes: { minReadySeconds: 0 },
-      then: evicts('ReplicaHealthy', 1),
+      decides: evicts('ReplicaHealthy', 1),
     },
     'asks for a switchover when only the primary is left': {
       given: cluster(3).members(member(0).stale()),
-      then: demotes(0),
+      decides: demotes(0),
     },
     'waits for it': {
       given: cluster(3).members(member(0).stale().demotedByUs(1)),
-      then: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+      decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
       lookAgainInSeconds: 89,
     },
     'waits for the roles while Healthy is still True after the index has moved': {
@@ -62,7 +62,7 @@ describe('a rollout of three', () => {
         .primaryAt(1)
         .members(member(0).stale().role('primary'), member(1).role('replica'))
         .healthyAsBefore(),
-      then: holds({ rule: 'RolesNotSettled', members: [0, 1] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [0, 1] }),
     },
     'waits until the new primary takes writes': {
       given: cluster(3)
@@ -70,7 +70,7 @@ describe('a rollout of three', () => {
         .members(member(0).stale(), member(1).settledFor(4))
         .mysqlCluster({ available: false }),
       wishes: { minReadySeconds: 0 },
-      then: holds({ rule: 'RolesNotSettled', members: [1] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
       lookAgainInSeconds: 176,
     },
     'does not wait for ever for a cluster that is not available': {
@@ -78,25 +78,28 @@ describe('a rollout of three', () => {
         .primaryAt(1)
         .members(member(0).stale(), member(1).settledFor(180))
         .mysqlCluster({ available: false, healthy: false }),
-      then: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
     },
     'evicts the old primary as an ordinary replica': {
       given: cluster(3).primaryAt(1).members(member(0).stale()),
-      then: evicts('ReplicaHealthy', 0),
+      decides: evicts('ReplicaHealthy', 0),
     },
-    'ends by promoting the revision': { given: cluster(3).statefulSet({ currentRevision: 'old' }), then: promotes(3) },
-    'has nothing to do afterwards': { given: cluster(3), then: 'idle', lookAgainInSeconds: null },
+    'ends by promoting the revision': {
+      given: cluster(3).statefulSet({ currentRevision: 'old' }),
+      decides: promotes(3),
+    },
+    'has nothing to do afterwards': { given: cluster(3), decides: 'idle', lookAgainInSeconds: null },
     'keeps the primary for last wherever it is': {
       given: stale().primaryAt(2),
-      then: evicts('ReplicaHealthy', 1),
+      decides: evicts('ReplicaHealthy', 1),
     },
     'begins anew with a second template, whoever was updated before': {
       given: stale().members(member(2).but({ revision: 'in-between' })),
-      then: evicts('ReplicaHealthy', 2),
+      decides: evicts('ReplicaHealthy', 2),
     },
     'leaves members alone that are at the update revision already': {
       given: stale().members(member(2).updated(), member(1).updated()).primaryAt(2),
-      then: evicts('ReplicaHealthy', 0),
+      decides: evicts('ReplicaHealthy', 0),
     },
   });
 });
@@ -104,10 +107,10 @@ describe('a rollout of three', () => {
 describe('a rollout of five and of one', () => {
   const five = () => cluster(5).templateChanged();
   play({
-    'five begin with the highest ordinal': { given: five(), then: evicts('ReplicaHealthy', 4) },
+    'five begin with the highest ordinal': { given: five(), decides: evicts('ReplicaHealthy', 4) },
     'five lose no second member while one is away': {
       given: five().members(member(4).updated().starting()),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 4,
         wait: { for: 'state', state: 'running', evidence: null },
@@ -115,11 +118,11 @@ describe('a rollout of five and of one', () => {
     },
     'five with three members behind: the last one first': {
       given: five().members(member(2).lagging(), member(3).lagging(), member(4).lagging()),
-      then: deletes('MemberNotParticipating', 4),
+      decides: deletes('MemberNotParticipating', 4),
     },
     'five with two out of reach and two behind would lose the quorum': {
       given: five().members(member(1).unreachable(), member(2).unreachable(), member(3).lagging(), member(4).lagging()),
-      then: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
     },
     'five take the one that acknowledges nothing before those that are needed': {
       given: five().members(
@@ -128,39 +131,39 @@ describe('a rollout of five and of one', () => {
         member(3).lagging(),
         member(4).lagging(),
       ),
-      then: deletes('MemberNotParticipating', 2),
+      decides: deletes('MemberNotParticipating', 2),
     },
     'one is evicted, there being nobody to take over': {
       given: cluster(1).templateChanged(),
-      then: evicts('SingleMember', 0),
+      decides: evicts('SingleMember', 0),
     },
     'one is not evicted while its backup job is active': {
       given: cluster(1).templateChanged().backupJob(),
-      then: holds({ rule: 'BackupRunning' }),
+      decides: holds({ rule: 'BackupRunning' }),
     },
     'one is not evicted while MOCO does not call it healthy': {
       given: cluster(1).templateChanged().unhealthy(),
-      then: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 1, replicas: 1 }),
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 1, replicas: 1 }),
     },
     'one that is down goes by delete': {
       given: cluster(1).templateChanged().members(member(0).down('ImagePullBackOff')),
-      then: deletes('MemberDown', 0),
+      decides: deletes('MemberDown', 0),
     },
     'one that is impaired goes by delete': {
       given: cluster(1).templateChanged().members(member(0).impaired('slow-log')),
-      then: deletes('MemberImpaired', 0),
+      decides: deletes('MemberImpaired', 0),
     },
     'one that is unreachable is shown': {
       given: cluster(1).templateChanged().members(member(0).unreachable()),
-      then: holds({ rule: 'MemberUnreachable', member: 0 }),
+      decides: holds({ rule: 'MemberUnreachable', member: 0 }),
     },
     'one that is leaving is waited for': {
       given: cluster(1).templateChanged().members(member(0).leaving()),
-      then: holds({ rule: 'MemberLeaving', member: 0 }),
+      decides: holds({ rule: 'MemberLeaving', member: 0 }),
     },
     'one that has come back is waited for': {
       given: cluster(1).members(member(0).starting()),
-      then: holds({
+      decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 0,
         wait: { for: 'state', state: 'running', evidence: null },
@@ -168,7 +171,7 @@ describe('a rollout of five and of one', () => {
     },
     'one that is protected is not touched though it runs without participating': {
       given: cluster(1).templateChanged().members(member(0).agentDead().preventDelete()).primaryAwayFor(1000),
-      then: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
     },
   });
 });
@@ -177,22 +180,22 @@ describe('the scenarios of DEP-06', () => {
   play({
     '1: a stale member that is down at the start goes first, by delete': {
       given: stale().members(member(1).down('CrashLoopBackOff')),
-      then: deletes('MemberDown', 1),
+      decides: deletes('MemberDown', 1),
     },
     '1: however busy the budget is and whatever MOCO says': {
       given: stale()
         .members(member(0).down('CrashLoopBackOff'))
         .unhealthy()
         .budgets({ closed: true, disruptionsAllowed: 0 }),
-      then: deletes('MemberDown', 0),
+      decides: deletes('MemberDown', 0),
     },
     '2: a second one that fails mid-way goes before the healthy ones': {
       given: stale().members(member(2).updated().settledFor(1), member(1).down('CrashLoopBackOff')),
-      then: deletes('MemberDown', 1),
+      decides: deletes('MemberDown', 1),
     },
     '2: it goes while the one before it is still starting': {
       given: stale().members(member(2).updated().starting(), member(1).down('ImagePullBackOff')),
-      then: deletes('MemberDown', 1),
+      decides: deletes('MemberDown', 1),
     },
     '3: all are down and all are replaced at once': {
       given: stale().members(
@@ -200,7 +203,7 @@ describe('the scenarios of DEP-06', () => {
         member(1).down('ImagePullBackOff'),
         member(2).creating(61),
       ),
-      then: deletes('MemberDown', 2, 1, 0),
+      decides: deletes('MemberDown', 2, 1, 0),
     },
     '3: members that the partition keeps back are not': {
       given: stale().members(
@@ -209,7 +212,7 @@ describe('the scenarios of DEP-06', () => {
         member(2).down('ErrImagePull'),
       ),
       wishes: { partition: 1 },
-      then: deletes('MemberDown', 2, 1),
+      decides: deletes('MemberDown', 2, 1),
     },
   });
 });
@@ -221,25 +224,25 @@ describe('a bad image', () => {
   play({
     'halts the rollout': {
       given: stale().members(member(2).updated().down('ImagePullBackOff')),
-      then: holds(failing(2, pulling)),
+      decides: holds(failing(2, pulling)),
     },
     'halts it even for a member that is down, which may come back with the old one': {
       given: stale().members(member(2).updated().down('ImagePullBackOff'), member(1).down('CrashLoopBackOff')),
-      then: holds(failing(2, pulling)),
+      decides: holds(failing(2, pulling)),
     },
     'once corrected, the broken one goes first': {
       given: stale().members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
-      then: deletes('MemberDown', 2),
+      decides: deletes('MemberDown', 2),
     },
     'taken back to the one before, the broken one goes alone': {
       given: cluster(3).members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
-      then: deletes('MemberDown', 2),
+      decides: deletes('MemberDown', 2),
     },
     'in the first image of a cluster is cured while it was never initialized and not reconciled': {
       given: stale()
         .members(member(0).down('ErrImagePull'), member(1).down('ErrImagePull'), member(2).down('ErrImagePull'))
         .mysqlCluster({ initialized: false, succeededGeneration: null }),
-      then: deletes('MemberDown', 2, 1, 0),
+      decides: deletes('MemberDown', 2, 1, 0),
     },
   });
 });
@@ -252,7 +255,7 @@ describe('a sidecar', () => {
           .container('slow-log', { state: 'terminated', reason: 'Error', ready: false, notReadyForSeconds: 1 })
           .but({ ready: false }),
       ),
-      then: 'idle',
+      decides: 'idle',
       lookAgainInSeconds: 59,
     },
     'that restarts for a second in the middle of a rollout costs nothing but the wait for the budget': {
@@ -261,7 +264,7 @@ describe('a sidecar', () => {
           .container('slow-log', { state: 'terminated', reason: 'Error', ready: false, notReadyForSeconds: 1 })
           .but({ ready: false }),
       ),
-      then: holds({
+      decides: holds({
         rule: 'BlockedByPDB',
         budget: 'moco-test',
         cause: 'used',

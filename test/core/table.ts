@@ -12,7 +12,7 @@ export type Verdict = { readonly step: object } | { readonly hold: Hold } | 'idl
 export interface Case {
   readonly given: ClusterBuilder | ClusterSnapshot;
   readonly wishes?: Partial<RolloutPolicy>;
-  readonly then: Verdict;
+  readonly decides: Verdict;
   /** Asserted where given. */
   readonly lookAgainInSeconds?: number | null;
 }
@@ -55,7 +55,7 @@ export function verdictOf({ step, hold }: Decision): Verdict {
 
 export function check(one: Case): void {
   const decision = decideCase(one);
-  expect(verdictOf(decision)).to.deep.equal(one.then);
+  expect(verdictOf(decision)).to.deep.equal(one.decides);
   if (one.lookAgainInSeconds !== undefined) {
     expect(decision.lookAgainInSeconds, 'lookAgainInSeconds').to.equal(one.lookAgainInSeconds);
   }
