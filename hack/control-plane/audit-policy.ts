@@ -1,5 +1,5 @@
 /** How much of a request the API server writes down. */
-export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';
+type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';
 
 export interface AuditSettings {
   /** For creates, updates, patches and deletes of anything but leases and events. */

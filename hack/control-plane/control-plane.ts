@@ -10,7 +10,7 @@ import { type Binaries, controlPlaneBinaries } from './build.ts';
 import { CertificateAuthority, type KeyPair, type Subject, writePrivateKey } from './certificates.ts';
 import { freePort } from './free-port.ts';
 import { Guard } from './guard.ts';
-import { writeKubeconfig } from './kubeconfig.ts';
+import { type KubeconfigContent, writeKubeconfig } from './kubeconfig.ts';
 import { type PlainAnswer, plainRequest } from './plain-request.ts';
 import {
   apiServerFlags,
@@ -383,10 +383,7 @@ export class ControlPlane {
     });
   }
 
-  async #writeKubeconfig(
-    credentials: Parameters<typeof writeKubeconfig>[1]['credentials'],
-    namespace?: string,
-  ): Promise<string> {
+  async #writeKubeconfig(credentials: KubeconfigContent['credentials'], namespace?: string): Promise<string> {
     const path = join(this.directory, `user-${this.#kubeconfigs++}.kubeconfig`);
     await writeKubeconfig(path, {
       server: this.server,

@@ -6,20 +6,18 @@ import type { Writable } from 'node:stream';
 const script = `
 trap '' INT TERM HUP QUIT
 pids=' '
-directories=$(mktemp)
 while read -r word value; do
   case $word in
     watch) pids="$pids$value " ;;
     forget) pids=$(printf '%s' "$pids" | sed "s/ $value / /") ;;
-    remove) printf '%s\\n' "$value" >> "$directories" ;;
+    remove) set -- "$@" "$value" ;;
   esac
 done
 for pid in $pids; do kill -9 "$pid" 2>/dev/null; done
-while read -r directory; do
+for directory; do
   # A process that was killed a moment ago may still be writing.
   for try in 1 2 3 4 5; do rm -rf "$directory" 2>/dev/null && break; sleep 0.2; done
-done < "$directories"
-rm -f "$directories"
+done
 `;
 
 /**

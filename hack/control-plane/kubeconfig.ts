@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 
 /** Who a kubeconfig speaks as: a bearer token, or the paths of a client's certificate and key. */
-export type Credentials = { readonly token: string } | { readonly certificate: string; readonly key: string };
+type Credentials = { readonly token: string } | { readonly certificate: string; readonly key: string };
 
 export interface KubeconfigContent {
   readonly server: string;

@@ -33,7 +33,7 @@ function adoptContainer(
     state: adoptState(status, now) ?? container.state,
     last: status.lastState.terminated ?? null,
     restarts: status.restartCount,
-    ready: !container.isInit && status.ready,
+    ready: container.role !== 'init' && status.ready,
   };
 }
 

@@ -8,11 +8,14 @@ export type ContainerState =
   | { readonly kind: 'running'; readonly since: number; readonly startedAt: string; readonly id: string }
   | { readonly kind: 'terminated'; readonly how: Terminated; readonly until: number | null };
 
+/** An init container ends before the next one starts, unless it is one that goes on as a sidecar. */
+export type ContainerRole = 'init' | 'sidecar' | 'main';
+
 /** What a kubelet knows of one container of a pod. */
 export interface ContainerMemory {
   readonly name: string;
   readonly image: string;
-  readonly isInit: boolean;
+  readonly role: ContainerRole;
   readonly state: ContainerState;
   readonly last: Terminated | null;
   readonly restarts: number;
@@ -37,11 +40,16 @@ const crashExitCode = 1;
 const creating = 'ContainerCreating';
 const initializing = 'PodInitializing';
 
-export function freshContainer(name: string, image: string, isInit: boolean, waitsForOthers: boolean): ContainerMemory {
+export function freshContainer(
+  name: string,
+  image: string,
+  role: ContainerRole,
+  waitsForOthers: boolean,
+): ContainerMemory {
   return {
     name,
     image,
-    isInit,
+    role,
     state: { kind: 'waiting', reason: waitsForOthers ? initializing : creating, until: null },
     last: null,
     restarts: 0,
@@ -51,9 +59,16 @@ export function freshContainer(name: string, image: string, isInit: boolean, wai
   };
 }
 
-/** An init container that has done its work. */
+/** An init container that what comes after it need not wait for. */
 export function isDone(container: ContainerMemory): boolean {
-  return container.isInit && container.state.kind === 'terminated' && container.state.how.exitCode === 0;
+  switch (container.role) {
+    case 'init':
+      return container.state.kind === 'terminated' && container.state.how.exitCode === 0;
+    case 'sidecar':
+      return container.state.kind === 'running' || container.last !== null || container.restarts > 0;
+    case 'main':
+      return false;
+  }
 }
 
 export function isRunning(container: ContainerMemory): boolean {
@@ -78,7 +93,7 @@ export function nextChange(
   if (fault === 'crashLoop') {
     return state.since + settings.crashAfterMilliseconds;
   }
-  return container.isInit && fault !== 'hangs' ? state.since + settings.initMilliseconds : null;
+  return container.role === 'init' && fault !== 'hangs' ? state.since + settings.initMilliseconds : null;
 }
 
 /** The container's next state, or the same object where nothing has happened to it. */
@@ -115,7 +130,7 @@ function advanceWaiting(
       if (fault === 'imagePull') {
         return waiting(container, 'ErrImagePull', now.monotonicMilliseconds + settings.imagePullMilliseconds);
       }
-      if (fault === 'hangs' && !container.isInit) {
+      if (fault === 'hangs' && container.role !== 'init') {
         return state.reason === creating ? container : waiting(container, creating, null);
       }
       return run(container, podUid, now);
@@ -153,7 +168,7 @@ function advanceRunning(
       ? end({ ...container, crashes: container.crashes + 1 }, state, crashExitCode, now, settings)
       : container;
   }
-  if (container.isInit) {
+  if (container.role === 'init') {
     return fault !== 'hangs' && age >= settings.initMilliseconds ? end(container, state, 0, now, settings) : container;
   }
   if (restartsAsked > container.restartsMade) {

@@ -5,7 +5,7 @@ import { Reflector } from '../../src/kube/reflector.ts';
 import { path, persistentVolumeClaims, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import type { World } from '../../src/kube/world.ts';
-import { clusterNameLabel, mysqldContainer } from '../../src/moco/names.ts';
+import { clusterNameLabel, mysqldContainer, roleLabel } from '../../src/moco/names.ts';
 import { Loop } from '../moco/loop.ts';
 import { Addresses } from './addresses.ts';
 import { claimStep } from './claims.ts';
@@ -90,8 +90,10 @@ export class Nodes {
     this.#client = client;
     this.#world = world;
     this.#log = log;
-    this.#settings = { ...defaultSettings, ...settings };
     this.#databases = databases ?? null;
+    // Where somebody configures MySQL, that ends with the role label, and no pod is ready before.
+    const labelBeforeReady = databases === undefined ? null : roleLabel;
+    this.#settings = { ...defaultSettings, labelBeforeReady, ...settings };
     this.#namespaces = namespaces ?? [null];
   }
 

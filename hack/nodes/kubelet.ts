@@ -3,6 +3,7 @@ import { adopt } from './adopt.ts';
 import {
   advance,
   type ContainerMemory,
+  type ContainerRole,
   freshContainer,
   isDone,
   isRunning,
@@ -55,8 +56,8 @@ function observe({ pod, memory, now, faults }: KubeletInput): PodMemory {
 
 function fresh(pod: Pod, now: Moment): PodMemory {
   const init = pod.spec.initContainers ?? [];
-  const memoryOf = (isInit: boolean) => (container: Container) =>
-    freshContainer(container.name, container.image ?? '', isInit, init.length > 0);
+  const memoryOf = ({ name, image = '' }: Container, role: ContainerRole) =>
+    freshContainer(name, image, role, init.length > 0);
   return {
     uid: pod.metadata.uid,
     seenAt: now.monotonicMilliseconds,
@@ -65,8 +66,10 @@ function fresh(pod: Pod, now: Moment): PodMemory {
     leavingSince: null,
     stopped: false,
     lostSince: null,
-    initContainers: init.map(memoryOf(true)),
-    containers: pod.spec.containers.map(memoryOf(false)),
+    initContainers: init.map((container) =>
+      memoryOf(container, container.restartPolicy === 'Always' ? 'sidecar' : 'init'),
+    ),
+    containers: pod.spec.containers.map((container) => memoryOf(container, 'main')),
     conditions: pod.status?.conditions ?? [],
     written: '',
   };
@@ -109,7 +112,7 @@ function stopAt({ memory, pod, faults, settings }: Moving): number {
     return Number.POSITIVE_INFINITY;
   }
   // Neither preStop nor SIGTERM means anything where nothing runs.
-  if (!memory.containers.some(isRunning)) {
+  if (![...memory.initContainers, ...memory.containers].some(isRunning)) {
     return memory.leavingSince;
   }
   const { deletionGracePeriodSeconds = Number.POSITIVE_INFINITY } = pod.metadata;
@@ -120,7 +123,9 @@ function moveInitContainers(input: Moving): readonly ContainerMemory[] {
   const { memory } = input;
   const moved: ContainerMemory[] = [];
   for (const container of memory.initContainers) {
-    moved.push(moveContainer(container, moved.every(isDone) && memory.leavingSince === null, input));
+    const mayStart = moved.every(isDone) && memory.leavingSince === null;
+    const next = moveContainer(container, mayStart, input);
+    moved.push(next.role === 'sidecar' ? { ...next, ready: isReady(next, [], input) } : next);
   }
   return moved;
 }
@@ -145,7 +150,7 @@ function moveContainer(container: ContainerMemory, mayStart: boolean, input: Mov
 }
 
 function faultOf(container: ContainerMemory, { faults, settings }: KubeletInput): ContainerFault | null {
-  return faults.containers[container.name] ?? settings.imageFault(container.image, container.isInit);
+  return faults.containers[container.name] ?? settings.imageFault(container.image, container.role === 'init');
 }
 
 function startupMilliseconds(container: ContainerMemory, settings: NodesSettings): number {

@@ -14,6 +14,8 @@ export interface ObjectMeta {
 export interface Container {
   readonly name: string;
   readonly image?: string;
+  /** Of an init container: `Always` for one that goes on as a sidecar. */
+  readonly restartPolicy?: string;
 }
 
 export interface Terminated {

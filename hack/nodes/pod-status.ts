@@ -56,8 +56,8 @@ function containerStatus(container: ContainerMemory, started: boolean): Containe
   const containerID = idOf(container);
   return {
     name: container.name,
-    ready: container.isInit ? isDone(container) : container.ready,
-    started: container.isInit ? isRunning(container) : started,
+    ready: container.role === 'init' ? isDone(container) : container.ready,
+    started: container.role === 'init' ? isRunning(container) : started,
     restartCount: container.restarts,
     state: stateOf(container),
     lastState: container.last === null ? {} : { terminated: container.last },
@@ -83,7 +83,8 @@ function names(containers: readonly ContainerMemory[]): string {
 function findings(input: PodStatusInput): readonly Finding[] {
   const { pod, containers, initContainers, stopped } = input;
   const incomplete = initContainers.filter((container) => !isDone(container));
-  const unready = containers.filter(({ ready }) => !ready);
+  const sidecars = initContainers.filter(({ role }) => role === 'sidecar');
+  const unready = [...sidecars, ...containers].filter(({ ready }) => !ready);
   const containersReady: Omit<Finding, 'type'> = stopped
     ? { holds: false, reason: 'PodCompleted' }
     : unready.length === 0
@@ -157,7 +158,11 @@ export function podStatus(
     conditions: findings(input).map((finding) => condition(pod, finding, input.conditionsBefore, wallTimestamp)),
     ...(initContainers.length === 0
       ? {}
-      : { initContainerStatuses: initContainers.map((container) => containerStatus(container, false)) }),
+      : {
+          initContainerStatuses: initContainers.map((container) =>
+            containerStatus(container, isStarted(container, 0, now)),
+          ),
+        }),
     containerStatuses: containers.map((container) =>
       containerStatus(container, isStarted(container, input.startupMilliseconds(container), now)),
     ),

@@ -7,13 +7,13 @@ interface Target {
 }
 
 /** POST of a Binding, as the scheduler does it. */
-export interface Bind extends Target {
+interface Bind extends Target {
   readonly verb: 'bind';
   readonly node: string;
 }
 
 /** Strategic merge patch on `/status`, meant for this uid alone: conditions of other types stay. */
-export interface PatchStatus extends Target {
+interface PatchStatus extends Target {
   readonly verb: 'patchStatus';
   readonly status: Readonly<Record<string, unknown>> & { readonly conditions?: readonly PodCondition[] };
 }
@@ -22,7 +22,7 @@ export interface PatchStatus extends Target {
  * DELETE with uid precondition. `graceSeconds` 0 is the kubelet's last word on a pod whose containers have ended;
  * `null` leaves the pod its own grace period.
  */
-export interface DeletePod extends Target {
+interface DeletePod extends Target {
   readonly verb: 'delete';
   readonly graceSeconds: 0 | null;
 }

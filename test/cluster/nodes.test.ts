@@ -6,6 +6,7 @@ import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import type { World } from '../../src/kube/world.ts';
+import { clusterNameLabel, roleLabel } from '../../src/moco/names.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
 const deadlineMilliseconds = 120_000;
@@ -185,9 +186,13 @@ describe('nodes on a real API server', function () {
     await statefulSet();
     await podOnce('test-0', 'has started', ({ status }) => status?.containerStatuses?.[0]?.started === true);
     expect(isReady(await pod('test-0'))).to.equal(false);
-    await kubectl('label', 'pods', '--all', 'app.kubernetes.io/instance=test');
+    await kubectl('label', 'pods', '--all', `${clusterNameLabel}=test`);
     serves = true;
     tell();
+    await kubectl('label', 'pod', 'test-0', `${roleLabel}=primary`);
+    await podOnce('test-0', 'is ready', isReady);
+    expect(isReady(await pod('test-1'))).to.equal(false);
+    await kubectl('label', 'pod', 'test-1', `${roleLabel}=replica`);
     await allReady();
     serves = false;
     tell();

@@ -11,10 +11,17 @@ interface PodShape {
   readonly mysqldImage?: string;
   readonly agentImage?: string;
   readonly initImages?: readonly string[];
+  readonly sidecarImage?: string;
   readonly readinessGate?: string;
 }
 
-function podOf({ mysqldImage = 'mysql:1', agentImage = 'agent:1', initImages = [], readinessGate }: PodShape): Pod {
+function podOf({
+  mysqldImage = 'mysql:1',
+  agentImage = 'agent:1',
+  initImages = [],
+  sidecarImage,
+  readinessGate,
+}: PodShape): Pod {
   return {
     metadata: { namespace: 'ns', name: 'moco-test-1', uid: 'uid-1', resourceVersion: '1', generation: 3 },
     spec: {
@@ -23,7 +30,10 @@ function podOf({ mysqldImage = 'mysql:1', agentImage = 'agent:1', initImages = [
         { name: 'agent', image: agentImage },
         { name: 'slow-log', image: 'log:1' },
       ],
-      initContainers: initImages.map((image, index) => ({ name: `init-${index}`, image })),
+      initContainers: [
+        ...(sidecarImage === undefined ? [] : [{ name: 'sidecar', image: sidecarImage, restartPolicy: 'Always' }]),
+        ...initImages.map((image, index) => ({ name: `init-${index}`, image })),
+      ],
       ...(readinessGate === undefined ? {} : { readinessGates: [{ conditionType: readinessGate }] }),
     },
   };
@@ -201,6 +211,17 @@ describe('the nodes stand-in', () => {
       const stage = new Stage({ readinessGate: 'example.com/gate' }).pass(minute);
       expect(stage.condition('ContainersReady')?.status).to.equal('True');
       expect(stage.condition('Ready')).to.include({ status: 'False', reason: 'ReadinessGatesNotReady' });
+    });
+
+    it('has sidecars that start before the rest and go on beside it', () => {
+      const stage = new Stage({ sidecarImage: 'proxy:1', initImages: ['a'] }).pass(minute);
+      expect(stage.container('sidecar')).to.include({ ready: true, started: true });
+      expect(stage.container('init-0').state.terminated?.exitCode).to.equal(0);
+      expect(stage.condition('Ready')?.status).to.equal('True');
+      stage.fault('sidecar', 'notReady').pass(minute);
+      expect(stage.condition('Initialized')?.status).to.equal('True');
+      expect(stage.condition('Ready')?.message).to.equal('containers with unready status: [sidecar]');
+      expect(stage.container('mysqld')).to.include({ ready: true, restartCount: 0 });
     });
 
     it('is said to be unschedulable when no node takes it, and bound when one does', () => {
