@@ -11,6 +11,7 @@ import { keyOf } from './cache.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Gathered } from './gather.ts';
 import { isDisruptive, ruleOf } from './intent.ts';
+import type { RolloutStatus } from './rollout-resource.ts';
 import { isShown, memberName, stalls } from './status.ts';
 
 /** Reasons of events about steps: past tense, as Kubernetes has them. */
@@ -57,11 +58,6 @@ export class Announcer {
     if (step.kind === 'delete' || step.kind === 'evict') {
       this.#metrics.disruptions.inc({ verb: step.kind, rule }, acted.done.length);
     }
-    if (step.kind === 'undemote') {
-      this.#metrics.switchovers.inc({
-        outcome: step.reason === 'NoLongerPrimary' || !step.demoted ? 'done' : 'takenBack',
-      });
-    }
     this.#recorder.record({
       regarding: reference(gathered),
       ...related(gathered, acted),
@@ -77,6 +73,7 @@ export class Announcer {
     const { cluster } = gathered.objects;
     const { hold } = decision;
     this.#measure(gathered, decision);
+    this.#returned(decision, state);
     if (hold === null) {
       state.announced = null;
     } else if (isShown(hold, heldForSeconds) && state.announced !== hold.rule) {
@@ -96,6 +93,33 @@ export class Announcer {
     this.#log.info(fields, hold === null ? words : explainHold(hold, memberName(gathered)));
   }
 
+  /** A status was written: what has ended between the two. */
+  published(before: RolloutStatus, after: RolloutStatus): void {
+    const { lastCompleted: completed } = after;
+    if (completed && completed.finishedAt !== before.lastCompleted?.finishedAt) {
+      this.#metrics.finished.inc({ outcome: completed.outcome });
+      this.#metrics.rolloutDurationSeconds.observe(secondsBetween(completed.startedAt, completed.finishedAt));
+    }
+    const asked = before.rollout?.tries;
+    if (!asked?.askedAt || after.rollout?.tries?.askedAt === asked.askedAt) return;
+    const takenBack = (after.rollout?.tries?.count ?? 0) > asked.count;
+    this.#metrics.switchovers.inc({ outcome: takenBack ? 'takenBack' : 'done' });
+    if (!takenBack) {
+      const seconds = (this.#world.wall() - (milliseconds(asked.askedAt) ?? this.#world.wall())) / 1000;
+      this.#metrics.switchoverDurationSeconds.observe(Math.max(0, seconds));
+    }
+  }
+
+  /** Members that this process has taken and that take part again. */
+  #returned(decision: Decision, state: ClusterState): void {
+    for (const { ordinal, verdict } of decision.members) {
+      const takenAt = state.takenAtMilliseconds.get(ordinal);
+      if (takenAt === undefined || verdict !== 'Updated') continue;
+      state.takenAtMilliseconds.delete(ordinal);
+      this.#metrics.memberUpdateDurationSeconds.observe((this.#world.monotonic() - takenAt) / 1000);
+    }
+  }
+
   /** The cluster is gone, and its series with it. */
   forget(namespace: string, name: string): void {
     this.#metrics.forgetCluster(namespace, name);
@@ -111,6 +135,10 @@ export class Announcer {
     const progress = milliseconds(rollout?.status?.rollout?.lastProgressAt ?? null);
     this.#metrics.setLastProgress(cluster, progress === null ? null : progress / 1000);
   }
+}
+
+function secondsBetween(from: string, to: string): number {
+  return Math.max(0, ((milliseconds(to) ?? 0) - (milliseconds(from) ?? 0)) / 1000);
 }
 
 function reference({ objects: { cluster } }: Gathered): ObjectReference {

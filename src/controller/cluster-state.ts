@@ -42,6 +42,8 @@ export class ClusterState {
   holding: { readonly rule: Hold['rule']; readonly sinceMilliseconds: number; readonly since: string } | null = null;
   /** The rule of the last Event about a hold. */
   announced: Hold['rule'] | null = null;
+  /** When this process took a member, by ordinal, on the monotonic clock; until it takes part again. */
+  readonly takenAtMilliseconds = new Map<number, number>();
   publishedAtMilliseconds = Number.NEGATIVE_INFINITY;
   /** The last decision that was logged, in a word or two. */
   logged = '';

@@ -4,6 +4,7 @@ import { EventRecorder } from '../kube/event-recorder.ts';
 import type { Log } from '../kube/log.ts';
 import { WorkQueue } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
+import type { StatefulSetRecord } from '../moco/records.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
 import { Announcer } from './announcer.ts';
@@ -62,6 +63,9 @@ export class Controller {
       metrics: metrics.workQueues,
     });
     this.#cache.onChange((key) => this.#queue.add(key));
+    this.#cache.statefulSets.subscribe(({ before, after }) => {
+      metrics.rollouts.onDeleteStatefulSets.inc(isOnDelete(after) - isOnDelete(before));
+    });
   }
 
   /** Every kind has been listed at least once. */
@@ -71,11 +75,13 @@ export class Controller {
 
   /** Keeps the cache until aborted. */
   async watch(signal: AbortSignal): Promise<void> {
-    const synced = this.#watches.synced().then(() => {
-      this.#synced = true;
-      this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
-    });
-    await Promise.all([this.#watches.run(signal), synced]);
+    await Promise.all([this.#watches.run(signal), this.#noteSync()]);
+  }
+
+  async #noteSync(): Promise<void> {
+    await this.#watches.synced();
+    this.#synced = true;
+    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
   }
 
   /** Starts to reconcile, every cluster first, once the cache is in sync. */
@@ -90,3 +96,5 @@ export class Controller {
     return this.#queue.drain(graceMilliseconds);
   }
 }
+
+const isOnDelete = (statefulSet: StatefulSetRecord | null): number => (statefulSet?.strategy === 'OnDelete' ? 1 : 0);

@@ -1,5 +1,4 @@
 import { decide } from '../core/decide.ts';
-import { isConflict } from '../kube/api-error.ts';
 import { timestampOf } from '../moco/timestamp.ts';
 import { type Acted, act } from './act.ts';
 import { splitKey } from './cache.ts';
@@ -7,8 +6,9 @@ import type { ClusterState } from './cluster-state.ts';
 import type { Context, Requeue } from './context.ts';
 import { type Gathered, gather } from './gather.ts';
 import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
-import type { Intent, MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+import type { Intent, MySQLRollout } from './rollout-resource.ts';
 import { statusOf } from './status.ts';
+import { writeStatus } from './write-status.ts';
 
 /** A confirmation older than this proves nothing any more. */
 const confirmationMilliseconds = 1000;
@@ -41,7 +41,7 @@ export async function disrupt(
   }
   const intent = intendedNow(context, confirmed, confirmedStep);
   const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
-  if (!(await write(context, live.rollout, status, state, signal))) return atOnce;
+  if (!(await writeStatus(context, live.rollout, status, state, 'disrupt', signal))) return atOnce;
   if (!context.isLeading() || world.monotonic() - confirmingSince > confirmationMilliseconds) {
     state.settledIntent = intent.id;
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
@@ -67,29 +67,10 @@ export async function settleIntent(
   const { intent, ...status } = rollout.status ?? {};
   if (!intent || intent.id === state.settledIntent) return false;
   await makeVoid(intent, splitKey(key)[0], context.api, signal);
-  if (await write(context, rollout, status, state, signal)) {
+  if (await writeStatus(context, rollout, status, state, 'disrupt', signal)) {
     state.settledIntent = intent.id;
     context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'an unfinished step of before is over');
   }
-  return true;
-}
-
-/** Whether the status could be written; not when another leader or the user has written before. */
-async function write(
-  { api, world }: Context,
-  rollout: MySQLRollout,
-  status: RolloutStatus,
-  state: ClusterState,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    state.rollout = await api.replaceRolloutStatus(rollout, status, 'disrupt', signal);
-  } catch (error) {
-    if (isConflict(error)) return false;
-    throw error;
-  }
-  state.finished = null;
-  state.publishedAtMilliseconds = world.monotonic();
   return true;
 }
 
@@ -111,6 +92,9 @@ function remember(
   const { result, done, ownWrites, message, refusedByBudget } = acted;
   if (result !== 'unknown') state.settledIntent = intent.id;
   state.ownWrites = ownWrites;
+  if (step.kind === 'delete' || step.kind === 'evict') {
+    for (const { ordinal } of done) state.takenAtMilliseconds.set(ordinal, world.monotonic());
+  }
   if (refusedByBudget) {
     state.refusal = {
       message: message ?? 'too many requests',

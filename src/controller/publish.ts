@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../core/decision.ts';
-import { isConflict, isNotFound } from '../kube/api-error.ts';
-import type { World } from '../kube/world.ts';
 import { timestampOf } from '../moco/timestamp.ts';
-import type { ClusterApi } from './cluster-api.ts';
 import type { ClusterState } from './cluster-state.ts';
+import type { Context } from './context.ts';
 import type { Gathered } from './gather.ts';
 import { statusOf } from './status.ts';
+import { writeStatus } from './write-status.ts';
 
 /** What changes within this time goes into one write; the intent of a step never waits for it. */
 const coalescedMilliseconds = 500;
@@ -20,23 +19,15 @@ export async function publish(
   decision: Decision,
   state: ClusterState,
   heldForSeconds: number,
-  api: ClusterApi,
-  world: World,
+  context: Context,
   signal: AbortSignal,
 ): Promise<number | null> {
   const { rollout, objects } = gathered;
   if (rollout === null || objects.cluster.deleting || rollout.metadata.deletionTimestamp !== undefined) return null;
-  const status = statusOf(gathered, decision, state, heldForSeconds, timestampOf(world.wall()), null);
+  const status = statusOf(gathered, decision, state, heldForSeconds, timestampOf(context.world.wall()), null);
   if (isDeepStrictEqual(status, rollout.status ?? {})) return null;
-  const dueIn = state.publishedAtMilliseconds + coalescedMilliseconds - world.monotonic();
+  const dueIn = state.publishedAtMilliseconds + coalescedMilliseconds - context.world.monotonic();
   if (dueIn > 0) return dueIn;
-  try {
-    state.rollout = await api.replaceRolloutStatus(rollout, status, 'status', signal);
-    state.publishedAtMilliseconds = world.monotonic();
-    state.finished = null;
-  } catch (error) {
-    // Somebody else has written, or it is gone: the watch brings that, and with it another pass.
-    if (!isConflict(error) && !isNotFound(error)) throw error;
-  }
+  await writeStatus(context, rollout, status, state, 'status', signal);
   return null;
 }

@@ -99,7 +99,7 @@ export class Reconciler {
     const heldForSeconds = this.#heldFor(decision, state);
     announcer.decided(gathered, decision, state, heldForSeconds);
     const now = timestampOf(world.wall());
-    const publishIn = await publish(gathered, decision, state, heldForSeconds, api, world, signal);
+    const publishIn = await publish(gathered, decision, state, heldForSeconds, this.#context, signal);
     await keepCompletion(
       gathered.objects.cluster,
       decision,

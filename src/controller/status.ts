@@ -159,13 +159,9 @@ function progressOf(
     takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
     disruptions: known.disruptions + (ended?.disrupted ?? 0),
     switchovers: known.switchovers + (switched ? 1 : 0),
-    tries: switched && tries ? withoutDemotion(tries) : tries,
+    // The switchover has come: what is left is how often it had not.
+    tries: switched && tries ? defined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt }) : tries,
   });
-}
-
-/** The switchover has come: what is left is how often it had not. */
-function withoutDemotion({ askedAt: _, pod: __, ...tries }: SwitchoverTries): SwitchoverTries {
-  return tries;
 }
 
 /** What has to change for a rollout to have moved: who is at which revision and takes part. */

@@ -19,7 +19,6 @@ export class RolloutMetrics {
   readonly evictionsRefused: Counter;
   readonly switchovers: Counter<'outcome'>;
   readonly finished: Counter<'outcome'>;
-  readonly unplannedUpdates: Counter;
   readonly onDeleteStatefulSets: Gauge;
   readonly memberUpdateDurationSeconds: Histogram;
   readonly switchoverDurationSeconds: Histogram;
@@ -57,11 +56,6 @@ export class RolloutMetrics {
       name: 'moco_rollout_finished_total',
       help: 'Rollouts that ended, by outcome.',
       labelNames: ['outcome'],
-      registers,
-    });
-    this.unplannedUpdates = new Counter({
-      name: 'moco_rollout_unplanned_updates_total',
-      help: 'Members that came up at the update revision without this program having taken them down.',
       registers,
     });
     this.onDeleteStatefulSets = new Gauge({

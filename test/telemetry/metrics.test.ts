@@ -18,7 +18,6 @@ describe('metrics', () => {
       moco_rollout_evictions_refused_total: 'counter',
       moco_rollout_switchovers_total: 'counter',
       moco_rollout_finished_total: 'counter',
-      moco_rollout_unplanned_updates_total: 'counter',
       moco_rollout_members: 'gauge',
       moco_rollout_stale_members: 'gauge',
       moco_rollout_hold_since_timestamp_seconds: 'gauge',

@@ -1,0 +1,192 @@
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { type Connection, connect } from '../../src/kube/connection.ts';
+import { realWorld } from '../../src/kube/real-world.ts';
+import { mutatingWebhookConfigurations, namespaces, path, type ResourceKind } from '../../src/kube/resource.ts';
+import type { World } from '../../src/kube/world.ts';
+import { mutateStatefulSetPath } from '../../src/webhook/server.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { freePort } from '../control-plane/free-port.ts';
+import { Guard } from '../control-plane/guard.ts';
+import { type MocoStandIn, startMoco } from '../moco/driver.ts';
+import { installMoco } from '../moco/install.ts';
+import type { ClusteringDurations } from '../moco/settings.ts';
+import { type MocoWebhookServer, startMocoWebhookServer } from '../moco/webhook-server.ts';
+import { type Nodes, startNodes } from '../nodes/driver.ts';
+import type { NodesSettings } from '../nodes/settings.ts';
+import { ControllerProcess } from './controller-process.ts';
+
+export interface StageOptions {
+  readonly nodes?: Partial<NodesSettings>;
+  readonly clustering?: Partial<ClusteringDurations>;
+}
+
+/** The installation's namespace and ServiceAccount, as in `config/`. */
+const systemNamespace = 'moco-rollout-system';
+const serviceAccount = 'moco-rollout';
+
+const configuration = fileURLToPath(new URL('../../config', import.meta.url));
+const webhookFile = join(configuration, 'webhook/mutating-webhook-configuration.yaml');
+
+/** Far above what one machine can do: nothing here waits for its own rate limit. */
+const unlimited = { qps: 10_000, burst: 10_000 };
+
+/**
+ * Everything around the controller on a running control plane: the stand-ins for MOCO and for nodes, each under a user
+ * name of its own, and this project's CRD, RBAC and webhook from `config/`. Controllers are started on it.
+ */
+export class Stage {
+  readonly controlPlane: ControlPlane;
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly moco: MocoStandIn;
+  readonly nodes: Nodes;
+  readonly #directory: string;
+  readonly #guard: Guard;
+  readonly #closers: readonly (() => Promise<unknown>)[];
+  readonly #controllers: ControllerProcess[] = [];
+  #webhookPort = 0;
+
+  private constructor(
+    parts: Pick<Stage, 'controlPlane' | 'client' | 'world' | 'moco' | 'nodes'>,
+    directory: string,
+    guard: Guard,
+    closers: readonly (() => Promise<unknown>)[],
+  ) {
+    this.controlPlane = parts.controlPlane;
+    this.client = parts.client;
+    this.world = parts.world;
+    this.moco = parts.moco;
+    this.nodes = parts.nodes;
+    this.#directory = directory;
+    this.#guard = guard;
+    this.#closers = closers;
+  }
+
+  static async open(controlPlane: ControlPlane, options: StageOptions = {}): Promise<Stage> {
+    const guard = new Guard();
+    const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-stage-'));
+    guard.remove(directory);
+    const closers: (() => Promise<unknown>)[] = [];
+    const as = async (user: string): Promise<{ client: ApiClient; world: World }> => {
+      const connection: Connection = connect({ kubeconfigPath: await controlPlane.kubeconfigForUser(user) });
+      closers.push(() => connection.close());
+      const world = realWorld(connection.exchange);
+      return { client: new ApiClient({ world, ...unlimited, userAgent: user }), world };
+    };
+    const { client, world } = await as('stage');
+    const webhook: MocoWebhookServer = await startMocoWebhookServer();
+    closers.push(() => webhook.stop());
+    await installMoco(client, world, webhook);
+    const moco = await startMoco({ ...(await as('moco-controller')), clustering: options.clustering ?? {} });
+    closers.push(() => moco.stop());
+    const nodes = await startNodes({
+      ...(await as('nodes')),
+      databases: moco,
+      settings: options.nodes ?? {},
+    });
+    closers.push(() => nodes.stop());
+    const stage = new Stage({ controlPlane, client, world, moco, nodes }, directory, guard, closers);
+    await stage.#install();
+    return stage;
+  }
+
+  /** The controllers that run. */
+  get controllers(): readonly ControllerProcess[] {
+    return this.#controllers.filter((controller) => controller.running);
+  }
+
+  /**
+   * Starts `src/main.ts` under its own ServiceAccount's token, with the gate on unless `flags` say otherwise. The
+   * webhook configuration leads to the last one that was started.
+   */
+  async startController(flags: readonly string[] = []): Promise<ControllerProcess> {
+    const name = `controller-${this.#controllers.length}`;
+    const kubeconfig = await this.controlPlane.kubeconfigFor({ namespace: systemNamespace, name: serviceAccount });
+    const [webhookPort, metricsPort, healthPort] = [await freePort(), await freePort(), await freePort()];
+    const logFile = join(this.#directory, `${name}.log`);
+    await writeFile(logFile, '');
+    const controller = new ControllerProcess(
+      [
+        `--kubeconfig=${kubeconfig}`,
+        '--feature-gates=UpdateStrategyOnDelete=true',
+        `--webhook-bind-address=127.0.0.1:${webhookPort}`,
+        `--metrics-bind-address=127.0.0.1:${metricsPort}`,
+        `--health-probe-bind-address=127.0.0.1:${healthPort}`,
+        `--cert-dir=${join(this.#directory, 'certificate')}`,
+        `--leader-election-namespace=${systemNamespace}`,
+        '--log-level=debug',
+        '--log-format=json',
+        ...flags,
+      ],
+      logFile,
+      this.#guard,
+    );
+    this.#controllers.push(controller);
+    await this.#ready(controller, healthPort);
+    this.#webhookPort = webhookPort;
+    await this.#registerWebhook();
+    return controller;
+  }
+
+  async createNamespace(name: string): Promise<void> {
+    await this.client.create(namespaces, {}, { metadata: { name } }, { lane: 'disrupt' });
+  }
+
+  /** Ends every controller, the stand-ins and their connections; the control plane stays. */
+  async close(): Promise<void> {
+    await Promise.all(this.controllers.map((controller) => controller.stop('SIGKILL')));
+    for (const close of this.#closers.toReversed()) await close();
+    await rm(this.#directory, { recursive: true, force: true });
+    await this.#guard.close();
+  }
+
+  async #install(): Promise<void> {
+    await this.controlPlane.apply(join(configuration, 'crd'));
+    await this.controlPlane.apply(join(configuration, 'default/namespace.yaml'), join(configuration, 'rbac'));
+    const { certificate, key } = await this.controlPlane.certificates.issue('webhook', ['127.0.0.1']);
+    const directory = join(this.#directory, 'certificate');
+    await mkdir(directory);
+    await copyFile(certificate, join(directory, 'tls.crt'));
+    await copyFile(key, join(directory, 'tls.key'));
+  }
+
+  async #ready(controller: ControllerProcess, healthPort: number): Promise<void> {
+    for (;;) {
+      if (!controller.running) throw new Error(`the controller ended at its start:\n${controller.log}`);
+      const answer = await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => null);
+      if (answer?.ok) return;
+      await pause(this.world);
+    }
+  }
+
+  /** The manifest as it is, but for the address: the API server reaches this machine by a URL and not by a Service. */
+  async #registerWebhook(): Promise<void> {
+    const manifest = parse(await readFile(webhookFile, 'utf8')) as { metadata: { name: string }; webhooks: object[] };
+    const clientConfig = {
+      url: `https://127.0.0.1:${this.#webhookPort}${mutateStatefulSetPath}`,
+      caBundle: Buffer.from(this.controlPlane.caBundle).toString('base64'),
+    };
+    const body = { ...manifest, webhooks: manifest.webhooks.map((webhook) => ({ ...webhook, clientConfig })) };
+    const kind: ResourceKind = mutatingWebhookConfigurations;
+    await this.client.call({
+      method: 'PATCH',
+      path: path(kind, { name: manifest.metadata.name }),
+      query: { fieldManager: 'stage', force: true },
+      contentType: 'application/apply-patch+yaml',
+      body,
+      lane: 'disrupt',
+    });
+  }
+}
+
+const pauseMilliseconds = 20;
+
+/** Between two looks at a condition. */
+function pause(world: World): Promise<void> {
+  return new Promise((resolve) => void world.timer(pauseMilliseconds, resolve));
+}

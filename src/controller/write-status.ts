@@ -1,0 +1,28 @@
+import { isConflict, isNotFound } from '../kube/api-error.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { Context } from './context.ts';
+import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+
+/**
+ * Replaces the status of the MySQLRollout as it was read. Resolves to whether that could be done; not when another
+ * leader or the user has written since, or it is gone: the watch brings that, and with it another pass.
+ */
+export async function writeStatus(
+  { api, world, announcer }: Context,
+  rollout: MySQLRollout,
+  status: RolloutStatus,
+  state: ClusterState,
+  lane: 'disrupt' | 'status',
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    state.rollout = await api.replaceRolloutStatus(rollout, status, lane, signal);
+  } catch (error) {
+    if (isConflict(error) || isNotFound(error)) return false;
+    throw error;
+  }
+  announcer.published(rollout.status ?? {}, status);
+  state.finished = null;
+  state.publishedAtMilliseconds = world.monotonic();
+  return true;
+}
