@@ -51,17 +51,19 @@ export class Announcer {
     const fields = { cluster: keyOf(namespace, name), step: step.kind, rule, result: acted.result };
     if (acted.refusedByBudget) this.#metrics.evictionsRefused.inc();
     if (acted.done.length === 0) {
-      this.#log.info({ ...fields, message: acted.message }, `did not happen: ${explainStep(step)}`);
+      const level = acted.result === 'conflict' ? 'debug' : 'info';
+      this.#log[level]({ ...fields, answer: acted.message }, `did not happen: ${explainStep(step)}`);
       return;
     }
     this.#log.info({ ...fields, member: acted.done.map((target) => target.name).join() }, explainStep(step));
     if (step.kind === 'delete' || step.kind === 'evict') {
       this.#metrics.disruptions.inc({ verb: step.kind, rule }, acted.done.length);
     }
+    if (step.kind === 'undemote' && !step.demoted) return;
     this.#recorder.record({
       regarding: reference(gathered),
       ...related(gathered, acted),
-      type: step.kind === 'undemote' && step.demoted ? 'Warning' : 'Normal',
+      type: step.kind === 'undemote' ? 'Warning' : 'Normal',
       reason: stepReasons[step.kind],
       action: rule,
       note: explainStep(step),

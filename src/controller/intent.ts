@@ -8,8 +8,9 @@ import type { IntendedPod, Intent } from './rollout-resource.ts';
 /** A step that is confirmed and written down before it is done. */
 export type DisruptiveStep = Extract<Step, { readonly targets: readonly Target[] }>;
 
+/** A mark without its `demote` asks MOCO for nothing: taking it away needs no more than the preconditions. */
 export function isDisruptive(step: Step): step is DisruptiveStep {
-  return disruptive[step.kind];
+  return disruptive[step.kind] && !(step.kind === 'undemote' && !step.demoted);
 }
 
 /** The label of a step in events, metrics and the status. */

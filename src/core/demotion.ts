@@ -22,12 +22,16 @@ export function takeBackDemotion(situation: Situation): Outcome | null {
 function takeBackReason(situation: Situation, member: Member): TakeBackReason | null {
   const { snapshot, policy, deadlines } = situation;
   if (!member.facts.demote) return 'MarkAlone';
-  if (!member.primary) return 'NoLongerPrimary';
+  const hold = holdEverything(situation) ?? failingRevision(situation) ?? holdEverythingButRepairs(situation);
+  const timedOut = deadlines.reached(member.facts.demoteForSeconds, policy.switchoverTimeoutSeconds);
+  if (!member.primary) {
+    // MOCO takes it away itself as the last part of the switchover; two writers would only stop each other.
+    const finishing = hold === null && !timedOut && rolesNotSettled(situation) !== null;
+    return finishing ? null : 'NoLongerPrimary';
+  }
   if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
   if (dueMembers(situation).length > 1) return 'OthersDue';
-  const hold = holdEverything(situation) ?? failingRevision(situation) ?? holdEverythingButRepairs(situation);
-  if (hold !== null) return hold.rule;
-  return deadlines.reached(member.facts.demoteForSeconds, policy.switchoverTimeoutSeconds) ? 'TimedOut' : null;
+  return hold?.rule ?? (timedOut ? 'TimedOut' : null);
 }
 
 /**
