@@ -172,8 +172,12 @@ export class LeaseElector {
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      log.warn({ ...this.#fields(), error }, 'could not get or renew the lease');
-      if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) await this.#lookAgain(signal);
+      if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
+        log.debug({ ...this.#fields(), error }, 'somebody else has written the lease');
+        await this.#lookAgain(signal);
+      } else {
+        log.warn({ ...this.#fields(), error }, 'could not get or renew the lease');
+      }
       return false;
     }
   }

@@ -1,0 +1,226 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { status } from './fake-world.ts';
+
+/** A thing as the fake server keeps it. */
+export interface FakeObject {
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  readonly [field: string]: unknown;
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse, server: FakeApiServer) => void;
+
+/** Where it has its objects. */
+export const thingsPath = '/api/v1/things';
+
+/**
+ * An HTTP server that lists, pages and watches things as an API server does, until a script says otherwise: each
+ * scripted handler answers one request instead of it, lists and watches by queues of their own.
+ */
+export class FakeApiServer {
+  readonly lists: Handler[] = [];
+  readonly watches: Handler[] = [];
+  /** Of every request that came, with its query. */
+  readonly urls: URL[] = [];
+  readonly authorizations: (string | undefined)[] = [];
+  /** Unless `null`, requests with any other are answered 401. */
+  token: string | null = null;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #streams = new Set<ServerResponse>();
+  readonly #objects = new Map<string, FakeObject>();
+  readonly #snapshots = new Map<string, readonly FakeObject[]>();
+  readonly #history: { readonly version: number; readonly line: string }[] = [];
+  #version = 100;
+  #uids = 0;
+  #directory = '';
+
+  private constructor() {
+    this.#server = createServer((request, response) => this.#answer(request, response));
+    this.#server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  static async start(): Promise<FakeApiServer> {
+    const server = new FakeApiServer();
+    await new Promise<void>((resolve) => {
+      server.#server.listen(0, '127.0.0.1', resolve);
+    });
+    server.#directory = await mkdtemp(join(tmpdir(), 'fake-api-server-'));
+    return server;
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get openConnections(): number {
+    return this.#sockets.size;
+  }
+
+  get openWatches(): number {
+    return this.#streams.size;
+  }
+
+  get version(): string {
+    return String(this.#version);
+  }
+
+  get tokenFile(): string {
+    return join(this.#directory, 'token');
+  }
+
+  /** What a cache should have: names with their versions. */
+  get truth(): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      [...this.#objects.values()].map(({ metadata }) => [metadata.name, `${metadata.uid}@${metadata.resourceVersion}`]),
+    );
+  }
+
+  /** The path of a kubeconfig for it, whose token is in a file. */
+  async kubeconfig(): Promise<string> {
+    const path = join(this.#directory, 'kubeconfig');
+    await writeFile(this.tokenFile, 'old\n');
+    await writeFile(
+      path,
+      JSON.stringify({
+        clusters: [{ name: 'fake', cluster: { server: this.address, 'insecure-skip-tls-verify': true } }],
+        users: [{ name: 'me', user: { tokenFile: 'token' } }],
+        contexts: [{ name: 'here', context: { cluster: 'fake', user: 'me' } }],
+        'current-context': 'here',
+      }),
+    );
+    return path;
+  }
+
+  /** Creates or changes an object, and tells every watch. */
+  put(name: string, more: object = {}): void {
+    const before = this.#objects.get(name);
+    this.#uids += before ? 0 : 1;
+    const object = this.#object(name, before?.metadata.uid ?? `uid-${this.#uids}`, more);
+    this.#objects.set(name, object);
+    this.#tell(before ? 'MODIFIED' : 'ADDED', object);
+  }
+
+  delete(name: string): void {
+    const before = this.#objects.get(name);
+    if (!before) throw new Error(`expected a thing called ${name}, got none`);
+    this.#objects.delete(name);
+    this.#tell('DELETED', this.#object(name, before.metadata.uid));
+  }
+
+  bookmark(): void {
+    this.#version += 1;
+    this.send(`${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: this.version } } })}\n`);
+  }
+
+  /** As it is, to every watch. */
+  send(text: string | Uint8Array): void {
+    for (const stream of this.#streams) stream.write(text);
+  }
+
+  /** The watches end as their time is over. */
+  endWatches(): void {
+    for (const stream of this.#streams) stream.end();
+  }
+
+  /** The watches break, in the middle of whatever they were saying. */
+  breakWatches(): void {
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  /** Nothing from before can be watched any more. */
+  compact(): void {
+    this.#history.length = 0;
+  }
+
+  /** The server's own list, for a script that wants to do only something beside it. */
+  list(request: IncomingMessage, response: ServerResponse): void {
+    const { searchParams } = urlOf(request);
+    const limit = Number(searchParams.get('limit') ?? Number.POSITIVE_INFINITY);
+    const [version = this.version, start = '0'] = searchParams.get('continue')?.split(':') ?? [];
+    const all = this.#snapshots.get(version) ?? [...this.#objects.values()];
+    this.#snapshots.set(version, all);
+    const end = Number(start) + limit;
+    json(response, 200, {
+      kind: 'ThingList',
+      metadata: { resourceVersion: version, ...(end < all.length && { continue: `${version}:${end}` }) },
+      items: all.slice(Number(start), end),
+    });
+  }
+
+  /** The server's own watch. */
+  watch(request: IncomingMessage, response: ServerResponse): void {
+    const from = Number(urlOf(request).searchParams.get('resourceVersion'));
+    const oldest = this.#history[0]?.version ?? this.#version + 1;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.flushHeaders();
+    if (from < oldest - 1) {
+      response.end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired') })}\n`);
+      return;
+    }
+    for (const { version, line } of this.#history) if (version > from) response.write(line);
+    this.#streams.add(response);
+    response.on('close', () => this.#streams.delete(response));
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+    });
+    await rm(this.#directory, { recursive: true });
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const url = urlOf(request);
+    this.urls.push(url);
+    const { authorization } = request.headers;
+    this.authorizations.push(authorization);
+    if (this.token !== null && authorization !== `Bearer ${this.token}`) {
+      json(response, 401, status(401, 'Unauthorized'));
+      return;
+    }
+    const watching = url.searchParams.get('watch') === 'true';
+    const scripted = (watching ? this.watches : this.lists).shift();
+    if (scripted) scripted(request, response, this);
+    else if (url.pathname !== thingsPath) json(response, 404, status(404, 'NotFound'));
+    else if (watching) this.watch(request, response);
+    else this.list(request, response);
+  }
+
+  #object(name: string, uid: string, more: object = {}): FakeObject {
+    this.#version += 1;
+    return { ...more, kind: 'Thing', metadata: { namespace: 'ns', name, uid, resourceVersion: this.version } };
+  }
+
+  #tell(type: string, object: FakeObject): void {
+    const line = `${JSON.stringify({ type, object })}\n`;
+    this.#history.push({ version: Number(object.metadata.resourceVersion), line });
+    this.send(line);
+  }
+}
+
+export function json(
+  response: ServerResponse,
+  code: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(code, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+function urlOf(request: IncomingMessage): URL {
+  return new URL(request.url ?? '/', 'http://fake');
+}

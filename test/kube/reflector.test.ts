@@ -1,0 +1,516 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { type Connection, connect } from '../../src/kube/connection.ts';
+import { Reflector } from '../../src/kube/reflector.ts';
+import { type Change, Store, type Stored } from '../../src/kube/store.ts';
+import { FakeApiServer, type FakeObject, json, thingsPath } from './fake-api-server.ts';
+import { FakeLog } from './fake-log.ts';
+import { FakeWorld, status } from './fake-world.ts';
+
+interface Thing extends Stored {
+  readonly size: number;
+}
+
+describe('a reflector, over real HTTP', () => {
+  let server: FakeApiServer;
+  let connection: Connection;
+  let world: FakeWorld;
+  let store: Store<Thing>;
+  let log: FakeLog;
+  let changes: string[];
+  let stop: AbortController;
+  let running: Promise<void>;
+  let reflector: Reflector<Thing>;
+  let project: (raw: Readonly<Record<string, unknown>>) => Thing | null;
+
+  beforeEach(async () => {
+    server = await FakeApiServer.start();
+    connection = connect({ kubeconfigPath: await server.kubeconfig() });
+    world = new FakeWorld(connection.exchange);
+    store = new Store<Thing>({ size: ({ size }) => String(size) });
+    log = new FakeLog();
+    changes = [];
+    stop = new AbortController();
+    store.subscribe((change) => changes.push(described(change)));
+    project = (raw) => {
+      const { metadata, ...fields } = raw as FakeObject;
+      return { ...metadata, size: JSON.stringify(fields).length };
+    };
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    expect(world.pendingTimers, 'timers left over').to.equal(0);
+    expect(getEventListeners(stop.signal, 'abort'), 'listeners left over').to.have.length(0);
+    await connection.close();
+    await world.until(() => server.openConnections === 0, 'no connection left over');
+    await server.close();
+  });
+
+  const run = (pageSize = 100): void => {
+    const client = new ApiClient({ world, qps: 1000, burst: 1000 });
+    reflector = new Reflector({
+      client,
+      world,
+      store,
+      log,
+      path: thingsPath,
+      project: (raw) => project(raw),
+      pageSize,
+    });
+    running = reflector.run(stop.signal);
+  };
+
+  const cached = (): Readonly<Record<string, string>> =>
+    Object.fromEntries(store.values().map(({ name, uid, resourceVersion }) => [name, `${uid}@${resourceVersion}`]));
+
+  const equal = (): boolean => JSON.stringify(sorted(cached())) === JSON.stringify(sorted(server.truth));
+
+  const inSync = async (): Promise<void> => {
+    await world.until(() => reflector.hasSynced && equal(), 'the cache to equal the server');
+  };
+
+  const watching = async (): Promise<void> => {
+    await world.until(() => server.openWatches === 1, 'a watch');
+  };
+
+  const listed = (): number => server.urls.filter(({ searchParams }) => !searchParams.has('watch')).length;
+  const watched = (): number => server.urls.filter(({ searchParams }) => searchParams.has('watch')).length;
+
+  const started = async (...names: readonly string[]): Promise<void> => {
+    for (const name of names) server.put(name);
+    run();
+    await inSync();
+    await watching();
+  };
+
+  it('lists, then watches from there: additions, changes and removals', async () => {
+    await started('a', 'b');
+    server.put('c');
+    server.put('a', { more: true });
+    server.delete('b');
+    await inSync();
+    expect(changes).to.deep.equal(['added a', 'added b', 'added c', 'updated a', 'removed b']);
+    expect(listed()).to.equal(1);
+  });
+
+  it('lists page by page and fills the store at once, with the last page', async () => {
+    for (let index = 0; index < 7; index += 1) server.put(`thing-${index}`);
+    const sizes: number[] = [];
+    for (let page = 0; page < 4; page += 1) {
+      server.lists.push((request, response, self) => {
+        sizes.push(store.size);
+        self.list(request, response);
+      });
+    }
+    run(2);
+    await inSync();
+    expect(sizes).to.deep.equal([0, 0, 0, 0]);
+    expect(store.size).to.equal(7);
+  });
+
+  it('asks for bookmarks and for a time limit between its bounds, by chance', async () => {
+    world.chance = 0.25;
+    await started();
+    const { searchParams } = server.urls.at(-1) as URL;
+    expect(searchParams.get('allowWatchBookmarks')).to.equal('true');
+    expect(searchParams.get('timeoutSeconds')).to.equal('300');
+    expect(searchParams.get('resourceVersion')).to.equal(server.version);
+  });
+
+  it('watches on at once, from the last event, when the server ends a watch that brought something', async () => {
+    await started('a');
+    server.put('a');
+    await inSync();
+    server.endWatches();
+    await world.until(() => watched() === 2, 'a second watch', 0);
+    await watching();
+    server.put('b');
+    await inSync();
+    expect(listed()).to.equal(1);
+    expect(log.of('warn')).to.have.length(0);
+  });
+
+  it('goes on from a bookmark when nothing else came', async () => {
+    await started('a');
+    server.bookmark();
+    server.bookmark();
+    const { version } = server;
+    server.endWatches();
+    await world.until(() => watched() === 2, 'a second watch');
+    expect(server.urls.at(-1)?.searchParams.get('resourceVersion')).to.equal(version);
+    expect(listed()).to.equal(1);
+  });
+
+  it('waits before it watches again where watches end at once', async () => {
+    for (let watch = 0; watch < 3; watch += 1) server.watches.push((_, response) => response.end());
+    await started('a');
+    expect(log.of('warn')).to.have.length(3);
+  });
+
+  for (const [name, answer] of [
+    ['500', { code: 500, reason: 'InternalError' }],
+    ['429 without Retry-After', { code: 429, reason: 'TooManyRequests' }],
+    ['429 with Retry-After', { code: 429, reason: 'TooManyRequests', headers: { 'retry-after': '1' } }],
+    ['503', { code: 503, reason: 'ServiceUnavailable' }],
+    ['403', { code: 403, reason: 'Forbidden' }],
+    ['404, since the kind is not there yet,', { code: 404, reason: 'NotFound' }],
+  ] as const) {
+    it(`gets over ${name} to a list`, async () => {
+      const { code, reason } = answer;
+      const headers = 'headers' in answer ? answer.headers : {};
+      for (let times = 0; times < 3; times += 1) {
+        server.lists.push((_, response) => json(response, code, status(code, reason), headers));
+      }
+      await started('a');
+      expect(listed()).to.equal(4);
+    });
+
+    it(`gets over ${name} to a watch, without another list`, async () => {
+      const { code, reason } = answer;
+      server.watches.push((_, response) => json(response, code, status(code, reason)));
+      await started('a');
+      server.put('b');
+      await inSync();
+      expect(listed()).to.equal(1);
+    });
+  }
+
+  it('waits twice as long after each failure, up to a limit, and says so in the log', async () => {
+    for (let times = 0; times < 8; times += 1) server.lists.push((_, response) => json(response, 500, {}));
+    await started('a');
+    const waits = log.lines.map(({ fields }) => (fields as { waitMilliseconds: number }).waitMilliseconds);
+    expect(waits).to.deep.equal([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000].map((wait) => wait * 0.75));
+  });
+
+  it('gets over a connection that is reset in the middle of a list', async () => {
+    server.lists.push((_, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('{"kind":"ThingList","items":[', () => response.destroy());
+    });
+    await started('a');
+    expect(listed()).to.equal(2);
+  });
+
+  it('gets over a list of something else', async () => {
+    server.lists.push((_, response) => json(response, 200, { kind: 'Thing', metadata: { name: 'x' } }));
+    server.lists.push((_, response) => response.end('<html>Sign in</html>'));
+    await started('a');
+    expect(listed()).to.equal(3);
+  });
+
+  it('keeps what it has while lists fail', async () => {
+    await started('a', 'b');
+    server.compact();
+    server.put('c');
+    server.compact();
+    server.lists.push((_, response) => json(response, 500, {}));
+    server.lists.push((request, response, self) => {
+      expect(Object.keys(cached())).to.include.members(['a', 'b']);
+      self.list(request, response);
+    });
+    server.breakWatches();
+    server.delete('a');
+    server.compact();
+    await inSync();
+    expect(server.lists).to.have.length(0);
+  });
+
+  it('misses nothing when the connection is reset in the middle of a line', async () => {
+    await started('a');
+    server.put('b');
+    await inSync();
+    const half = JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'never' } } }).slice(0, 40);
+    server.send(half);
+    server.breakWatches();
+    server.put('c');
+    server.delete('a');
+    await inSync();
+    expect(listed()).to.equal(1);
+    expect(changes).to.deep.equal(['added a', 'added b', 'added c', 'removed a']);
+  });
+
+  it('gives a connection up that says nothing, not even a bookmark, and watches on from where it was', async () => {
+    await started('a');
+    server.watches.push((_, response) => {
+      response.writeHead(200);
+      response.flushHeaders();
+    });
+    server.breakWatches();
+    await world.until(() => watched() === 2, 'the silent watch');
+    server.put('b');
+    await world.until(() => watched() === 3, 'another watch', 1_000);
+    await inSync();
+    expect(listed()).to.equal(1);
+    expect(log.lines.at(-1)?.fields).to.have.property('error').that.has.property('message').that.contains('120 s');
+  });
+
+  it('gives a connection up that does not even answer', async () => {
+    await started('a');
+    server.watches.push(() => {});
+    server.breakWatches();
+    await world.until(() => watched() === 3, 'another watch', 500);
+    server.put('b');
+    await inSync();
+    expect(log.lines.at(-1)?.fields).to.have.property('error').that.has.property('reason', 'TimedOut');
+  });
+
+  it('keeps a connection that says nothing but bookmarks', async () => {
+    await started('a');
+    for (let minute = 0; minute < 10; minute += 1) {
+      await world.advance(60_000);
+      server.bookmark();
+      await world.until(() => (reflector.ageMilliseconds ?? 0) < 60_000, 'the bookmark');
+    }
+    expect(watched()).to.equal(1);
+    expect(log.lines).to.have.length(0);
+  });
+
+  it('lists again on 410 to a watch', async () => {
+    server.watches.push((_, response) => json(response, 410, status(410, 'Expired')));
+    await started('a');
+    expect(listed()).to.equal(2);
+    expect(changes).to.deep.equal(['added a']);
+  });
+
+  it('lists again on 410 inside of a watch, and finds out what it has missed', async () => {
+    await started('a', 'b');
+    server.breakWatches();
+    server.delete('a');
+    server.put('b');
+    server.put('c');
+    server.compact();
+    await inSync();
+    expect(listed()).to.equal(2);
+    expect(changes).to.deep.equal(['added a', 'added b', 'removed a', 'updated b', 'added c']);
+  });
+
+  it('lists again on any other error inside of a watch', async () => {
+    await started('a');
+    server.send(`${JSON.stringify({ type: 'ERROR', object: status(500, 'InternalError') })}\n`);
+    await world.until(() => listed() === 2, 'a second list');
+    server.put('b');
+    await inSync();
+  });
+
+  it('lists again on a line that is not JSON', async () => {
+    await started('a');
+    server.send('upstream connect error\n');
+    await world.until(() => listed() === 2, 'a second list');
+    server.put('b');
+    await inSync();
+  });
+
+  it('starts over when a page token expires, and asks for everything at once when that happens again', async () => {
+    for (let index = 0; index < 5; index += 1) server.put(`thing-${index}`);
+    const expired = (): void => {
+      server.lists.push((request, response, self) => self.list(request, response));
+      server.lists.push((_, response) => json(response, 410, status(410, 'Expired')));
+    };
+    expired();
+    expired();
+    run(2);
+    await inSync();
+    expect(server.urls.filter((url) => !url.searchParams.has('watch')).map((url) => url.search)).to.deep.equal([
+      '?limit=2',
+      '?limit=2&continue=105%3A2',
+      '?limit=2',
+      '?limit=2&continue=105%3A2',
+      '',
+    ]);
+  });
+
+  it('reads its token again on 401, once for each request', async () => {
+    await started('a');
+    server.token = 'new';
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(server.tokenFile, 'new\n');
+    server.breakWatches();
+    await world.until(() => watched() === 3, 'the watch that was refused, and another');
+    server.put('b');
+    await inSync();
+    expect(server.authorizations.slice(-2)).to.deep.equal(['Bearer old', 'Bearer new']);
+    expect(listed()).to.equal(1);
+  });
+
+  it('takes an object that was deleted and made again under its name for another one', async () => {
+    await started('a');
+    server.delete('a');
+    server.put('a');
+    await inSync();
+    expect(changes).to.deep.equal(['added a', 'removed a', 'added a']);
+  });
+
+  it('tells a removal and an addition, too, where it has seen nothing of the time between', async () => {
+    await started('a');
+    server.breakWatches();
+    server.delete('a');
+    server.put('a');
+    server.compact();
+    await inSync();
+    expect(changes).to.deep.equal(['added a', 'removed a', 'added a']);
+  });
+
+  it('takes a thousand events in one chunk', async () => {
+    await started('a');
+    const lines = Array.from({ length: 1000 }, (_, index) => event('ADDED', `many-${index}`, 1000 + index));
+    server.send(`${lines.join('\n')}\n`);
+    await world.until(() => store.size === 1001, 'all of them');
+    expect(changes.at(-1)).to.equal('added many-999');
+  });
+
+  it('takes characters that are split across chunks, and objects that are longer than a chunk', async () => {
+    await started('a');
+    const names: unknown[] = [];
+    store.subscribe(({ after }) => names.push(after?.name));
+    const long = JSON.stringify({
+      type: 'ADDED',
+      object: { metadata: metadata('öäü-🐬', 2000), note: 'x'.repeat(300_000) },
+    });
+    const bytes = new TextEncoder().encode(`${event('ADDED', '🐬-ß', 1999)}\n${long}\n`);
+    for (let start = 0; start < 200; start += 1) {
+      server.send(bytes.slice(start, start + 1));
+      await world.advance(0);
+    }
+    server.send(bytes.slice(200));
+    await world.until(() => names.length === 2, 'both');
+    expect(names).to.deep.equal(['🐬-ß', 'öäü-🐬']);
+    expect(store.get('ns', 'öäü-🐬')?.size).to.be.above(300_000);
+  });
+
+  it('leaves an object out whose projection throws, and goes on with the others', async () => {
+    const usual = project;
+    project = (raw) => {
+      if ((raw as FakeObject)['bad']) throw new Error('expected a good one');
+      return usual(raw);
+    };
+    server.put('listed-bad', { bad: true });
+    await expectOnly('good');
+    server.put('watched-bad', { bad: true });
+    server.put('good', { bad: true });
+    server.put('fine');
+    await world.until(() => store.get('ns', 'fine') !== undefined, 'the fine one');
+    expect(store.values().map(({ name }) => name)).to.deep.equal(['fine']);
+    expect(log.of('error')).to.have.length(3);
+    expect(listed()).to.equal(1);
+  });
+
+  it('takes an object out that its projection does not want any more', async () => {
+    const usual = project;
+    project = (raw) => ((raw as FakeObject)['unwanted'] ? null : usual(raw));
+    await started('a', 'b');
+    server.put('a', { unwanted: true });
+    await world.until(() => store.size === 1, 'a to leave');
+    server.delete('a');
+    server.delete('b');
+    await inSync();
+    expect(changes).to.deep.equal(['added a', 'added b', 'removed a', 'removed b']);
+  });
+
+  it('leaves out what is no event, no object or no kind that it knows', async () => {
+    await started('a');
+    for (const line of [
+      { type: 'ADDED' },
+      { type: 'ADDED', object: null },
+      { type: 'MODIFIED', object: { metadata: {} } },
+      { type: 'DELETED', object: { metadata: { name: 'a' } } },
+      { type: 'BOOKMARK', object: {} },
+      { type: 'RENAMED', object: { metadata: metadata('x', 1) } },
+      {},
+    ]) {
+      server.send(`${JSON.stringify(line)}\n\n`);
+    }
+    server.put('b');
+    await inSync();
+    expect(listed()).to.equal(1);
+    expect(log.of('error')).to.have.length(7);
+  });
+
+  it('goes on when a subscriber throws, and calls the others', async () => {
+    store.subscribe(() => {
+      throw new Error('not me');
+    });
+    const seen: string[] = [];
+    store.subscribe((change) => seen.push(described(change)));
+    await started('a');
+    server.put('b');
+    server.delete('a');
+    await inSync();
+    expect(seen).to.deep.equal(['added a', 'added b', 'removed a']);
+    expect(listed()).to.equal(1);
+  });
+
+  it('removes only what it has put there itself from a store that it shares', async () => {
+    store.put({ namespace: 'elsewhere', name: 'other', uid: 'u', resourceVersion: '1', size: 0 });
+    server.put('a');
+    run();
+    await world.until(() => reflector.hasSynced, 'the first list');
+    await watching();
+    server.compact();
+    server.delete('a');
+    server.compact();
+    server.breakWatches();
+    await world.until(() => store.size === 1, 'a to be gone');
+    expect(store.get('elsewhere', 'other')).not.to.equal(undefined);
+  });
+
+  it('resolves `synced` once the first list is in the store, and not before', async () => {
+    server.put('a');
+    server.lists.push((_, response) => json(response, 500, {}));
+    run();
+    let resolved = false;
+    void reflector.synced.then(() => {
+      resolved = true;
+    });
+    await world.until(() => log.lines.length === 1, 'the failure');
+    expect([resolved, reflector.hasSynced, reflector.ageMilliseconds]).to.deep.equal([false, false, null]);
+    await inSync();
+    await reflector.synced;
+    expect(store.size).to.equal(1);
+  });
+
+  it('ends at once when aborted, wherever it is', async () => {
+    server.lists.push(() => {});
+    run();
+    await world.until(() => listed() === 1, 'the list');
+    stop.abort();
+    await running;
+    await reflector.synced;
+    expect(reflector.hasSynced).to.equal(false);
+  });
+
+  it('ends at once when aborted while it waits after a failure', async () => {
+    server.lists.push((_, response) => json(response, 500, {}));
+    run();
+    await world.until(() => log.lines.length === 1, 'the failure', 0);
+    stop.abort();
+    await running;
+    expect(listed()).to.equal(1);
+  });
+
+  async function expectOnly(name: string): Promise<void> {
+    server.put(name);
+    run();
+    await world.until(() => reflector.hasSynced, 'the first list');
+    await watching();
+    expect(store.values().map((thing) => thing.name)).to.deep.equal([name]);
+  }
+});
+
+function described({ type, before, after }: Change<Thing>): string {
+  return `${type} ${(after ?? before)?.name}`;
+}
+
+function sorted(names: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  return Object.entries(names).sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+function metadata(name: string, version: number): FakeObject['metadata'] {
+  return { namespace: 'ns', name, uid: `uid-of-${name}`, resourceVersion: String(version) };
+}
+
+function event(type: string, name: string, version: number): string {
+  return JSON.stringify({ type, object: { metadata: metadata(name, version) } });
+}
