@@ -44,6 +44,10 @@ export function gather(
       ...facts,
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       memory: memoryOf(rollout, revision, state.ages),
+      // Nobody fills these in while clusters are neither queued nor handed back.
+      createFailure: null,
+      handedBack: false,
+      fleetQueue: null,
       policyProblem: problem,
       ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),
     };
@@ -69,6 +73,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, ages: Ages): R
   return {
     proven: progress?.proven ?? false,
     takenDown: progress?.takenDown ?? [],
+    updatedOutOfTurn: [],
     sinceProgressSeconds: age('progress', progress?.lastProgressAt),
     switchoverTries: progress?.tries?.count ?? 0,
     sinceLastTrySeconds: age('try', progress?.tries?.lastEndedAt),

@@ -1,7 +1,9 @@
-import type { Decision } from './decision.ts';
+import type { Decision, Hold, HoldRule } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isProven } from './failing-revision.ts';
+import { updatedMemberOwes } from './gates.ts';
 import { holdEverything, holdEverythingButRepairs, holdUntouchable, snapshotImpossible } from './holds.ts';
+import { lowerPartition } from './lower-partition.ts';
 import {
   membersDown,
   membersRunning,
@@ -18,8 +20,8 @@ import type { ClusterSnapshot } from './snapshot.ts';
 
 type Rule = (situation: Situation) => Outcome | null;
 
-/** The whole procedure: the first rule that has something to say ends it. */
-const procedure: readonly Rule[] = [
+/** The whole procedure under OnDelete: the first rule that has something to say ends it. */
+const onDelete: readonly Rule[] = [
   (situation) => held(holdUntouchable(situation)),
   takeBackDemotion, // a demotion of ours never outlives its reason, whatever else holds
   withItsStep, // everything stands still
@@ -27,6 +29,7 @@ const procedure: readonly Rule[] = [
   membersDown, // they do no work: all at once
   (situation) => held(holdEverythingButRepairs(situation)),
   nothingDue,
+  fleetHold, // from here on members that work are taken
   membersUnreachable,
   primaryAway, // a failover is waited for
   rolesHold, // from here on a quorum is needed, and somebody who leads it
@@ -36,6 +39,19 @@ const procedure: readonly Rule[] = [
   membersImpaired,
   healthyReplicas,
   primaryLast,
+];
+
+/** Partition mode has the same holds; its one step is a lower partition, and the StatefulSet deletes the pods. */
+const partition: readonly Rule[] = [
+  (situation) => held(holdUntouchable(situation)),
+  takeBackDemotion,
+  withItsStep,
+  revisionFails,
+  (situation) => held(holdEverythingButRepairs(situation)),
+  fleetHold,
+  lowerPartition,
+  nothingDue,
+  (situation) => held(updatedMemberOwes(situation)), // the StatefulSet is at work
 ];
 
 /**
@@ -53,11 +69,13 @@ export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decisi
     stale,
     proven: isProven(situation),
     complete: isComplete(situation, stale),
+    progressDeadlineExceeded: isStuck(situation, stale, outcome?.hold ?? null),
     lookAgainInSeconds: situation.deadlines.soonestSeconds,
   };
 }
 
 function firstOutcome(situation: Situation): Outcome | null {
+  const procedure = situation.policy.mode === 'Partition' ? partition : onDelete;
   for (const rule of procedure) {
     const outcome = rule(situation);
     if (outcome !== null) return outcome;
@@ -74,6 +92,35 @@ function withItsStep(situation: Situation): Outcome | null {
   return hold?.rule === 'StrategyNotOnDelete' ? take({ kind: 'setStrategy' }) : held(hold);
 }
 
+/** Members that are down need no slot, and what has begun keeps it. */
+function fleetHold({ snapshot, overridden }: Situation): Outcome | null {
+  const { fleetQueue } = snapshot;
+  return fleetQueue === null || overridden.has('AwaitingFleetSlot')
+    ? null
+    : wait({ rule: 'AwaitingFleetSlot', ...fleetQueue });
+}
+
+/** Waits that somebody has asked for are no lack of progress. */
+const askedFor: ReadonlySet<HoldRule> = new Set([
+  'FeatureGateOff',
+  'HandedBack',
+  'ReconciliationStopped',
+  'ClusteringStopped',
+  'Offline',
+  'ForcedRollingUpdate',
+  'Paused',
+  'AwaitingFleetSlot',
+  'AwaitingApproval',
+  'PrimaryWaitsForHeld',
+  'PartitionReached',
+  'ClusterDeleting',
+]);
+
+function isStuck({ snapshot, policy, deadlines }: Situation, stale: number, hold: Hold | null): boolean {
+  if (stale === 0 || (hold !== null && askedFor.has(hold.rule))) return false;
+  return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
+}
+
 function rolesHold(situation: Situation): Outcome | null {
   return held(rolesMoving(situation));
 }
@@ -86,7 +133,7 @@ function revisionFails(situation: Situation): Outcome | null {
   const quorumLost = participating < majority;
   const timeIsUp =
     quorumLost && deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
-  return (timeIsUp ? membersDown(situation) : null) ?? wait(hold);
+  return (timeIsUp && policy.mode === 'OnDelete' ? membersDown(situation) : null) ?? wait(hold);
 }
 
 function isComplete(situation: Situation, stale: number): boolean {

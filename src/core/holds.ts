@@ -25,6 +25,7 @@ const everything: readonly HoldRuleFunction[] = [
   policyUnknown, // never act on defaults when the user has said something else
   statefulSetDeleting, // being re-created: its revisions are about to start anew
   statefulSetNotObserved, // updateRevision may still belong to the template before
+  handedBack, // the user took the cluster back
   reconciliationStopped, // the user has told MOCO to keep its hands off: so do we
   clusteringStopped, // nobody would switch over or fail over
   offline, // scaled to nothing on purpose
@@ -36,6 +37,7 @@ const everything: readonly HoldRuleFunction[] = [
 
 /** Nothing but the deletion of due members that are down. */
 const everythingButRepairs: readonly HoldRuleFunction[] = [
+  pausedButForRepairs,
   notReconciled, // the template that MOCO wants may be another one
   notInitialized, // a clone or a restore would start from the beginning
   memberMissing, // its pod may come up in any state
@@ -77,7 +79,7 @@ function awaitingOwnWrite({ snapshot }: Situation): Hold | null {
 }
 
 function featureGateOff({ policy }: Situation): Hold | null {
-  return policy.onDelete ? null : { rule: 'FeatureGateOff' };
+  return policy.mode === 'Observe' ? { rule: 'FeatureGateOff' } : null;
 }
 
 function policyUnknown({ snapshot }: Situation): Hold | null {
@@ -92,6 +94,10 @@ function statefulSetNotObserved({ snapshot }: Situation): Hold | null {
   return snapshot.statefulSet?.observed && snapshot.statefulSet.updateRevision !== ''
     ? null
     : { rule: 'StatefulSetNotObserved' };
+}
+
+function handedBack({ snapshot, policy }: Situation): Hold | null {
+  return policy.mode === 'OnDelete' && snapshot.handedBack ? { rule: 'HandedBack' } : null;
 }
 
 function reconciliationStopped({ snapshot }: Situation): Hold | null {
@@ -112,14 +118,18 @@ function forcedRollingUpdate({ snapshot }: Situation): Hold | null {
     : null;
 }
 
-function strategyNotOnDelete({ snapshot }: Situation): Hold | null {
+function strategyNotOnDelete({ snapshot, policy }: Situation): Hold | null {
   const { statefulSet } = snapshot;
-  return statefulSet?.strategy === 'OnDelete' && statefulSet.labelled
+  return policy.mode !== 'OnDelete' || (statefulSet?.strategy === 'OnDelete' && statefulSet.labelled)
     ? null
     : { rule: 'StrategyNotOnDelete', labelled: statefulSet?.labelled ?? false };
 }
 
 function paused({ policy }: Situation): Hold | null {
+  return policy.paused && !policy.repairWhilePaused ? { rule: 'Paused' } : null;
+}
+
+function pausedButForRepairs({ policy }: Situation): Hold | null {
   return policy.paused ? { rule: 'Paused' } : null;
 }
 
@@ -127,7 +137,8 @@ function paused({ policy }: Situation): Hold | null {
 const mostRevisions = 3;
 const flappingWindowSeconds = 600;
 
-function revisionFlapping({ snapshot, deadlines }: Situation): Hold | null {
+function revisionFlapping({ snapshot, deadlines, overridden }: Situation): Hold | null {
+  if (overridden.has('RevisionFlapping')) return null;
   const recent = snapshot.memory.recentRevisionAgesSeconds.filter(
     (ageSeconds) => !deadlines.reached(ageSeconds, flappingWindowSeconds),
   );
@@ -145,8 +156,8 @@ function notInitialized({ snapshot }: Situation): Hold | null {
   return snapshot.cluster.initialized ? null : { rule: 'NotInitialized' };
 }
 
-function memberMissing({ missing }: Situation): Hold | null {
-  return missing.length > 0 ? { rule: 'MemberMissing', members: missing } : null;
+function memberMissing({ missing, snapshot }: Situation): Hold | null {
+  return missing.length > 0 ? { rule: 'MemberMissing', members: missing, message: snapshot.createFailure } : null;
 }
 
 function scaling({ snapshot, members, replicas }: Situation): Hold | null {
