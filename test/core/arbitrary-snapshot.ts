@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 import { cluster } from './cluster-builder.ts';
@@ -88,7 +88,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     }),
     view: fc.constantFrom('right', 'as before', 'unhealthy'),
     statefulSet: rarely<object | null>(
-      {},
+      { currentRevision: 'old' },
       null,
       { deleting: true },
       { observed: false },
