@@ -49,6 +49,19 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   preventDelete: rarely(false, true),
 });
 
+function staged(one: Draft, stage: string, primary: boolean): Draft {
+  if (stage === 'anything') return one;
+  if (stage === 'nothing is broken') return { ...one, condition: 0 };
+  const demote = primary && one.age < 90 ? 'ours' : 'no';
+  return {
+    ...one,
+    condition: 0,
+    age: primary ? one.age : 600,
+    stale: primary,
+    demote: one.stale ? demote : one.demote,
+  };
+}
+
 function built(ordinal: number, { stale, condition, age, roleOff, demote, preventDelete }: Draft): MemberBuilder {
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.settledFor(age), age);
@@ -73,6 +86,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   .record({
     drafts: fc.constantFrom(1, 3, 3, 5, 7).chain((size) => fc.array(draft, { minLength: size, maxLength: size })),
     primary: fc.nat({ max: 6 }),
+    stage: fc.constantFrom('anything', 'anything', 'nothing is broken', 'only the primary is left'),
     missing: fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, fc.array(fc.nat({ max: 6 }), { maxLength: 2 })),
     extra: rarely(false, true),
     facts: fc.record({
@@ -116,10 +130,10 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       ownWritePending: rarely<string | null>(null, 'evict'),
     }),
   })
-  .map(({ drafts, primary, missing, extra, facts, view, statefulSet, budget, memory, around }) => {
+  .map(({ drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, memory, around }) => {
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
-      .members(...drafts.map((one, ordinal) => built(ordinal, one)))
+      .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
       .missing(...missing)
       .mysqlCluster(facts)
       .statefulSet(statefulSet)
