@@ -1,34 +1,25 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type AuditEvent, AuditLog } from './audit-log.ts';
-import { type AuditSettings, auditDefaults, auditPolicy, markerPath } from './audit-policy.ts';
+import type { AuditEvent } from './audit-log.ts';
+import { type AuditSettings, markerPath } from './audit-policy.ts';
 import { type Binaries, controlPlaneBinaries } from './build.ts';
-import { CertificateAuthority, type KeyPair, type Subject, writePrivateKey } from './certificates.ts';
-import { freePort } from './free-port.ts';
+import type { KeyPair, Subject } from './certificates.ts';
 import { Guard } from './guard.ts';
 import { type KubeconfigContent, writeKubeconfig } from './kubeconfig.ts';
-import { type PlainAnswer, plainRequest } from './plain-request.ts';
-import {
-  apiServerFlags,
-  controllerManagerFlags,
-  etcdFlags,
-  type ServerFiles,
-  type ServerOptions,
-} from './server-flags.ts';
-import { SupervisedProcess } from './supervised-process.ts';
+import { type Preparation, prepare } from './preparation.ts';
+import type { ServerOptions } from './server-flags.ts';
+import { type ServerName, Servers } from './servers.ts';
 import { until } from './until.ts';
 
 export type { AuditEvent } from './audit-log.ts';
 
 const run = promisify(execFile);
-const readyDeadlineMilliseconds = 120_000;
 const flushDeadlineMilliseconds = 10_000;
 const tokenSeconds = 24 * 3600;
-const portTries = 5;
 const kubectlOutputBytes = 64 * 1024 * 1024;
 
 export interface ControlPlaneOptions extends Partial<ServerOptions> {
@@ -43,7 +34,7 @@ export interface ControlPlaneOptions extends Partial<ServerOptions> {
   readonly onUnexpectedExit?: (explanation: string) => void;
 }
 
-export interface ServiceAccountName {
+interface ServiceAccountName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -54,12 +45,22 @@ export interface ServiceAccountName {
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binaries = await controlPlaneBinaries();
+  const { featureGates = {}, runtimeConfig = {}, moreControllers = [], moreApiServerFlags = [] } = options;
   const guard = new Guard();
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-control-plane-'));
   guard.remove(directory);
-  const controlPlane = new ControlPlane(binaries, guard, directory, options);
+  const preparation = await prepare(directory, options.audit ?? true);
+  const servers = new Servers({
+    binaries,
+    guard,
+    directory,
+    preparation,
+    server: { featureGates, runtimeConfig, moreControllers, moreApiServerFlags },
+    onUnexpectedExit: options.onUnexpectedExit ?? ((explanation) => process.stderr.write(`${explanation}\n`)),
+  });
+  const controlPlane = new ControlPlane({ binaries, guard, directory, preparation, servers });
   try {
-    await controlPlane.start();
+    await controlPlane.start(options.manifests ?? []);
   } catch (error) {
     await controlPlane.stop();
     throw error;
@@ -67,31 +68,35 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   return controlPlane;
 }
 
-/** A running etcd, kube-apiserver and kube-controller-manager. */
+interface Parts {
+  readonly binaries: Binaries;
+  readonly guard: Guard;
+  readonly directory: string;
+  readonly preparation: Preparation;
+  readonly servers: Servers;
+}
+
+/** A running etcd, kube-apiserver and kube-controller-manager, and the ways in. */
 export class ControlPlane {
+  /** Goes with the control plane. */
   readonly directory: string;
   readonly binaries: Binaries;
   readonly #guard: Guard;
-  readonly #options: ControlPlaneOptions;
-  readonly #adminToken = randomBytes(16).toString('hex');
-  #authority: CertificateAuthority | null = null;
-  #files: ServerFiles | null = null;
-  #auditLog: AuditLog | null = null;
-  #etcd: SupervisedProcess | null = null;
-  #apiServer: SupervisedProcess | null = null;
-  #controllerManager: SupervisedProcess | null = null;
+  readonly #preparation: Preparation;
+  readonly #servers: Servers;
   #kubeconfigs = 0;
 
-  constructor(binaries: Binaries, guard: Guard, directory: string, options: ControlPlaneOptions) {
+  constructor({ directory, binaries, guard, preparation, servers }: Parts) {
+    this.directory = directory;
     this.binaries = binaries;
     this.#guard = guard;
-    this.directory = directory;
-    this.#options = options;
+    this.#preparation = preparation;
+    this.#servers = servers;
   }
 
   /** Such as `https://127.0.0.1:23456`. */
   get server(): string {
-    return `https://127.0.0.1:${this.#startedFiles.apiServerPort}`;
+    return this.#servers.url;
   }
 
   /** Path of a kubeconfig of user `admin` in group `system:masters`. */
@@ -101,48 +106,29 @@ export class ControlPlane {
 
   /** Issues further certificates, for a webhook say. */
   get certificates(): { issue(subject: string | Subject, alternativeNames?: readonly string[]): Promise<KeyPair> } {
-    return this.#startedAuthority;
+    return this.#preparation.authority;
   }
 
   /** PEM of the authority behind every certificate here. A webhook's `caBundle` is the base64 of it. */
   get caBundle(): string {
-    return this.#startedAuthority.bundle;
+    return this.#preparation.authority.bundle;
   }
 
-  get pids(): { etcd: number | undefined; apiServer: number | undefined; controllerManager: number | undefined } {
-    return { etcd: this.#etcd?.pid, apiServer: this.#apiServer?.pid, controllerManager: this.#controllerManager?.pid };
-  }
-
-  get #startedAuthority(): CertificateAuthority {
-    return this.#authority ?? notStarted();
-  }
-
-  get #startedFiles(): ServerFiles {
-    return this.#files ?? notStarted();
-  }
-
-  get #serverOptions(): ServerOptions {
-    const { featureGates = {}, runtimeConfig = {}, moreControllers = [], moreApiServerFlags = [] } = this.#options;
-    return { featureGates, runtimeConfig, moreControllers, moreApiServerFlags };
+  get pids(): Servers['pids'] {
+    return this.#servers.pids;
   }
 
   /** Once, by {@link startControlPlane}. */
-  async start(): Promise<void> {
-    await this.#prepare();
-    await this.#startOnFreePort('etcdPort', () => this.#startEtcd());
-    await this.#startOnFreePort('apiServerPort', () => this.startApiServer());
-    await writeKubeconfig(this.adminKubeconfig, {
-      server: this.server,
-      authority: this.caBundle,
-      credentials: { token: this.#adminToken },
-    });
-    await this.apply(...(this.#options.manifests ?? []));
-    await this.startControllerManager();
+  async start(manifests: readonly string[]): Promise<void> {
+    await this.#servers.startStorageAndApi();
+    await this.#writeKubeconfig(this.adminKubeconfig, { token: this.#preparation.adminToken });
+    await this.apply(...manifests);
+    await this.#servers.startControllerManager();
   }
 
   /** A kubeconfig (path) that speaks as a ServiceAccount, with a token from the TokenRequest API: its RBAC is real. */
   async kubeconfigFor({ namespace, name }: ServiceAccountName): Promise<string> {
-    const answer = await this.#request(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
+    const answer = await this.#servers.request(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
       spec: { expirationSeconds: tokenSeconds },
@@ -153,7 +139,7 @@ export class ControlPlane {
       );
     }
     const { status } = JSON.parse(answer.body) as { status: { token: string } };
-    return this.#writeKubeconfig({ token: status.token }, namespace);
+    return this.#writeKubeconfig(this.#nextKubeconfig(), { token: status.token }, namespace);
   }
 
   /**
@@ -163,8 +149,8 @@ export class ControlPlane {
    * @param groups `system:masters` may do everything
    */
   async kubeconfigForUser(name: string, groups: readonly string[] = ['system:masters']): Promise<string> {
-    const { certificate, key } = await this.#startedAuthority.issue({ commonName: name, organizations: groups });
-    return this.#writeKubeconfig({ certificate, key });
+    const keyPair = await this.#preparation.authority.issue({ commonName: name, organizations: groups });
+    return this.#writeKubeconfig(this.#nextKubeconfig(), keyPair);
   }
 
   /** Runs kubectl as admin. Resolves to its standard output; throws with its standard error. */
@@ -204,14 +190,14 @@ export class ControlPlane {
    * before this call is in it.
    */
   async audit(): Promise<readonly AuditEvent[]> {
-    const log = this.#auditLog;
+    const log = this.#preparation.auditLog;
     if (log === null) {
       throw new Error('Expected a control plane with an audit log, got one that was started with audit: false');
     }
     // A record is written as a request ends, which can be a moment after its answer arrived. A request of our own,
     // made now, that is in the log already shows that the earlier ones are.
     const marker = `${markerPath}/${randomBytes(8).toString('hex')}`;
-    await this.#request(marker);
+    await this.#servers.request(marker);
     return until(
       async () => {
         const events = await log.read();
@@ -225,19 +211,13 @@ export class ControlPlane {
     );
   }
 
-  async killApiServer(): Promise<void> {
-    await this.#apiServer?.stop();
-    this.#apiServer = null;
+  killApiServer(): Promise<void> {
+    return this.#servers.killApiServer();
   }
 
   /** On the same port as before. Resolves once it is ready. */
-  async startApiServer(): Promise<void> {
-    if (this.#apiServer !== null && this.#apiServer.ended === null) {
-      throw new Error('Expected no API server running before starting one, got one that runs');
-    }
-    const apiServer = this.#spawn('kube-apiserver', apiServerFlags(this.#startedFiles, this.#serverOptions));
-    this.#apiServer = apiServer;
-    await this.#untilReady('kube-apiserver', apiServer, () => this.#request('/readyz'));
+  startApiServer(): Promise<void> {
+    return this.#servers.startApiServer();
   }
 
   async restartApiServer(): Promise<void> {
@@ -245,161 +225,38 @@ export class ControlPlane {
     await this.startApiServer();
   }
 
-  async killControllerManager(): Promise<void> {
-    await this.#controllerManager?.stop();
-    this.#controllerManager = null;
+  killControllerManager(): Promise<void> {
+    return this.#servers.killControllerManager();
   }
 
   /** Has no readiness to wait for: whatever it does is seen only by waiting for its effect. */
-  async startControllerManager(): Promise<void> {
-    const files = this.#startedFiles;
-    const { certificate, key } = await this.#startedAuthority.issue({
-      commonName: 'system:kube-controller-manager',
-      organizations: ['system:masters'],
-    });
-    await writeKubeconfig(files.controllerManagerKubeconfig, {
-      server: this.server,
-      authority: this.caBundle,
-      credentials: { certificate, key },
-    });
-    this.#controllerManager = this.#spawn(
-      'kube-controller-manager',
-      controllerManagerFlags(files, this.#serverOptions),
-    );
-    this.#watch(this.#controllerManager);
+  startControllerManager(): Promise<void> {
+    return this.#servers.startControllerManager();
+  }
+
+  /** What a server has written so far, for whoever wants to know why. */
+  log(name: ServerName): Promise<string> {
+    return readFile(join(this.directory, `${name}.log`), 'utf8');
   }
 
   /** Kills by pid, waits for the ends, removes the directory. Calling it again is harmless. */
   async stop(): Promise<void> {
-    await this.#controllerManager?.stop();
-    await this.#apiServer?.stop();
-    await this.#etcd?.stop();
+    await this.#servers.stop();
     await rm(this.directory, { recursive: true, force: true });
     await this.#guard.close();
   }
 
-  async #prepare(): Promise<void> {
-    const path = (name: string): string => join(this.directory, name);
-    const certificates = path('certificates');
-    await mkdir(certificates);
-    this.#authority = await CertificateAuthority.create(certificates);
-    const serving = await this.#authority.issue('kube-apiserver', ['127.0.0.1', 'localhost']);
-    const serviceAccountKey = join(certificates, 'service-account.key');
-    await writePrivateKey(serviceAccountKey);
-    await writeFile(path('tokens.csv'), `${this.#adminToken},admin,admin,"system:masters"\n`, { mode: 0o600 });
-    this.#files = {
-      etcdData: path('etcd'),
-      etcdPort: 0,
-      apiServerPort: 0,
-      authority: this.#authority.bundlePath,
-      servingCertificate: serving.certificate,
-      servingKey: serving.key,
-      serviceAccountKey,
-      tokens: path('tokens.csv'),
-      controllerManagerKubeconfig: path('kube-controller-manager.kubeconfig'),
-      audit: await this.#prepareAudit(),
-    };
+  #nextKubeconfig(): string {
+    return join(this.directory, `user-${this.#kubeconfigs++}.kubeconfig`);
   }
 
-  async #prepareAudit(): Promise<ServerFiles['audit']> {
-    const wanted = this.#options.audit ?? true;
-    if (wanted === false) {
-      return null;
-    }
-    const policy = join(this.directory, 'audit-policy.json');
-    const log = join(this.directory, 'audit.log');
-    const settings = { ...auditDefaults, ...(wanted === true ? {} : wanted) };
-    await writeFile(policy, JSON.stringify(auditPolicy(settings)));
-    await writeFile(log, '', { mode: 0o600 });
-    this.#auditLog = new AuditLog(log);
-    return { policy, log };
-  }
-
-  /** A port that was free when asked for can be taken a moment later; then another one. */
-  async #startOnFreePort(which: 'etcdPort' | 'apiServerPort', start: () => Promise<void>): Promise<void> {
-    for (let tried = 1; ; tried++) {
-      this.#files = { ...this.#startedFiles, [which]: await freePort() };
-      try {
-        await start();
-        return;
-      } catch (error) {
-        if (tried === portTries || !String(error).includes('address already in use')) {
-          throw error;
-        }
-      }
-    }
-  }
-
-  async #startEtcd(): Promise<void> {
-    const files = this.#startedFiles;
-    const etcd = this.#spawn('etcd', etcdFlags(files));
-    this.#etcd = etcd;
-    await this.#untilReady('etcd', etcd, () => plainRequest({ url: `http://127.0.0.1:${files.etcdPort}/readyz` }));
-  }
-
-  #spawn(name: keyof Binaries, flags: readonly string[]): SupervisedProcess {
-    return new SupervisedProcess({
-      name,
-      command: this.binaries[name],
-      flags,
-      logFile: join(this.directory, `${name}.log`),
-      guard: this.#guard,
-    });
-  }
-
-  async #untilReady(name: string, server: SupervisedProcess, ask: () => Promise<PlainAnswer>): Promise<void> {
-    let last = 'no answer';
-    await until(
-      async () => {
-        if (server.ended !== null) {
-          throw new Error(server.explain(`${name} ended before it was ready (${server.ended})`));
-        }
-        try {
-          const answer = await ask();
-          last = `${answer.status} ${answer.body}`;
-          return answer.status === 200 ? true : undefined;
-        } catch (error) {
-          last = String(error);
-          return undefined;
-        }
-      },
-      readyDeadlineMilliseconds,
-      () => server.explain(`${name} was not ready within ${readyDeadlineMilliseconds} ms (last: ${last})`),
-    );
-    this.#watch(server);
-  }
-
-  #watch(server: SupervisedProcess): void {
-    server.watch(this.#options.onUnexpectedExit ?? ((explanation) => process.stderr.write(`${explanation}\n`)));
-  }
-
-  #request(path: string, body?: unknown): Promise<PlainAnswer> {
-    return plainRequest({
-      url: `${this.server}${path}`,
-      method: body === undefined ? 'GET' : 'POST',
-      authority: this.caBundle,
-      token: this.#adminToken,
-      body,
-    });
-  }
-
-  async #writeKubeconfig(credentials: KubeconfigContent['credentials'], namespace?: string): Promise<string> {
-    const path = join(this.directory, `user-${this.#kubeconfigs++}.kubeconfig`);
-    await writeKubeconfig(path, {
-      server: this.server,
-      authority: this.caBundle,
-      credentials,
-      ...(namespace === undefined ? {} : { namespace }),
-    });
+  async #writeKubeconfig(
+    path: string,
+    credentials: KubeconfigContent['credentials'],
+    namespace?: string,
+  ): Promise<string> {
+    const content = { server: this.server, authority: this.caBundle, credentials };
+    await writeKubeconfig(path, namespace === undefined ? content : { ...content, namespace });
     return path;
   }
-
-  /** What a server has written so far, for whoever wants to know why. */
-  log(name: Exclude<keyof Binaries, 'kubectl'>): Promise<string> {
-    return readFile(join(this.directory, `${name}.log`), 'utf8');
-  }
-}
-
-function notStarted(): never {
-  throw new Error('Expected a control plane that has been started, got one that has not');
 }

@@ -201,7 +201,9 @@ class Moco implements MocoStandIn {
     );
     if (endsWithStatus) {
       // The StatefulSet as it was before: the real one reads a cache that doesn't show its own writes yet.
-      const cluster = this.#objects.view(namespace, clusterName)?.cluster ?? view.cluster;
+      const latest = this.#objects.view(namespace, clusterName)?.cluster ?? view.cluster;
+      // Of the generation that was reconciled: where it has changed meanwhile, the old object's version is refused.
+      const cluster = latest.metadata.generation === view.cluster.metadata.generation ? latest : view.cluster;
       const status = reconciledStatus({ ...view, cluster }, failure === null, this.#world.wall());
       await this.#performAll(status === null ? [] : [status]);
     }

@@ -18,7 +18,6 @@ import {
   preventDeleteAnnotation,
 } from '../../src/moco/names.ts';
 import { isTrue } from './conditions.ts';
-import { storageClasses } from './kinds.ts';
 import {
   clusterLabels,
   clusterWebhook,
@@ -33,9 +32,6 @@ import { clusterWebhookPath, type MocoWebhookServer, statefulSetWebhookPath } fr
 import type { Body } from './write.ts';
 
 export const clusterDefinitionFile = fileURLToPath(new URL('crd/moco.cybozu.com_mysqlclusters.yaml', import.meta.url));
-
-/** The default StorageClass, under which claims can grow. */
-export const defaultStorageClass = 'std';
 
 const pollMilliseconds = 50;
 /** A namespace that every API server has, for a request that is never carried out. */
@@ -61,12 +57,11 @@ function clusterScoped(group: string, version: string, plural: string, kind: str
 
 /**
  * Puts into the API server what MOCO's installation does: its definition of MySQLCluster, its webhooks (answered at
- * `webhook`), its policy against deleting a protected pod; and a default StorageClass. Resolves once the kind is served
- * and the webhook consulted. May be done again.
+ * `webhook`), its policy against deleting a protected pod. Resolves once the kind is served and the webhook consulted. May
+ * be done again.
  */
 export async function installMoco(client: ApiClient, world: World, webhook: MocoWebhookServer): Promise<void> {
   await apply(client, customResourceDefinitions, parse(await readFile(clusterDefinitionFile, 'utf8')) as Body);
-  await apply(client, storageClasses, storageClass());
   await apply(client, mutatingWebhookConfigurations, webhookConfiguration(webhook));
   await apply(client, policies, deleteValidator());
   await apply(client, bindings, {
@@ -140,17 +135,6 @@ async function isConsulted(client: ApiClient): Promise<boolean> {
     },
   });
   return made.spec.updateStrategy?.rollingUpdate?.partition === 1;
-}
-
-function storageClass(): Body {
-  return {
-    metadata: {
-      name: defaultStorageClass,
-      annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
-    },
-    provisioner: 'example.com/none',
-    allowVolumeExpansion: true,
-  };
 }
 
 function webhookConfiguration(server: MocoWebhookServer): Body {

@@ -21,7 +21,12 @@ const requestsPerSecond = 500;
 async function main(flags: Flags): Promise<void> {
   const connection = connect({ kubeconfigPath: flags.kubeconfig });
   const world = realWorld(connection.exchange);
-  const client = new ApiClient({ world, qps: requestsPerSecond, burst: requestsPerSecond, userAgent: 'moco-controller' });
+  const client = new ApiClient({
+    world,
+    qps: requestsPerSecond,
+    burst: requestsPerSecond,
+    userAgent: 'moco-controller',
+  });
   const webhook = await startMocoWebhookServer();
   await installMoco(client, world, webhook);
   const moco = await startMoco({ client, world, log, partitionController: flags.partitionController });

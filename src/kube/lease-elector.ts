@@ -47,6 +47,7 @@ export class LeaseElector {
   #leading = false;
   /** The start of the last renewal that succeeded: the lease was ours from then on at the latest. */
   #renewedAtMilliseconds = Number.NEGATIVE_INFINITY;
+  #signal: AbortSignal | null = null;
   #running: Promise<void> | null = null;
 
   constructor(options: LeaseElectorOptions) {
@@ -71,15 +72,17 @@ export class LeaseElector {
 
   /**
    * Whether a write may be started now. Judged by the clock at every call: false once the renew deadline has passed,
-   * even where the timer that should have noticed is late, because the process was stopped or the loop blocked.
+   * even where the timer that should have noticed is late, because the process was stopped or the loop blocked; and
+   * from the very moment of an abort or a release.
    */
   isLeader(): boolean {
-    return this.#leading && this.#leftMilliseconds() > 0;
+    return this.#leading && !this.#ending && this.#leftMilliseconds() > 0;
   }
 
   /** Waits for the lease, keeps it, and ends when it is lost, released, or `signal` aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void> {
-    this.#running ??= this.#run(AbortSignal.any([signal, this.#stop.signal]));
+    this.#signal ??= AbortSignal.any([signal, this.#stop.signal]);
+    this.#running ??= this.#run(this.#signal);
     return this.#running;
   }
 
@@ -150,6 +153,10 @@ export class LeaseElector {
       cancel();
       if (this.#observed && holderOf(this.#observed.lease) !== identity) return;
     }
+  }
+
+  get #ending(): boolean {
+    return this.#signal?.aborted ?? false;
   }
 
   #leftMilliseconds(): number {

@@ -13,6 +13,12 @@ const definitions = ['../../config/crd', '../../hack/moco/crd'].map((path) =>
 );
 
 let shared: Promise<ControlPlane> | null = null;
+const closers: (() => Promise<void>)[] = [];
+
+/** Whatever lives on the shared control plane ends before it does, the last that came first. */
+export function beforeControlPlaneStops(close: () => Promise<void>): void {
+  closers.push(close);
+}
 
 /**
  * The one control plane of a whole test run. The first file that asks starts it, the root `after` of the run stops it.
@@ -27,6 +33,7 @@ function sharedControlPlane(): Promise<ControlPlane> {
 // In the root suite, whichever file imports this first: mocha runs it once, after every test there is.
 after(async function stopSharedControlPlane() {
   this.timeout(stopDeadlineMilliseconds);
+  for (const close of closers.toReversed()) await close();
   await (await shared)?.stop();
 });
 

@@ -104,18 +104,19 @@ export async function list<O extends KubernetesObject>(
   return items;
 }
 
-/** A merge patch by nobody in particular. */
+/** A merge patch, by nobody in particular unless told. */
 export async function patch<O extends KubernetesObject>(
   client: ApiClient,
   kind: WrittenKind,
   name: string,
   body: unknown,
   subresource?: string,
+  fieldManager = 'somebody',
 ): Promise<O> {
   return client.call<O>({
     method: 'PATCH',
     path: path(writtenKinds[kind], { namespace, name, ...(subresource === undefined ? {} : { subresource }) }),
-    query: { fieldManager: 'somebody' },
+    query: { fieldManager },
     contentType: 'application/merge-patch+json',
     body,
     lane: 'disrupt',

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { ApiClient } from '../../src/kube/api-client.ts';
-import { path } from '../../src/kube/resource.ts';
 import { writtenKinds } from '../../hack/moco/kinds.ts';
+import type { Condition } from '../../hack/moco/objects.ts';
 import { isRecord, same } from '../../hack/moco/same.ts';
 import type { WrittenKind } from '../../hack/moco/write.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { path } from '../../src/kube/resource.ts';
 
 /**
  * How histories are compared: cut at the actions; between two actions every object has its sequence of *tracks* (the
@@ -43,18 +44,60 @@ interface Action {
 const kinds: readonly WrittenKind[] = ['MySQLCluster', 'StatefulSet', 'PodDisruptionBudget', 'Pod'];
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-export function recordedHistory(name: string): readonly Segment[] {
-  const file = new URL(`../hack/moco/recorded/${name}.json`, import.meta.url);
-  const { events } = JSON.parse(readFileSync(file, 'utf8')) as { events: readonly (Shown | Action)[] };
+/** Recordings of one cluster, one after the other, as one history. The first is that of its creation. */
+export function recordedHistory(names: readonly string[]): readonly Segment[] {
   const history = new History();
-  for (const event of events) {
-    if ('action' in event) {
-      history.act(event.action as string);
+  for (const event of withoutRace(names.flatMap(recordedEvents))) {
+    if (isAction(event)) {
+      history.act(event.action);
     } else {
-      history.show(event as Shown);
+      history.show(event);
     }
   }
   return history.segments;
+}
+
+function recordedEvents(name: string): readonly (Shown | Action)[] {
+  const file = new URL(`../hack/moco/recorded/${name}.json`, import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { events: readonly (Shown | Action)[] }).events;
+}
+
+/**
+ * When the cluster was created, the real one happened to apply the StatefulSet once more from a cache that didn't have
+ * it yet, and the partition, on its way down already, began anew. What came before that second apply is left out, and
+ * the generations that it cost are taken off for as long as that StatefulSet lives.
+ */
+function withoutRace(events: readonly (Shown | Action)[]): readonly (Shown | Action)[] {
+  const isSet = (event: Shown | Action): event is Shown => !isAction(event) && event.kind === 'StatefulSet';
+  const generation = (event: Shown): number => event.meta.generation ?? 0;
+  const secondAction = events.findIndex((event, index) => index > 0 && isAction(event));
+  const created = events.slice(0, secondAction).filter(isSet);
+  const reset = created.findLast((event) => same(event['updateStrategy'], fullPartition));
+  const lost = created.filter((event) => reset !== undefined && generation(event) < generation(reset));
+  const cost = reset === undefined ? 0 : generation(reset) - 1;
+  const end = events.findIndex((event) => isSet(event) && event.type === 'DELETED');
+  return events
+    .map((event, index) => (isSet(event) && index <= end && !lost.includes(event) ? younger(event, cost) : event))
+    .filter((event) => !isSet(event) || !lost.includes(event));
+}
+
+const fullPartition = { type: 'RollingUpdate', rollingUpdate: { partition: 3 } };
+
+function younger(event: Shown, generations: number): Shown {
+  const status = isRecord(event['status']) ? event['status'] : {};
+  const { observedGeneration } = status;
+  return {
+    ...event,
+    meta: { ...event.meta, generation: (event.meta.generation ?? 0) - generations },
+    status:
+      typeof observedGeneration === 'number'
+        ? { ...status, observedGeneration: observedGeneration - generations }
+        : status,
+  };
+}
+
+function isAction(event: Shown | Action): event is Action {
+  return 'action' in event;
 }
 
 /** Grows with every event; its last segment is the one that goes on. */
@@ -85,16 +128,10 @@ export class History {
       return;
     }
     segment.ends.set(name, shown.type === 'DELETED' ? null : endOf(shown));
-    // The first sight of an object that was there before the history began is no change.
-    if (!same(before, track) && !(before === undefined && shown.type === 'MODIFIED' && isQuiet(shown))) {
+    if (!same(before, track)) {
       segment.tracks.set(name, [...(segment.tracks.get(name) ?? []), track]);
     }
   }
-}
-
-/** A recording begins in the middle of the life of most objects: its first event of a PodDisruptionBudget is one of status. */
-function isQuiet({ kind }: Shown): boolean {
-  return kind === 'PodDisruptionBudget';
 }
 
 function trackOf(shown: Shown): Track {
@@ -128,14 +165,14 @@ function podTrack({ meta, ...shown }: Shown): Track {
     labels,
     owner: meta.owner,
     image: shown['image'],
-    ...(meta.deletionTimestamp === undefined ? { ready: hasCondition(shown, 'Ready=True') } : { deleting: true }),
+    ...(meta.deletionTimestamp === undefined ? { ready: isReady(shown) } : { deleting: true }),
   };
 }
 
 /** What MOCO's reconciler decided about this generation, whether StatefulSetReady followed at once or a moment later. */
 function reconciledOf(shown: Shown): unknown {
   const status = isRecord(shown['status']) ? shown['status'] : {};
-  const conditions = conditionsOf(shown).filter((condition) => /^Reconcil/.test(condition));
+  const conditions = conditionsOf(shown).filter((condition) => condition.startsWith('Reconcil'));
   return { reconcileInfo: status['reconcileInfo'], conditions };
 }
 
@@ -156,7 +193,9 @@ function endOf(shown: Shown): object {
       return { updateStrategy, status, managers: [...(meta.managers ?? [])].sort(), ...annotationsOf(shown) };
     case 'PodDisruptionBudget': {
       const { conditions, ...counts } = status;
-      const reasons = Array.isArray(conditions) ? conditions.map((condition: { reason: string }) => condition.reason) : [];
+      const reasons = Array.isArray(conditions)
+        ? conditions.map((condition: { reason: string }) => condition.reason)
+        : [];
       return { spec, counts, reasons };
     }
     default:
@@ -181,8 +220,8 @@ function conditionsOf(shown: Readonly<Record<string, unknown>>): string[] {
   return Array.isArray(conditions) ? conditions.filter((condition) => typeof condition === 'string') : [];
 }
 
-function hasCondition(shown: Readonly<Record<string, unknown>>, condition: string): boolean {
-  return conditionsOf(shown).includes(condition);
+function isReady(shown: Readonly<Record<string, unknown>>): boolean {
+  return conditionsOf(shown).some((condition) => condition.split(' ')[0] === 'Ready=True');
 }
 
 /** Watches everything of one cluster into a history. Resolves once every watch is open. */
@@ -226,7 +265,7 @@ function shownOf(type: Shown['type'], kind: string, object: Readonly<Record<stri
   const spec = (object['spec'] ?? {}) as Record<string, unknown>;
   const status = (object['status'] ?? {}) as Record<string, unknown>;
   const meta = { ...metadata, owner: ownersOf(metadata), managers: managersOf(metadata) } as unknown as Shown['meta'];
-  const conditions = Array.isArray(status['conditions']) ? status['conditions'] : [];
+  const conditions = (status['conditions'] ?? []) as readonly Condition[];
   const words = conditions.map(wordOf);
   switch (kind) {
     case 'MySQLCluster':
@@ -249,10 +288,13 @@ function shownOf(type: Shown['type'], kind: string, object: Readonly<Record<stri
   }
 }
 
-function wordOf(condition: Readonly<Record<string, unknown>>): string {
-  const { type, status, reason, observedGeneration } = condition;
-  const generation = observedGeneration === undefined ? '' : ` gen ${String(observedGeneration)}`;
-  return `${String(type)}=${String(status)}${reason === undefined ? '' : ` ${String(reason)}`}${generation}`;
+function wordOf({ type, status, reason, observedGeneration }: Condition): string {
+  const words = [
+    `${type}=${status}`,
+    reason,
+    observedGeneration === undefined ? undefined : `gen ${observedGeneration}`,
+  ];
+  return words.filter((word) => word !== undefined && word !== '').join(' ');
 }
 
 function imageOf(podSpec: unknown): unknown {

@@ -1,0 +1,170 @@
+import { join } from 'node:path';
+import type { Binaries } from './build.ts';
+import { freePort } from './free-port.ts';
+import type { Guard } from './guard.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
+import { type PlainAnswer, plainRequest } from './plain-request.ts';
+import type { Preparation } from './preparation.ts';
+import {
+  apiServerFlags,
+  controllerManagerFlags,
+  etcdFlags,
+  type ServerFiles,
+  type ServerOptions,
+} from './server-flags.ts';
+import { SupervisedProcess } from './supervised-process.ts';
+import { until } from './until.ts';
+
+const readyDeadlineMilliseconds = 120_000;
+const portTries = 5;
+
+export type ServerName = Exclude<keyof Binaries, 'kubectl'>;
+
+export interface ServersOptions {
+  readonly binaries: Binaries;
+  readonly guard: Guard;
+  readonly directory: string;
+  readonly preparation: Preparation;
+  readonly server: ServerOptions;
+  readonly onUnexpectedExit: (explanation: string) => void;
+}
+
+/** The three processes: their starts, their readiness, their ends. */
+export class Servers {
+  readonly #options: ServersOptions;
+  #files: ServerFiles;
+  #etcd: SupervisedProcess | null = null;
+  #apiServer: SupervisedProcess | null = null;
+  #controllerManager: SupervisedProcess | null = null;
+
+  constructor(options: ServersOptions) {
+    this.#options = options;
+    this.#files = options.preparation.files;
+  }
+
+  get pids(): { etcd: number | undefined; apiServer: number | undefined; controllerManager: number | undefined } {
+    return { etcd: this.#etcd?.pid, apiServer: this.#apiServer?.pid, controllerManager: this.#controllerManager?.pid };
+  }
+
+  /** Such as `https://127.0.0.1:23456`. */
+  get url(): string {
+    return `https://127.0.0.1:${this.#files.apiServerPort}`;
+  }
+
+  /** etcd and an API server, on ports that nobody else has. */
+  async startStorageAndApi(): Promise<void> {
+    await this.#startOnFreePort('etcdPort', () => this.#startEtcd());
+    await this.#startOnFreePort('apiServerPort', () => this.startApiServer());
+  }
+
+  async killApiServer(): Promise<void> {
+    await this.#apiServer?.stop();
+    this.#apiServer = null;
+  }
+
+  /** On the same port as before. Resolves once it is ready. */
+  async startApiServer(): Promise<void> {
+    if (this.#apiServer !== null && this.#apiServer.ended === null) {
+      throw new Error('Expected no API server running before starting one, got one that runs');
+    }
+    const apiServer = this.#spawn('kube-apiserver', apiServerFlags(this.#files, this.#options.server));
+    this.#apiServer = apiServer;
+    await this.#untilReady('kube-apiserver', apiServer, () => this.request('/readyz'));
+  }
+
+  async killControllerManager(): Promise<void> {
+    await this.#controllerManager?.stop();
+    this.#controllerManager = null;
+  }
+
+  /** Has no readiness to wait for: whatever it does is seen only by waiting for its effect. */
+  async startControllerManager(): Promise<void> {
+    if (this.#controllerManager !== null && this.#controllerManager.ended === null) {
+      throw new Error('Expected no controller manager running before starting one, got one that runs');
+    }
+    const { authority } = this.#options.preparation;
+    const organizations = ['system:masters'];
+    const credentials = await authority.issue({ commonName: 'system:kube-controller-manager', organizations });
+    const kubeconfig = { server: this.url, authority: authority.bundle, credentials };
+    await writeKubeconfig(this.#files.controllerManagerKubeconfig, kubeconfig);
+    this.#controllerManager = this.#spawn(
+      'kube-controller-manager',
+      controllerManagerFlags(this.#files, this.#options.server),
+    );
+    this.#controllerManager.watch(this.#options.onUnexpectedExit);
+  }
+
+  /** As admin: a GET, or a POST where there is a body. */
+  request(path: string, body?: unknown): Promise<PlainAnswer> {
+    const { authority, adminToken } = this.#options.preparation;
+    return plainRequest({
+      url: `${this.url}${path}`,
+      method: body === undefined ? 'GET' : 'POST',
+      authority: authority.bundle,
+      token: adminToken,
+      body,
+    });
+  }
+
+  /** Those that need the others first. */
+  async stop(): Promise<void> {
+    await this.killControllerManager();
+    await this.killApiServer();
+    await this.#etcd?.stop();
+  }
+
+  /** A port that was free when asked for can be taken a moment later; then another one. */
+  async #startOnFreePort(which: 'etcdPort' | 'apiServerPort', start: () => Promise<void>): Promise<void> {
+    for (let tried = 1; ; tried++) {
+      this.#files = { ...this.#files, [which]: await freePort() };
+      try {
+        await start();
+        return;
+      } catch (error) {
+        if (tried === portTries || !String(error).includes('address already in use')) {
+          throw error;
+        }
+      }
+    }
+  }
+
+  async #startEtcd(): Promise<void> {
+    const { etcdPort } = this.#files;
+    const etcd = this.#spawn('etcd', etcdFlags(this.#files));
+    this.#etcd = etcd;
+    await this.#untilReady('etcd', etcd, () => plainRequest({ url: `http://127.0.0.1:${etcdPort}/readyz` }));
+  }
+
+  #spawn(name: ServerName, flags: readonly string[]): SupervisedProcess {
+    const { binaries, directory, guard } = this.#options;
+    return new SupervisedProcess({
+      name,
+      command: binaries[name],
+      flags,
+      logFile: join(directory, `${name}.log`),
+      guard,
+    });
+  }
+
+  async #untilReady(name: ServerName, server: SupervisedProcess, ask: () => Promise<PlainAnswer>): Promise<void> {
+    let last = 'no answer';
+    await until(
+      async () => {
+        if (server.ended !== null) {
+          throw new Error(server.explain(`${name} ended before it was ready (${server.ended})`));
+        }
+        try {
+          const answer = await ask();
+          last = `${answer.status} ${answer.body}`;
+          return answer.status === 200 ? true : undefined;
+        } catch (error) {
+          last = String(error);
+          return undefined;
+        }
+      },
+      readyDeadlineMilliseconds,
+      () => server.explain(`${name} was not ready within ${readyDeadlineMilliseconds} ms (last: ${last})`),
+    );
+    server.watch(this.#options.onUnexpectedExit);
+  }
+}

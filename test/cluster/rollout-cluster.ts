@@ -1,0 +1,280 @@
+import type { AuditEvent } from '../../hack/control-plane/control-plane.ts';
+import type { Faults } from '../../hack/moco/faults.ts';
+import { prefixedName } from '../../hack/moco/names.ts';
+import type { KubernetesObject, Pod } from '../../hack/moco/objects.ts';
+import { type SampleOptions, sampleCluster } from '../../hack/moco/sample.ts';
+import type { ContainerFault } from '../../hack/nodes/faults.ts';
+import type { Stage } from '../../hack/stage/stage.ts';
+import { type RolloutSpec, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import type { ContentType } from '../../src/kube/api-client.ts';
+import { pods, type ResourceKind } from '../../src/kube/resource.ts';
+import {
+  annotationOn,
+  clusterKind,
+  demoteAnnotation,
+  mysqldContainer,
+  revisionHashLabel,
+  roleLabel,
+  rolePrimary,
+  roleReplica,
+  rolloutCompleteCondition,
+} from '../../src/moco/names.ts';
+import { conditionOf, type EventObject, type History, type Moment } from './rollout-history.ts';
+import { isReady, violations } from './rollout-judge.ts';
+import { controllerUser, type Deed, storyOf } from './rollout-story.ts';
+
+const mergePatch: ContentType = 'application/merge-patch+json';
+const name = 'x';
+
+export type ClusterOptions = Partial<Omit<SampleOptions, 'name' | 'namespace'>>;
+
+/** One MySQLCluster in a namespace of its own, what can be done to it, and what the API server says was done to it. */
+export class RolloutCluster {
+  readonly namespace: string;
+  readonly name = name;
+  readonly #stage: Stage;
+  readonly #history: History;
+  /** How much of the audit log was written before the part of the story that is told. */
+  #from = 0;
+
+  constructor(stage: Stage, history: History, namespace: string) {
+    this.#stage = stage;
+    this.#history = history;
+    this.namespace = namespace;
+  }
+
+  /** Makes it and waits until MOCO is content with it. */
+  async create(options: ClusterOptions): Promise<void> {
+    const { namespace } = this;
+    await this.#stage.createNamespace(namespace);
+    const body = sampleCluster({ ...options, name, namespace });
+    await this.#stage.client.create(clusterKind, { namespace }, body, { lane: 'disrupt' });
+    await this.until('MOCO finds the new cluster healthy', ({ cluster }) => {
+      return (
+        conditionOf(cluster, 'Healthy')?.status === 'True' &&
+        conditionOf(cluster, 'StatefulSetReady')?.status === 'True'
+      );
+    });
+  }
+
+  get now(): Moment {
+    return this.#history.now(this.namespace);
+  }
+
+  until<T>(sentence: string, condition: (moment: Moment) => T | undefined | false | null): Promise<T> {
+    return this.#history.until(this.namespace, sentence, condition);
+  }
+
+  /** From here on the story is told; what was before, is not. */
+  async begin(): Promise<void> {
+    this.#from = (await this.#stage.controlPlane.audit()).length;
+  }
+
+  /** A merge patch of the MySQLCluster, as a user makes it. */
+  async patch(body: object): Promise<void> {
+    await this.#patch(clusterKind, this.name, body);
+  }
+
+  /** A new image for mysqld: a new update revision. */
+  async setImage(image: string): Promise<void> {
+    await this.patch({ spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } } });
+  }
+
+  /** What the user wishes of the rollout; `null` takes a wish back. */
+  async wish(spec: { readonly [K in keyof RolloutSpec]: RolloutSpec[K] | null }): Promise<void> {
+    await this.#patch(rolloutKind, this.name, { spec });
+  }
+
+  async annotatePod(ordinal: number, annotation: string, value: string | null): Promise<void> {
+    await this.#patch(pods, this.podName(ordinal), { metadata: { annotations: { [annotation]: value } } });
+  }
+
+  kubectl(...flags: readonly string[]): Promise<string> {
+    return this.#stage.controlPlane.kubectl('-n', this.namespace, ...flags);
+  }
+
+  podName(ordinal: number): string {
+    return `${prefixedName(this.name)}-${ordinal}`;
+  }
+
+  /** Moves the primary as `kubectl moco switchover` does, and waits for the end of it. */
+  async switchOverTo(ordinal: number): Promise<void> {
+    const from = this.now.cluster?.status?.currentPrimaryIndex ?? 0;
+    this.moco({ nextPrimary: ordinal });
+    await this.annotatePod(from, demoteAnnotation, annotationOn);
+    await this.until(
+      `the primary moves to ${ordinal}`,
+      ({ cluster }) => cluster?.status?.currentPrimaryIndex === ordinal,
+    );
+    this.moco({ nextPrimary: null });
+    await this.until('MOCO has finished with the switchover', (moment) =>
+      moment.pods.every(
+        ({ metadata }) =>
+          metadata.labels?.[roleLabel] === (metadata.name === this.podName(ordinal) ? rolePrimary : roleReplica),
+      ),
+    );
+  }
+
+  /** Faults of MOCO and MySQL. */
+  moco(faults: Partial<Faults>): void {
+    this.#stage.moco.setFaults(this.namespace, this.name, faults);
+  }
+
+  /** A fault of one container of the pod that has this ordinal now; it goes with the pod. */
+  breakContainer(ordinal: number, container: string, fault: ContainerFault): void {
+    this.#stage.nodes.containerFault(this.namespace, this.podName(ordinal), container, fault);
+  }
+
+  restartContainer(ordinal: number, container: string): void {
+    this.#stage.nodes.restartOnce(this.namespace, this.podName(ordinal), container);
+  }
+
+  loseNode(ordinal: number): void {
+    this.#stage.nodes.loseNode(this.namespace, this.podName(ordinal));
+  }
+
+  returnNode(ordinal: number): void {
+    this.#stage.nodes.returnNode(this.namespace, this.podName(ordinal));
+  }
+
+  heal(ordinal: number): void {
+    this.#stage.nodes.heal(this.namespace, this.podName(ordinal));
+  }
+
+  slowNodes(settings: Parameters<Stage['nodes']['configure']>[1]): void {
+    this.#stage.nodes.configure(this.namespace, settings);
+  }
+
+  /** The StatefulSet is OnDelete and nothing is to be done. */
+  async isTaken(): Promise<void> {
+    await this.until('the StatefulSet is set to OnDelete and settles', ({ statefulSet, cluster, rollout }) => {
+      const strategy = (statefulSet as { spec?: { updateStrategy?: { type?: string } } } | null)?.spec?.updateStrategy;
+      return strategy?.type === 'OnDelete' && isComplete(cluster) && rollout?.status?.phase === 'UpToDate';
+    });
+  }
+
+  /** MOCO has applied the newest spec, every pod is of the newest revision, and the controller says that it is done. */
+  async completes(): Promise<void> {
+    await this.until('the rollout completes', (moment) => {
+      const { cluster, pods: members } = moment;
+      return (
+        isComplete(cluster) &&
+        conditionOf(cluster, 'StatefulSetReady')?.status === 'True' &&
+        isUpdated(moment) &&
+        members.length === cluster?.spec.replicas &&
+        members.every(isReady)
+      );
+    });
+  }
+
+  async holds(rule: string): Promise<void> {
+    await this.until(`the rollout is held by ${rule}`, ({ rollout }) => rollout?.status?.hold?.rule === rule);
+  }
+
+  async pod(ordinal: number, sentence: string, condition: (pod: Pod) => boolean): Promise<Pod> {
+    return this.until(`pod ${ordinal} ${sentence}`, (moment) =>
+      moment.pods.find((pod) => pod.metadata.name === this.podName(ordinal) && condition(pod)),
+    );
+  }
+
+  async event(reason: string): Promise<EventObject> {
+    return this.until(`an Event ${reason} is recorded`, ({ events }) =>
+      events.find((event) => event.reason === reason && event.regarding.kind === clusterKind.kind),
+    );
+  }
+
+  /** Everything that was done since `begin`. */
+  async story(): Promise<readonly Deed[]> {
+    const deeds = storyOf(await this.#stage.controlPlane.audit(), this.namespace);
+    const first = (await this.#told())[0]?.requestReceivedTimestamp ?? '';
+    return deeds.filter(({ at }) => at >= first);
+  }
+
+  /**
+   * What the controller did since `begin`; what the API server refused has not been done. A revision that is promoted
+   * again right away counts once: kube-controller-manager may have been in the middle of writing the status that it had
+   * made of the one before.
+   */
+  async steps(): Promise<readonly string[]> {
+    const steps = (await this.story()).filter(({ by, code }) => by === 'controller' && code < 300);
+    return steps
+      .map(({ text }) => text)
+      .filter((text, index, all) => text !== 'promoteRevision' || all[index - 1] !== text);
+  }
+
+  /** How MOCO moved the primary since `begin`. */
+  async moves(): Promise<readonly string[]> {
+    return (await this.story()).filter(({ by }) => by === 'moco').map(({ text }) => text);
+  }
+
+  /** Every request of the controller about this namespace since `begin`. */
+  async requests(): Promise<readonly AuditEvent[]> {
+    return (await this.#told()).filter(({ user }) => user.username === controllerUser);
+  }
+
+  async violations(): Promise<readonly string[]> {
+    const audit = await this.#stage.controlPlane.audit();
+    return violations(storyOf(audit, this.namespace), this.namespace, this.#history);
+  }
+
+  /** All there is to know where a test has failed. */
+  async report(): Promise<string> {
+    const key = `"${this.namespace}/${this.name}"`;
+    const log = this.#stage.controllers.flatMap((controller) => controller.log.split('\n'));
+    const { rollout, cluster, pods: members } = this.now;
+    return [
+      `story of ${this.namespace}:`,
+      ...(await this.story()).map(({ at, by, text }) => `  ${at.slice(11, 23)} ${by.padEnd(10)} ${text}`),
+      'members:',
+      ...members.map((pod) => `  ${lineOf(pod)}`),
+      `status of the MySQLCluster: ${JSON.stringify(cluster?.status)}`,
+      `status of the MySQLRollout: ${JSON.stringify(rollout?.status)}`,
+      'log of the controller:',
+      ...log.filter((line) => line.includes(key)).map((line) => `  ${line}`),
+    ].join('\n');
+  }
+
+  async #told(): Promise<readonly AuditEvent[]> {
+    const audit = await this.#stage.controlPlane.audit();
+    return audit.slice(this.#from).filter(({ objectRef }) => objectRef?.namespace === this.namespace);
+  }
+
+  /** Resolves once the history shows it, so that nothing is asked of the objects as they were before. */
+  async #patch(kind: ResourceKind, objectName: string, body: object): Promise<void> {
+    const place = { namespace: this.namespace, name: objectName };
+    const patched = await this.#stage.client.patch<KubernetesObject>(kind, place, mergePatch, body, {
+      lane: 'disrupt',
+    });
+    const { uid, resourceVersion } = patched.metadata;
+    await this.until(`the change of ${objectName} is seen`, () =>
+      this.#history.shows(this.namespace, uid, Number(resourceVersion)),
+    );
+  }
+}
+
+function lineOf({ metadata, status }: Pod): string {
+  const { name: podName, labels, annotations, deletionTimestamp } = metadata;
+  const containers = status?.containerStatuses?.map(
+    ({ name: container, ready, restartCount, state }) =>
+      `${container} ${ready ? 'ready' : 'not ready'} ${restartCount} ${Object.keys(state ?? {}).join()}`,
+  );
+  return [
+    podName,
+    labels?.[revisionHashLabel],
+    labels?.[roleLabel],
+    status?.phase,
+    deletionTimestamp === undefined ? '' : 'leaving',
+    containers?.join(', '),
+    JSON.stringify(annotations ?? {}),
+  ].join(' ');
+}
+
+function isComplete(cluster: Moment['cluster']): boolean {
+  const complete = conditionOf(cluster, rolloutCompleteCondition);
+  return complete?.status === 'True' && complete.observedGeneration === cluster?.metadata.generation;
+}
+
+/** Every pod is made from the StatefulSet's newest template. */
+function isUpdated({ statefulSet, pods: members }: Moment): boolean {
+  return members.every(({ metadata }) => metadata.labels?.[revisionHashLabel] === statefulSet?.status?.updateRevision);
+}

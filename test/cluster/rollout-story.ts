@@ -1,0 +1,124 @@
+import type { AuditEvent } from '../../hack/control-plane/control-plane.ts';
+import { ordinalOf } from '../../hack/moco/names.ts';
+import { annotationOn, demoteAnnotation, voidedIntentAnnotation } from '../../src/moco/names.ts';
+
+/** The ServiceAccount that `config/` gives the controller, by the name that the API server writes down. */
+export const controllerUser = 'system:serviceaccount:moco-rollout-system:moco-rollout';
+const mocoUser = 'moco-controller';
+const nodesUser = 'nodes';
+
+/** A pod that was deleted or evicted, or was to be. */
+export interface Disruption {
+  readonly verb: 'delete' | 'evict';
+  readonly ordinal: number;
+  /** Of the preconditions that were sent; `undefined` where there were none. */
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+}
+
+/** One thing that somebody did to a cluster, by the API server's own record. */
+export interface Deed {
+  /** Such as `evict 2`, `promoteRevision`, `primary 0 -> 1`; one that was refused ends with `: 429`. */
+  readonly text: string;
+  readonly by: 'controller' | 'moco' | 'nodes';
+  readonly at: string;
+  readonly code: number;
+  readonly disruption: Disruption | null;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** What was done in a namespace, in order: each request counts from its arrival, since each author sends one after another. */
+export function storyOf(audit: readonly AuditEvent[], namespace: string): readonly Deed[] {
+  const events = audit
+    .filter(({ objectRef, stage }) => objectRef?.namespace === namespace && stage === 'ResponseComplete')
+    .toSorted((left, right) => left.requestReceivedTimestamp.localeCompare(right.requestReceivedTimestamp));
+  const ready = new Map<string, boolean>();
+  let primary: number | null = null;
+  return events.flatMap((event): Deed[] => {
+    switch (event.user.username) {
+      case controllerUser:
+        return ours(event);
+      case mocoUser: {
+        const moved = indexOf(event);
+        if (moved === null || moved === primary) return [];
+        const text = primary === null ? null : `primary ${primary} -> ${moved}`;
+        primary = moved;
+        return text === null ? [] : [deed(event, 'moco', text)];
+      }
+      case nodesUser:
+        return nodes(event, ready);
+      default:
+        return [];
+    }
+  });
+}
+
+function deed(event: AuditEvent, by: Deed['by'], text: string, disruption: Disruption | null = null): Deed {
+  const code = event.responseStatus?.code ?? 0;
+  return { text: code < 300 ? text : `${text}: ${code}`, by, at: event.requestReceivedTimestamp, code, disruption };
+}
+
+/** Everything that the controller does to what isn't its own; what it tells (statuses, Events) is not a deed. */
+function ours(event: AuditEvent): Deed[] {
+  const { verb, objectRef } = event;
+  const body = record(event.requestObject);
+  const what = [verb, objectRef?.resource, objectRef?.subresource].filter((part) => part !== undefined).join(' ');
+  const ordinal = ordinalOf(objectRef?.name ?? '');
+  switch (what) {
+    case 'delete pods':
+      return [disrupted(event, 'delete', ordinal, record(body['preconditions']))];
+    case 'create pods eviction':
+      return [disrupted(event, 'evict', ordinal, record(record(body['deleteOptions'])['preconditions']))];
+    case 'patch pods':
+      return [deed(event, 'controller', `${annotated(record(record(body['metadata'])['annotations']))} ${ordinal}`)];
+    case 'patch statefulsets':
+      return [deed(event, 'controller', 'setStrategy')];
+    case 'patch statefulsets status':
+      return [deed(event, 'controller', 'promoteRevision')];
+    default: {
+      const told = ['events', 'mysqlrollouts'].includes(objectRef?.resource ?? '') || what === completion;
+      return told || ['get', 'list', 'watch'].includes(verb) ? [] : [deed(event, 'controller', what)];
+    }
+  }
+}
+
+const completion = 'update mysqlclusters status';
+
+function annotated(annotations: Body): string {
+  if (voidedIntentAnnotation in annotations) return 'makeVoid';
+  if (demoteAnnotation in annotations) return annotations[demoteAnnotation] === annotationOn ? 'demote' : 'undemote';
+  return 'annotate';
+}
+
+function disrupted(event: AuditEvent, verb: Disruption['verb'], ordinal: number, preconditions: Body): Deed {
+  const { uid, resourceVersion } = preconditions as { uid?: string; resourceVersion?: string };
+  return deed(event, 'controller', `${verb} ${ordinal}`, { verb, ordinal, uid, resourceVersion });
+}
+
+/** The index in a status that MOCO has written, or `null` for anything else. */
+function indexOf({ verb, objectRef, requestObject, responseStatus }: AuditEvent): number | null {
+  const isStatus = verb === 'update' && objectRef?.resource === 'mysqlclusters' && objectRef.subresource === 'status';
+  const status = record(record(requestObject)['status']);
+  const index = status['currentPrimaryIndex'] ?? 0;
+  return isStatus && responseStatus?.code === 200 && typeof index === 'number' ? index : null;
+}
+
+function nodes(event: AuditEvent, ready: Map<string, boolean>): Deed[] {
+  const { verb, objectRef, requestObject, responseStatus } = event;
+  const name = objectRef?.name ?? '';
+  if (objectRef?.resource !== 'pods' || (responseStatus?.code ?? 0) >= 300) return [];
+  if (verb === 'delete') return [deed(event, 'nodes', `gone ${ordinalOf(name)}`)];
+  const conditions = record(record(requestObject)['status'])['conditions'];
+  if (verb !== 'patch' || !Array.isArray(conditions)) return [];
+  const condition = (conditions as Body[]).find(({ type }) => type === 'Ready');
+  if (condition === undefined) return [];
+  const is = condition['status'] === 'True';
+  const was = ready.get(name) ?? false;
+  ready.set(name, is);
+  return is === was ? [] : [deed(event, 'nodes', `${is ? 'ready' : 'not ready'} ${ordinalOf(name)}`)];
+}
+
+function record(value: unknown): Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Body) : {};
+}

@@ -1,0 +1,274 @@
+import * as fc from 'fast-check';
+import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import type { BudgetFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+import { cluster } from './cluster-builder.ts';
+import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
+
+/** What can be wrong with a member; the first is nothing. */
+const conditions: readonly ((one: MemberBuilder, seconds: number) => MemberBuilder)[] = [
+  (one) => one,
+  (one) => one.down('CrashLoopBackOff'),
+  (one) => one.down('ImagePullBackOff'),
+  (one) => one.lagging(),
+  (one) => one.starting(),
+  (one) => one.crashLooping(),
+  (one) => one.agentDead(),
+  (one, seconds) => one.creating(seconds),
+  (one) => one.unschedulable(),
+  (one) => one.failed(),
+  (one) => one.unreachable(),
+  (one, seconds) => one.leaving(seconds),
+  (one) => one.impaired('slow-log'),
+  (one, seconds) => one.sidecarNotReady('slow-log', seconds),
+  (one) => one.errant(),
+];
+
+const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);
+
+const rarely = <T>(usual: T, ...others: readonly [T, ...T[]]): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 30, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+
+interface Draft {
+  readonly stale: boolean;
+  readonly condition: number;
+  readonly age: number;
+  readonly roleOff: boolean;
+  readonly demote: 'no' | 'ours' | 'ours, for another revision' | 'foreign' | 'mark';
+  readonly preventDelete: boolean;
+}
+
+const draft: fc.Arbitrary<Draft> = fc.record({
+  stale: fc.boolean(),
+  condition: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.nat({ max: conditions.length - 1 }) },
+  ),
+  age: seconds,
+  roleOff: rarely(false, true),
+  demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
+  preventDelete: rarely(false, true),
+});
+
+function staged(one: Draft, stage: string, primary: boolean): Draft {
+  if (stage === 'anything') return one;
+  if (stage === 'nothing is broken') return { ...one, condition: 0 };
+  const demote = primary && one.age < 90 ? 'ours' : 'no';
+  return {
+    ...one,
+    condition: 0,
+    age: primary ? one.age : 600,
+    stale: primary,
+    demote: one.stale ? demote : one.demote,
+  };
+}
+
+function built(ordinal: number, { stale, condition, age, roleOff, demote, preventDelete }: Draft): MemberBuilder {
+  let one = stale ? member(ordinal).stale() : member(ordinal).updated();
+  one = (conditions[condition] ?? ((same) => same))(one.settledFor(age), age);
+  if (roleOff) one = one.role(null);
+  if (preventDelete) one = one.preventDelete();
+  switch (demote) {
+    case 'no':
+      return one;
+    case 'ours':
+      return one.demotedByUs(age, revisionAfter);
+    case 'ours, for another revision':
+      return one.demotedByUs(age, 'another');
+    case 'foreign':
+      return one.demotedBySomebody(age);
+    case 'mark':
+      return one.markAlone();
+  }
+}
+
+/** Clusters as they can be: members in any mixture of states, MOCO's view of them right or behind. */
+export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
+  .record({
+    drafts: fc.constantFrom(1, 3, 3, 5, 7).chain((size) => fc.array(draft, { minLength: size, maxLength: size })),
+    primary: fc.nat({ max: 6 }),
+    stage: fc.constantFrom('anything', 'anything', 'nothing is broken', 'only the primary is left'),
+    missing: fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, fc.array(fc.nat({ max: 6 }), { maxLength: 2 })),
+    extra: rarely(false, true),
+    facts: fc.record({
+      deleting: rarely(false, true),
+      reconciledGeneration: rarely(2, 1),
+      succeededGeneration: rarely<number | null>(2, 1, null),
+      initialized: rarely(true, false),
+      offline: rarely(false, true),
+      reconciliationStopped: rarely(false, true),
+      clusteringStopped: rarely(false, true),
+      forcedRollingUpdate: rarely(false, true),
+      primaryAwayForSeconds: fc.option(seconds),
+    }),
+    view: fc.constantFrom('right', 'as before', 'unhealthy'),
+    statefulSet: rarely<object | null>(
+      { currentRevision: 'old' },
+      null,
+      { deleting: true },
+      { observed: false },
+      { labelled: false },
+      { replicas: 9 },
+    ),
+    budget: rarely<Partial<BudgetFacts>>(
+      {},
+      { closed: true, disruptionsAllowed: 0 },
+      { disruptionsAllowed: 1 },
+      { observed: false },
+      { refusal: 'no', refusedForSeconds: 3 },
+    ),
+    memory: fc.record({
+      proven: fc.boolean(),
+      takenDown: fc.subarray([0, 1, 2, 3, 4]),
+      sinceProgressSeconds: seconds,
+      switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
+      sinceLastTrySeconds: seconds,
+      recentRevisionAgesSeconds: rarely<number[]>([3], [1, 2, 3, 4]),
+    }),
+    around: fc.record({
+      backupJobActive: rarely(false, true),
+      policyProblem: rarely<string | null>(null, 'unreadable'),
+      ownWritePending: rarely<string | null>(null, 'evict'),
+    }),
+  })
+  .map(({ drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, memory, around }) => {
+    const builder = cluster(drafts.length)
+      .primaryAt(primary % drafts.length)
+      .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
+      .missing(...missing)
+      .mysqlCluster(facts)
+      .statefulSet(statefulSet)
+      .memory(memory);
+    if (extra) builder.members(member(drafts.length));
+    if (view === 'as before') builder.healthyAsBefore();
+    if (view === 'unhealthy') builder.unhealthy();
+    if (drafts.length >= 3) builder.budgets(budget);
+    return { ...builder.facts(), ...around };
+  });
+
+/** Numbers that an API server would never have let through, and some that it would. */
+const anyNumber = fc.oneof(
+  fc.constantFrom(0, 1, 3, 5, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 31, 1e308),
+  fc.integer({ min: -2, max: 9 }),
+  fc.double(),
+);
+
+const anyContainer: fc.Arbitrary<ContainerFacts> = fc.record({
+  name: fc.constantFrom('mysqld', 'agent', 'slow-log', ''),
+  part: fc.constantFrom('mysqld', 'agent', 'side'),
+  state: fc.constantFrom('waiting', 'running', 'terminated'),
+  reason: fc.option(fc.constantFrom('CrashLoopBackOff', 'ErrImagePull', 'Completed', 'Error', '')),
+  ready: fc.boolean(),
+  started: fc.boolean(),
+  restarts: anyNumber,
+  readySinceRestart: fc.boolean(),
+  notReadyForSeconds: anyNumber,
+});
+
+/** One of these, and now and then anything. */
+const mostly = (...usual: readonly [number, ...number[]]): fc.Arbitrary<number> =>
+  fc.oneof({ weight: 20, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: anyNumber });
+
+const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
+  ordinal: mostly(0, 1, 2, 3, 4),
+  name: fc.string(),
+  uid: fc.string(),
+  resourceVersion: fc.string(),
+  revision: fc.constantFrom(revisionAfter, 'old', ''),
+  role: fc.constantFrom('primary', 'replica', null),
+  phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'),
+  ready: fc.boolean(),
+  readinessGateClosed: fc.boolean(),
+  unschedulable: fc.option(fc.string()),
+  containers: fc.array(anyContainer, { maxLength: 4 }),
+  initContainers: fc.array(anyContainer, { maxLength: 2 }),
+  leavingForSeconds: fc.option(anyNumber, { freq: 3 }),
+  graceSeconds: anyNumber,
+  mysqldIdleForSeconds: anyNumber,
+  settledForSeconds: fc.option(anyNumber),
+  demote: rarely(false, true),
+  demotedFor: rarely<string | null>(null, revisionAfter, 'old'),
+  demoteForSeconds: anyNumber,
+  preventDelete: fc.boolean(),
+});
+
+const inOrder = (members: readonly MemberFacts[]): MemberFacts[] =>
+  members.map((one, index) => (Number.isInteger(one.ordinal) ? { ...one, ordinal: index } : one));
+
+/** Anything that has the right types, possible or not. */
+export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
+  cluster: fc.record({
+    deleting: rarely(false, true),
+    generation: mostly(2),
+    replicas: mostly(1, 3, 5),
+    primaryIndex: mostly(0, 0, 1, 2),
+    syncedReplicas: mostly(1, 3, 5),
+    errantOrdinals: fc.array(anyNumber, { maxLength: 3 }),
+    reconciledGeneration: mostly(2),
+    succeededGeneration: fc.option(mostly(2), { freq: 20 }),
+    initialized: rarely(true, false),
+    available: fc.boolean(),
+    healthy: fc.boolean(),
+    offline: rarely(false, true),
+    reconciliationStopped: rarely(false, true),
+    clusteringStopped: rarely(false, true),
+    forcedRollingUpdate: rarely(false, true),
+    primaryAwayForSeconds: fc.option(anyNumber),
+  }),
+  statefulSet: fc.option(
+    fc.record({
+      deleting: rarely(false, true),
+      replicas: mostly(1, 3, 5),
+      observed: rarely(true, false),
+      currentRevision: fc.constantFrom(revisionAfter, 'old', ''),
+      updateRevision: fc.constantFrom(revisionAfter, revisionAfter, 'old', ''),
+      strategy: rarely<'OnDelete' | 'RollingUpdate'>('OnDelete', 'RollingUpdate'),
+      forcedRollingUpdate: rarely(false, true),
+      labelled: rarely(true, false),
+    }),
+    { freq: 20 },
+  ),
+  members: fc.oneof(
+    { weight: 4, arbitrary: fc.array(anyMember, { maxLength: 5 }).map(inOrder) },
+    { weight: 1, arbitrary: fc.array(anyMember, { maxLength: 5 }) },
+  ),
+  budgets: fc.array(
+    fc.record({
+      name: fc.string(),
+      observed: fc.boolean(),
+      disruptionsAllowed: anyNumber,
+      currentHealthy: anyNumber,
+      desiredHealthy: anyNumber,
+      closed: fc.boolean(),
+      refusal: fc.option(fc.string()),
+      refusedForSeconds: anyNumber,
+    }),
+    { maxLength: 2 },
+  ),
+  backupJobActive: rarely(false, true),
+  memory: fc.record({
+    proven: fc.boolean(),
+    takenDown: fc.array(anyNumber, { maxLength: 3 }),
+    sinceProgressSeconds: anyNumber,
+    switchoverTries: anyNumber,
+    sinceLastTrySeconds: anyNumber,
+    recentRevisionAgesSeconds: fc.array(anyNumber, { maxLength: 5 }),
+  }),
+  policyProblem: rarely<string | null>(null, 'unreadable'),
+  ownWritePending: rarely<string | null>(null, 'evict'),
+});
+
+export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(defaultPolicy) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      onDelete: rarely(true, false),
+      paused: rarely(false, true),
+      partition: fc.oneof(fc.constantFrom(0, 1, 2, 3), anyNumber),
+      minReadySeconds: fc.oneof(fc.constantFrom(0, 5), anyNumber),
+      progressDeadlineSeconds: fc.oneof(fc.constantFrom(0, 600), anyNumber),
+      switchoverTimeoutSeconds: fc.oneof(fc.constantFrom(0, 90), anyNumber),
+      failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
+    }),
+  },
+);

@@ -1,0 +1,108 @@
+import { cluster } from './cluster-builder.ts';
+import { member } from './member-builder.ts';
+import { deletes, evicts, holds, play, takesBack } from './table.ts';
+
+/** The index has moved to 1; MOCO has not yet set the roles. */
+const moving = (demotedForSeconds: number) =>
+  cluster(3)
+    .primaryAt(1)
+    .members(member(0).stale().demotedByUs(demotedForSeconds).role('primary'), member(1).role('replica'));
+
+describe('after the index has moved', () => {
+  play({
+    'the demotion is left to MOCO while it sets the roles': {
+      given: moving(10),
+      decides: holds({ rule: 'RolesNotSettled', members: [0, 1] }),
+      lookAgainInSeconds: 80,
+    },
+    'the demotion is left to MOCO until it lets writes in': {
+      given: cluster(3)
+        .primaryAt(1)
+        .members(member(0).stale().demotedByUs(10), member(1).settledFor(7))
+        .mysqlCluster({ available: false }),
+      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
+      lookAgainInSeconds: 80,
+    },
+    'it is taken back when MOCO has finished and left it': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().demotedByUs(10)),
+      decides: takesBack(0, 'NoLongerPrimary'),
+    },
+    'it is taken back when MOCO does not finish in its time': {
+      given: moving(90),
+      decides: takesBack(0, 'NoLongerPrimary'),
+    },
+    'it is taken back when something holds': {
+      given: moving(10),
+      wishes: { paused: true },
+      decides: takesBack(0, 'NoLongerPrimary'),
+    },
+    'the mark that MOCO leaves is removed': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().markAlone()),
+      decides: takesBack(0, 'MarkAlone'),
+    },
+    'the mark is removed while MOCO still sets the roles': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().markAlone().role('primary'), member(1).role('replica')),
+      decides: takesBack(0, 'MarkAlone'),
+    },
+    'then the old primary is an ordinary replica': {
+      given: cluster(3).primaryAt(1).members(member(0).stale()),
+      decides: evicts('ReplicaHealthy', 0),
+    },
+  });
+});
+
+describe('a demotion that is under way', () => {
+  play({
+    'does not keep the primary from being replaced when it goes down': {
+      given: cluster(3).members(member(0).stale().demotedByUs(10).down('CrashLoopBackOff')),
+      decides: deletes('MemberDown', 0),
+    },
+    'goes with a pod that is leaving': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().demotedByUs(1000).leaving()),
+      decides: holds({ rule: 'MemberLeaving', member: 0 }),
+    },
+    'is taken back from an updated member': {
+      given: cluster(3).members(member(0).updated().demotedByUs(1), member(1).stale()),
+      decides: takesBack(0, 'NotDue'),
+    },
+    'is taken back one member at a time, the lowest ordinal first': {
+      given: cluster(3).members(member(1).demotedByUs(1), member(2).demotedByUs(1)),
+      decides: takesBack(1, 'NoLongerPrimary'),
+    },
+    'is taken back in a cluster of one too': {
+      given: cluster(1).members(member(0).updated().demotedByUs(1)),
+      decides: takesBack(0, 'NotDue'),
+    },
+    'of somebody else is never taken back': {
+      given: cluster(3).members(member(0).stale().demotedBySomebody(9999)),
+      wishes: { onDelete: false },
+      decides: holds({ rule: 'FeatureGateOff' }),
+    },
+  });
+});
+
+describe('a switchover of somebody else', () => {
+  play({
+    'is waited for': {
+      given: cluster(3).templateChanged().members(member(0).demotedBySomebody(80)),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
+      lookAgainInSeconds: 10,
+    },
+    'that moves nothing in its time keeps healthy members': {
+      given: cluster(3).templateChanged().members(member(0).demotedBySomebody(90)),
+      decides: holds({ rule: 'ForeignDemote', member: 0 }),
+    },
+    'that moves nothing in its time does not keep one that runs': {
+      given: cluster(3).templateChanged().members(member(0).demotedBySomebody(90), member(2).lagging()),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'that moves nothing in its time does not keep one that is impaired': {
+      given: cluster(3).templateChanged().members(member(0).demotedBySomebody(90), member(2).impaired('slow-log')),
+      decides: deletes('MemberImpaired', 2),
+    },
+    'keeps nothing when nothing is due': {
+      given: cluster(3).members(member(0).demotedBySomebody(1)),
+      decides: 'idle',
+    },
+  });
+});

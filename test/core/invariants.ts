@@ -1,0 +1,195 @@
+import type { Decision, Step } from '../../src/core/decision.ts';
+import type { RolloutPolicy } from '../../src/core/policy.ts';
+import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+
+// The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
+// nothing that decides, so that a mistake there can't excuse itself here.
+
+const stopped =
+  /^(CrashLoopBackOff|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainer(Config)?Error|RunContainerError)$/;
+
+const waitsInVain = ({ state, reason }: ContainerFacts): boolean => state === 'waiting' && stopped.test(reason ?? '');
+
+const mysqldOf = (member: MemberFacts): ContainerFacts | undefined =>
+  member.containers.find(({ part }) => part === 'mysqld');
+
+function lost(member: MemberFacts): boolean {
+  if (member.phase !== 'Running' || member.ready || member.readinessGateClosed) return false;
+  const spoken = member.initContainers.some(
+    (one) => !one.ready && (one.state === 'running' || !['Completed', null].includes(one.reason)),
+  );
+  return !spoken && member.containers.length > 0 && !member.containers.some(({ ready }) => !ready);
+}
+
+function participates({ cluster }: ClusterSnapshot, member: MemberFacts): boolean {
+  if (member.leavingForSeconds !== null || cluster.errantOrdinals.includes(member.ordinal)) return false;
+  return mysqldOf(member)?.ready === true && !lost(member);
+}
+
+function impaired(member: MemberFacts): boolean {
+  const others = member.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready);
+  return (
+    others.some((one) => waitsInVain(one) || one.notReadyForSeconds >= 60) || member.initContainers.some(waitsInVain)
+  );
+}
+
+function crashes({ containers, initContainers }: MemberFacts): boolean {
+  const essential = [...containers.filter(({ part }) => part !== 'side'), ...initContainers];
+  return essential.some(({ restarts, ready, readySinceRestart }) => restarts > 0 && !ready && !readySinceRestart);
+}
+
+function acknowledges(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
+  if (member.leavingForSeconds !== null || lost(member) || crashes(member)) return false;
+  if (snapshot.cluster.errantOrdinals.includes(member.ordinal)) return false;
+  if (member.revision === snapshot.statefulSet?.updateRevision) return participates(snapshot, member);
+  const mysqld = mysqldOf(member);
+  return mysqld?.state === 'running' && mysqld.started;
+}
+
+/** Facts that no cluster can show: nothing may be done on them. */
+export function impossible({ cluster, members }: ClusterSnapshot): boolean {
+  const ordinals = members.map(({ ordinal }) => ordinal);
+  return (
+    !(Number.isInteger(cluster.replicas) && cluster.replicas > 0 && cluster.replicas <= 1000) ||
+    !(Number.isInteger(cluster.primaryIndex) && cluster.primaryIndex >= 0) ||
+    cluster.primaryIndex >= cluster.replicas ||
+    !(cluster.syncedReplicas >= 0) ||
+    ordinals.some((ordinal) => !Number.isInteger(ordinal) || ordinal < 0) ||
+    new Set(ordinals).size !== ordinals.length
+  );
+}
+
+/** Everything wrong with a decision, by the number of the invariant; empty when it is right. */
+export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
+  const { step, hold } = decision;
+  return [
+    ...(step.kind === 'delete' || step.kind === 'evict' ? ofDisruption(snapshot, policy, step) : []),
+    ...(step.kind === 'demote' ? ofDemotion(snapshot, policy, step) : []),
+    ...ofDemotionsLeft(snapshot, policy, step),
+    ...(impossible(snapshot) && step.kind !== 'none' ? ['facts that cannot be led to a step'] : []),
+    ...(!policy.onDelete && !['none', 'undemote'].includes(step.kind) ? ['I10: a write with the gate off'] : []),
+    ...(step.kind !== 'none' && hold !== null ? ['a hold came with a step'] : []),
+    ...(step.kind === 'none' && hold === null && decision.stale > 0
+      ? ['I11: no step, no hold, and stale members']
+      : []),
+    ...ofReports(snapshot, decision),
+    ...(decision.lookAgainInSeconds !== null && !(decision.lookAgainInSeconds > 0)
+      ? ['lookAgainInSeconds is not a time to come']
+      : []),
+  ];
+}
+
+type Disruption = Extract<Step, { kind: 'delete' | 'evict' }>;
+
+function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Disruption): string[] {
+  const found: string[] = [];
+  const { cluster, statefulSet, members } = snapshot;
+  const majority = Math.floor(cluster.replicas / 2) + 1;
+  const going = members.filter(({ ordinal }) => step.targets.some((target) => target.ordinal === ordinal));
+  const remaining = members.filter((member) => !going.includes(member) && participates(snapshot, member));
+  if (going.length === 0 || going.length !== step.targets.length) found.push('a target that does not exist');
+  for (const member of going) {
+    const { ordinal, revision } = member;
+    const primary = ordinal === cluster.primaryIndex;
+    const target = step.targets.find((one) => one.ordinal === ordinal);
+    const healthy = participates(snapshot, member) && !impaired(member);
+    const say = (sentence: string): number => found.push(`${sentence} (${step.kind} ${step.rule} ${ordinal})`);
+    if (target?.uid !== member.uid || target.resourceVersion !== member.resourceVersion) {
+      say('preconditions of another pod');
+    }
+    if (participates(snapshot, member) && cluster.replicas >= 3 && remaining.length < majority) {
+      say('I2: fewer than a majority would remain');
+    }
+    if (step.rule === 'MemberNotParticipating') {
+      const primaryMember = members.find((one) => one.ordinal === cluster.primaryIndex);
+      const primaryAcknowledges = primaryMember !== undefined && acknowledges(snapshot, primaryMember);
+      const others = members.filter((one) => one !== member && acknowledges(snapshot, one)).length;
+      const graceOver =
+        primaryMember !== undefined &&
+        !participates(snapshot, primaryMember) &&
+        (cluster.primaryAwayForSeconds ?? 0) >= policy.failoverGraceSeconds;
+      const free = !acknowledges(snapshot, member) || (graceOver && !primaryAcknowledges);
+      if (!free && (others < majority || !primaryAcknowledges)) say('I2b: the floor of those that acknowledge');
+    }
+    if (healthy && primary && cluster.replicas > 1) say('I3: a healthy primary');
+    if (healthy && step.kind === 'delete') say('I4: a healthy member deleted');
+    if (!healthy && step.kind === 'evict') say('I4: an unhealthy member evicted');
+    if (revision === statefulSet?.updateRevision) say('I5: an updated member');
+    if (ordinal < policy.partition) say('a member below the partition');
+    if (member.leavingForSeconds !== null) say('a member that is leaving');
+    if (primary && member.preventDelete) say('a protected primary');
+  }
+  if (going.length > 1 && going.some((member) => participates(snapshot, member)))
+    found.push('several that participate');
+  if (step.kind === 'evict' && going.length > 1) found.push('several evicted');
+  if (policy.paused) found.push('a disruption while paused');
+  return found;
+}
+
+function ofDemotion(
+  snapshot: ClusterSnapshot,
+  policy: RolloutPolicy,
+  step: Extract<Step, { kind: 'demote' }>,
+): string[] {
+  const { cluster, statefulSet, members } = snapshot;
+  const [{ ordinal }] = step.targets;
+  const found: string[] = [];
+  if (ordinal !== cluster.primaryIndex) found.push('a demotion of a replica');
+  if (cluster.replicas < 2) found.push('a demotion with nobody to take over');
+  if (step.revision !== statefulSet?.updateRevision) found.push('a demotion for another revision');
+  const stale = members.filter(({ revision }) => revision !== statefulSet?.updateRevision);
+  if (stale.some((one) => one.ordinal !== ordinal && one.ordinal >= policy.partition))
+    found.push('a demotion before its turn');
+  if (!stale.some((one) => one.ordinal === ordinal)) found.push('I5: a demotion of an updated member');
+  if (members.filter((one) => participates(snapshot, one)).length < cluster.replicas)
+    found.push('I2: a demotion while one is away');
+  return found;
+}
+
+/** I12, and its precedence: a demotion of ours whose reason is gone is taken back before anything else is done. */
+function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): string[] {
+  const { cluster, statefulSet, members, ownWritePending } = snapshot;
+  if (impossible(snapshot) || cluster.deleting || statefulSet === null || ownWritePending !== null) {
+    return step.kind === 'none' ? [] : ['a step while nothing may be written'];
+  }
+  const stale = (one: MemberFacts): boolean => one.revision !== statefulSet.updateRevision;
+  const due = members.filter((one) => stale(one) && one.leavingForSeconds === null && one.ordinal >= policy.partition);
+  const over = members.filter((one) => {
+    if (one.demotedFor === null || one.leavingForSeconds !== null) return false;
+    if (!one.demote || one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
+    if (policy.paused || !policy.onDelete) return true;
+    // What MOCO is about to take away itself, as the last part of a switchover, is left to it.
+    if (one.ordinal !== cluster.primaryIndex) return !rolesMove(snapshot, policy);
+    return due.length > 1 || !due.includes(one) || one.demotedFor !== statefulSet.updateRevision;
+  });
+  if (over.length > 0 && step.kind !== 'undemote') return ['I12: a demotion outlives its reason'];
+  if (step.kind !== 'undemote') return [];
+  const [{ ordinal }] = step.targets;
+  const taken = members.find((one) => one.ordinal === ordinal);
+  return taken?.demotedFor === null ? ['a demotion taken back that is not ours'] : [];
+}
+
+function rolesMove(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
+  const { cluster, members } = snapshot;
+  const serving = members.filter((one) => participates(snapshot, one));
+  const labelled = ({ ordinal, role }: MemberFacts): boolean =>
+    role === (ordinal === cluster.primaryIndex ? 'primary' : 'replica');
+  const primary = serving.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  const opening =
+    !cluster.available && primary !== undefined && !((primary.settledForSeconds ?? 0) >= policy.failoverGraceSeconds);
+  return opening || !serving.every(labelled);
+}
+
+function ofReports({ cluster, members }: ClusterSnapshot, decision: Decision): string[] {
+  const reported = decision.members.map(({ ordinal }) => ordinal);
+  const found = reported.every((ordinal, index) => index === 0 || !(ordinal < (reported[index - 1] ?? 0)))
+    ? []
+    : ['verdicts out of order'];
+  if (impossible({ cluster, members } as ClusterSnapshot)) return found;
+  const expected = new Set(members.map(({ ordinal }) => ordinal));
+  for (let ordinal = 0; ordinal < cluster.replicas; ordinal++) expected.add(ordinal);
+  if (reported.length !== expected.size || reported.some((ordinal) => !expected.has(ordinal))) {
+    found.push('not one verdict for each member');
+  }
+  return found;
+}

@@ -1,0 +1,359 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import { type Answer, ApiClient, type Call } from '../../src/kube/api-client.ts';
+import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../src/kube/api-error.ts';
+import { leases, pods } from '../../src/kube/resource.ts';
+import type { Exchange, ExchangeResponse } from '../../src/kube/world.ts';
+import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';
+
+const get: Call = { method: 'GET', path: '/api/v1/pods', lane: 'read' };
+const post: Call = { method: 'POST', path: '/api/v1/pods', lane: 'status', body: { a: 1 } };
+
+/** Answers in turn; the last answer again and again. */
+function inTurn(...answers: readonly Exchange[]): Exchange {
+  let calls = 0;
+  return (request) => {
+    const next = answers[Math.min(calls, answers.length - 1)] as Exchange;
+    calls += 1;
+    return next(request);
+  };
+}
+
+const says =
+  (...given: Parameters<typeof answer>): Exchange =>
+  () =>
+    Promise.resolve(answer(...given));
+
+function build(exchange: Exchange): { world: FakeWorld; client: ApiClient; answers: Answer[] } {
+  const world = new FakeWorld(exchange);
+  const answers: Answer[] = [];
+  const onAnswer = (given: Answer): number => answers.push(given);
+  return { world, answers, client: new ApiClient({ world, qps: 1000, burst: 1000, onAnswer }) };
+}
+
+/** The error that a call ends with, however long it takes on the fake clock. */
+async function failure(world: FakeWorld, call: Promise<unknown>): Promise<ApiError> {
+  const outcome = await settled(world, call);
+  if (outcome instanceof ApiError) return outcome;
+  throw new Error(`expected an ApiError, got ${JSON.stringify(outcome)}`);
+}
+
+async function settled(world: FakeWorld, call: Promise<unknown>): Promise<unknown> {
+  let outcome: { readonly value: unknown } | null = null;
+  const told = call.then(
+    (value) => (outcome = { value }),
+    (error: unknown) => (outcome = { value: error }),
+  );
+  await world.until(() => outcome !== null, 'an outcome', 100);
+  expect(world.pendingTimers, 'timers left over').to.equal(0);
+  return (await told).value;
+}
+
+describe('an API client', () => {
+  it('sends JSON and resolves to the JSON that comes', async () => {
+    const { world, client } = build(says(200, { answer: 42 }));
+    expect(
+      await settled(world, client.call({ ...post, query: { dryRun: 'All', force: true, none: undefined } })),
+    ).to.deep.equal({
+      answer: 42,
+    });
+    const [request] = world.requests;
+    expect(request).to.include({
+      method: 'POST',
+      path: '/api/v1/pods?dryRun=All&force=true',
+      body: '{"a":1}',
+      pool: 'call',
+    });
+    expect(request?.headers).to.deep.equal({
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'user-agent': 'moco-rollout',
+    });
+  });
+
+  it('sends a patch as what it is, and a read without a content type', async () => {
+    const { world, client } = build(says(200));
+    const place = { namespace: 'n', name: 'p' };
+    await settled(world, client.patch(pods, place, 'application/merge-patch+json', {}, { lane: 'disrupt' }));
+    await settled(world, client.get(pods, place, { lane: 'read' }));
+    expect(world.requests.map(({ headers }) => headers['content-type'])).to.deep.equal([
+      'application/merge-patch+json',
+      undefined,
+    ]);
+  });
+
+  it('has a verb for each thing to do with an object', async () => {
+    const { world, client } = build(says(200));
+    const place = { namespace: 'n', name: 'l' };
+    const options = { lane: 'lease' } as const;
+    for (const call of [
+      client.get(leases, place, options),
+      client.list(leases, { namespace: 'n' }, options),
+      client.create(leases, { namespace: 'n' }, {}, options),
+      client.replace(leases, place, {}, options),
+      client.remove(leases, place, { preconditions: { uid: 'u' } }, options),
+    ]) {
+      await settled(world, call);
+    }
+    const base = '/apis/coordination.k8s.io/v1/namespaces/n/leases';
+    expect(world.requests.map(({ method, path, body }) => [method, path, body])).to.deep.equal([
+      ['GET', `${base}/l`, undefined],
+      ['GET', base, undefined],
+      ['POST', base, '{}'],
+      ['PUT', `${base}/l`, '{}'],
+      ['DELETE', `${base}/l`, '{"preconditions":{"uid":"u"}}'],
+    ]);
+  });
+
+  it('resolves to undefined where there is no body', async () => {
+    const { world, client } = build(says(200, ''));
+    expect(await settled(world, client.call(post))).to.equal(undefined);
+  });
+
+  it('rejects with what a Status says', async () => {
+    const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods and has 2 currently', field: 'x' }];
+    const { world, client } = build(says(429, status(429, 'TooManyRequests', { details: { causes, name: 'p' } })));
+    const error = await failure(world, client.call({ ...post, retries: 0 }));
+    expect(error).to.deep.include({ status: 429, reason: 'TooManyRequests', causes, retryAfterSeconds: null });
+    expect(error.details).to.deep.equal({ causes, name: 'p' });
+    expect(error.message).to.equal('POST /api/v1/pods: 429 TooManyRequests: TooManyRequests it is');
+    expect([isTooManyRequests(error), isConflict(error), isNotFound(error)]).to.deep.equal([true, false, false]);
+  });
+
+  it('tells a conflict from something that exists already', async () => {
+    const { world, client } = build(
+      inTurn(says(409, status(409, 'Conflict')), says(409, status(409, 'AlreadyExists'))),
+    );
+    expect(isConflict(await failure(world, client.call(post)))).to.equal(true);
+    expect(isConflict(await failure(world, client.call(post)))).to.equal(false);
+  });
+
+  it('rejects with what it can tell of an answer that is no Status', async () => {
+    const { world, client } = build(says(404, `<html>\n  ${'x'.repeat(300)}</html>`));
+    const error = await failure(world, client.call(get));
+    expect(error).to.include({ status: 404, reason: 'NotFound' });
+    expect(error.message)
+      .to.have.length.below(260)
+      .and.to.match(/^GET \/api\/v1\/pods: 404 NotFound: <html> x+…$/);
+  });
+
+  describe('sends a read again', () => {
+    for (const [what, first] of [
+      ['a refused connection', refused],
+      ['a broken connection', reset],
+      ['500', says(500)],
+      ['503', says(503)],
+      ['429', says(429)],
+      ['an answer that is cut', says(200, '{"kind":')],
+      ['no answer within the time limit', silence],
+    ] as const) {
+      it(`after ${what}`, async () => {
+        const { world, client } = build(inTurn(first, says(200, { fine: true })));
+        expect(await settled(world, client.call(get))).to.deep.equal({ fine: true });
+        expect(world.requests).to.have.length(2);
+      });
+    }
+
+    it('only so often', async () => {
+      const { world, client } = build(says(500));
+      expect((await failure(world, client.call(get))).status).to.equal(500);
+      expect(world.requests).to.have.length(4);
+      await failure(world, client.call({ ...get, retries: 0 }));
+      expect(world.requests).to.have.length(5);
+    });
+
+    for (const code of [400, 401, 403, 404, 409, 410, 422]) {
+      it(`but not after ${code}`, async () => {
+        const { world, client } = build(says(code));
+        await failure(world, client.call(get));
+        expect(world.requests).to.have.length(1);
+      });
+    }
+  });
+
+  describe('sends a write again', () => {
+    for (const [what, first] of [
+      ['a refused connection', refused],
+      ['429 that says when', says(429, {}, { 'retry-after': '1' })],
+      ['503 that says when', says(503, {}, { 'retry-after': '1' })],
+      [
+        '429 that says when in its Status',
+        says(429, status(429, 'TooManyRequests', { details: { retryAfterSeconds: 2 } })),
+      ],
+    ] as const) {
+      it(`after ${what}`, async () => {
+        const { world, client } = build(inTurn(first, says(201, { made: true })));
+        expect(await settled(world, client.call(post))).to.deep.equal({ made: true });
+      });
+    }
+
+    for (const [what, first, reason] of [
+      ['a broken connection', reset, 'ConnectionLost'],
+      ['no answer within the time limit', silence, 'TimedOut'],
+      ['an answer that is cut', says(201, '{"kind":'), 'UnreadableAnswer'],
+      ['500', says(500), 'InternalError'],
+      ['504', says(504), 'Timeout'],
+      ['503 that does not say when', says(503), 'ServiceUnavailable'],
+      ['429 that does not say when', says(429), 'TooManyRequests'],
+    ] as const) {
+      it(`but not after ${what}, since it may have been carried out`, async () => {
+        const { world, client } = build(inTurn(first, says(201)));
+        const error = await failure(world, client.call(post));
+        expect(error.reason).to.equal(reason);
+        expect(error.status).to.equal(
+          ['ConnectionLost', 'TimedOut', 'UnreadableAnswer'].includes(reason) ? 0 : error.status,
+        );
+        expect(world.requests).to.have.length(1);
+      });
+    }
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const { world, client } = build(inTurn(says(429, {}, { 'retry-after': '7' }), says(200)));
+    const call = client.call(post);
+    await world.advance(6_999);
+    expect(world.requests).to.have.length(1);
+    await world.advance(1);
+    expect(world.requests).to.have.length(2);
+    await call;
+  });
+
+  it('leaves a longer Retry-After to whoever called', async () => {
+    const { world, client } = build(says(503, {}, { 'retry-after': '60' }));
+    expect((await failure(world, client.call(get))).retryAfterSeconds).to.equal(60);
+    expect(world.requests).to.have.length(1);
+  });
+
+  it('gives up an answer whose body stops coming', async () => {
+    const exchange: Exchange = (request) =>
+      Promise.resolve({ status: 200, headers: {}, body: endless(silence(request)) } satisfies ExchangeResponse);
+    const { world, client } = build(exchange);
+    expect((await failure(world, client.call(post))).reason).to.equal('TimedOut');
+    expect(world.monotonic()).to.be.within(10_000, 10_100);
+  });
+
+  it('takes another time limit for one call', async () => {
+    const { world, client } = build(silence);
+    await failure(world, client.call({ ...post, timeoutMilliseconds: 500 }));
+    expect(world.monotonic()).to.be.within(500, 600);
+  });
+
+  for (const [when, exchange] of [
+    ['before an answer', silence],
+    ['while it waits to try again', says(500)],
+  ] as const) {
+    it(`rejects at once when its caller gives up ${when}`, async () => {
+      const { world, client } = build(exchange);
+      const stop = new AbortController();
+      const call = client.call({ ...get, signal: stop.signal });
+      await world.advance(10);
+      stop.abort();
+      expect((await failure(world, call)).reason).to.equal('Aborted');
+      expect(world.requests).to.have.length(1);
+      expect(getEventListeners(stop.signal, 'abort')).to.have.length(0);
+    });
+  }
+
+  it('sends nothing for a caller that has given up', async () => {
+    const { world, client } = build(says(200));
+    expect((await failure(world, client.call({ ...get, signal: AbortSignal.abort() }))).reason).to.equal('Aborted');
+    expect(world.requests).to.have.length(0);
+  });
+
+  it('takes addresses that all refuse for a refused connection, but not one that broke', async () => {
+    const code = (value: string): Error => Object.assign(new Error(value), { code: value });
+    const { world, client } = build(
+      inTurn(
+        () => Promise.reject(new AggregateError([code('ECONNREFUSED'), code('ECONNREFUSED')])),
+        () => Promise.reject(new AggregateError([code('ECONNREFUSED'), code('ECONNRESET')])),
+      ),
+    );
+    expect((await failure(world, client.call({ ...post, retries: 0 }))).reason).to.equal('ConnectionRefused');
+    expect((await failure(world, client.call({ ...post, retries: 0 }))).reason).to.equal('ConnectionLost');
+  });
+
+  it('keeps to its rate, the lease before everything else', async () => {
+    const world = new FakeWorld(says(200));
+    const client = new ApiClient({ world, qps: 10, burst: 2 });
+    const calls = (['read', 'events', 'status', 'read', 'disrupt', 'lease'] as const).map((lane) =>
+      client.call({ method: 'GET', path: `/${lane}`, lane }),
+    );
+    await world.advance(400);
+    await Promise.all(calls);
+    expect(world.requests.map(({ path }) => path)).to.deep.equal([
+      '/read',
+      '/events',
+      '/lease',
+      '/disrupt',
+      '/status',
+      '/read',
+    ]);
+  });
+
+  it('tells of every answer, and of the lack of one', async () => {
+    const { world, client, answers } = build(inTurn(refused, says(500), says(200)));
+    await settled(world, client.call(get));
+    expect(answers.map(({ method, lane, status: code }) => [method, lane, code])).to.deep.equal([
+      ['GET', 'read', 0],
+      ['GET', 'read', 500],
+      ['GET', 'read', 200],
+    ]);
+  });
+
+  describe('streams', () => {
+    it('line by line, without a time limit once it is open, by the connections for watches', async () => {
+      const gate = Promise.withResolvers<void>();
+      const { world, client } = build(() => Promise.resolve({ status: 200, headers: {}, body: slowly(gate.promise) }));
+      const lines: string[] = [];
+      const reading = (async () => {
+        for await (const line of client.stream('/w', { watch: true }, new AbortController().signal)) lines.push(line);
+      })();
+      await world.advance(3_600_000);
+      expect(lines).to.deep.equal(['one']);
+      gate.resolve();
+      await reading;
+      expect(lines).to.deep.equal(['one', 'two']);
+      expect(world.requests[0]).to.include({ path: '/w?watch=true', pool: 'watch' });
+      expect(world.pendingTimers).to.equal(0);
+    });
+
+    it('rejects with what a Status says', async () => {
+      const { world, client } = build(says(410, status(410, 'Expired')));
+      const lines = client.stream('/w', {}, new AbortController().signal);
+      expect((await failure(world, lines.next())).status).to.equal(410);
+    });
+
+    it('gives up a head that never comes', async () => {
+      const { world, client } = build(silence);
+      const lines = client.stream('/w', {}, new AbortController().signal);
+      expect((await failure(world, lines.next())).reason).to.equal('TimedOut');
+    });
+
+    it('gives the connection up when its reader leaves', async () => {
+      let left = false;
+      async function* body(): AsyncGenerator<Uint8Array> {
+        try {
+          yield new TextEncoder().encode('one\ntwo\n');
+        } finally {
+          left = true;
+        }
+      }
+      const { client } = build(() => Promise.resolve({ status: 200, headers: {}, body: body() }));
+      const stop = new AbortController();
+      for await (const line of client.stream('/w', {}, stop.signal)) if (line === 'one') break;
+      expect(left).to.equal(true);
+      expect(getEventListeners(stop.signal, 'abort')).to.have.length(0);
+    });
+  });
+});
+
+async function* endless(never: Promise<never>): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode('{');
+  yield await never;
+}
+
+async function* slowly(gate: Promise<void>): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode('one\ntw');
+  await gate;
+  yield new TextEncoder().encode('o\n');
+}

@@ -1,0 +1,372 @@
+import { getEventListeners } from 'node:events';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { LeaseElector, type LeaseElectorOptions } from '../../src/kube/lease-elector.ts';
+import type { Exchange } from '../../src/kube/world.ts';
+import { FakeLeaseServer } from './fake-lease-server.ts';
+import { FakeLog } from './fake-log.ts';
+import { answer, FakeWorld, refused, silence, status } from './fake-world.ts';
+
+/** One candidate; its network may be changed at any moment. */
+class Candidate {
+  readonly log = new FakeLog();
+  readonly told: string[] = [];
+  readonly stop = new AbortController();
+  readonly elector: LeaseElector;
+  network: Exchange;
+  ended = false;
+  running: Promise<void> = Promise.resolve();
+
+  constructor(world: FakeWorld, server: FakeLeaseServer, identity: string, more: Partial<LeaseElectorOptions> = {}) {
+    this.network = server.exchange;
+    const clocks = {
+      monotonic: () => world.monotonic(),
+      wall: () => world.wall(),
+      timer: (delayMilliseconds: number, callback: () => void) => world.timer(delayMilliseconds, callback),
+      random: () => world.random(),
+    };
+    const own = { ...clocks, exchange: ((request) => this.network(request)) satisfies Exchange };
+    this.elector = new LeaseElector({
+      client: new ApiClient({ world: own, qps: 100, burst: 100 }),
+      world: own,
+      namespace: 'ns',
+      name: 'moco-rollout',
+      identity,
+      log: this.log,
+      onStartedLeading: () => this.told.push('started'),
+      onStoppedLeading: () => this.told.push('stopped'),
+      ...more,
+    });
+  }
+
+  run(): this {
+    this.running = this.elector.run(this.stop.signal).then(() => {
+      this.ended = true;
+    });
+    return this;
+  }
+
+  get leads(): boolean {
+    return this.elector.isLeader();
+  }
+}
+
+describe('a lease elector', () => {
+  let world: FakeWorld;
+  let server: FakeLeaseServer;
+  const candidates: Candidate[] = [];
+
+  beforeEach(() => {
+    world = new FakeWorld();
+    server = new FakeLeaseServer();
+  });
+
+  afterEach(async () => {
+    for (const { stop } of candidates) stop.abort();
+    await world.advance(0);
+    for (const candidate of candidates) {
+      await candidate.running;
+      expect(getEventListeners(candidate.stop.signal, 'abort')).to.have.length.at.most(1);
+    }
+    expect(world.pendingTimers, 'timers left over').to.equal(0);
+    candidates.length = 0;
+  });
+
+  const candidate = (identity: string, more: Partial<LeaseElectorOptions> = {}): Candidate => {
+    const made = new Candidate(world, server, identity, more);
+    candidates.push(made);
+    return made;
+  };
+
+  it('makes the lease where there is none, and leads', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    expect([a.leads, a.told]).to.deep.equal([true, ['started']]);
+    expect(server.lease).to.deep.equal({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace: 'ns', name: 'moco-rollout', uid: 'u', resourceVersion: '1' },
+      spec: {
+        holderIdentity: 'a',
+        leaseDurationSeconds: 15,
+        acquireTime: '2026-07-01T12:00:00.000000Z',
+        renewTime: '2026-07-01T12:00:00.000000Z',
+        leaseTransitions: 0,
+      },
+    });
+  });
+
+  it('renews it every retry period, and keeps when it got it', async () => {
+    const a = candidate('a').run();
+    await world.advance(60_000);
+    expect(a.leads).to.equal(true);
+    expect(server.holders).to.have.length(31);
+    expect(server.lease?.spec).to.deep.include({
+      acquireTime: '2026-07-01T12:00:00.000000Z',
+      renewTime: '2026-07-01T12:01:00.000000Z',
+      leaseTransitions: 0,
+    });
+  });
+
+  it('leaves the lease to its holder as long as that renews it', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    const b = candidate('b').run();
+    await world.advance(600_000);
+    expect([a.leads, b.leads, b.told]).to.deep.equal([true, false, []]);
+  });
+
+  it('takes the lease once it has not changed for its duration, by the own clock', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    const b = candidate('b').run();
+    a.stop.abort();
+    await world.advance(14_999);
+    expect(b.leads).to.equal(false);
+    await world.advance(2_201);
+    expect(b.leads).to.equal(true);
+    expect(server.lease?.spec).to.include({ holderIdentity: 'b', leaseTransitions: 1 });
+  });
+
+  it('takes it no sooner and no later for what the clocks of others say', async () => {
+    server.lease = {
+      metadata: { namespace: 'ns', name: 'moco-rollout', resourceVersion: '7', ...{ uid: 'u' } },
+      spec: { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
+    };
+    const b = candidate('b').run();
+    await world.advance(14_999);
+    expect(b.leads).to.equal(false);
+    world.wallOffsetMilliseconds -= 3_600_000;
+    await world.advance(2_201);
+    expect(b.leads).to.equal(true);
+  });
+
+  it('waits as long as the holder has asked for, not as long as it would itself', async () => {
+    const a = candidate('a', { leaseDurationMilliseconds: 60_000 }).run();
+    await world.advance(0);
+    const b = candidate('b').run();
+    await world.advance(0);
+    a.stop.abort();
+    await world.advance(59_000);
+    expect(b.leads).to.equal(false);
+    await world.advance(3_000);
+    expect(b.leads).to.equal(true);
+  });
+
+  it('takes a lease at once that has been released', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    const b = candidate('b').run();
+    await world.advance(1_000);
+    const releasing = a.elector.release();
+    expect(a.leads).to.equal(false);
+    await world.advance(0);
+    await releasing;
+    expect([a.told, a.ended, server.holder]).to.deep.equal([['started', 'stopped'], true, '']);
+    await world.advance(2_400);
+    expect(b.leads).to.equal(true);
+  });
+
+  it('releases a lease after `run` was aborted, and one whose last renewal was broken off', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    a.network = (request) => {
+      server.answer(request);
+      return silence(request);
+    };
+    await world.advance(2_000);
+    a.stop.abort();
+    a.network = server.exchange;
+    await world.advance(0);
+    await a.elector.release();
+    expect(server.holder).to.equal('');
+  });
+
+  it('releases nothing that is not its own', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    const b = candidate('b').run();
+    await world.advance(5_000);
+    await b.elector.release();
+    expect([server.holder, a.leads]).to.deep.equal(['a', true]);
+    await candidate('c').elector.release();
+  });
+
+  it('resolves a release even where the server does not answer', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    a.network = silence;
+    const releasing = a.elector.release();
+    await world.advance(5_000);
+    await releasing;
+    expect(a.log.of('warn')).to.deep.equal(['could not release the lease, it will run out']);
+  });
+
+  for (const [what, network] of [
+    ['refuses connections', refused],
+    ['does not answer', silence],
+    ['has no time', () => Promise.resolve(answer(500, status(500, 'InternalError')))],
+  ] as const) {
+    it(`stops leading at the renew deadline, before anybody else may, when the server ${what}`, async () => {
+      const a = candidate('a').run();
+      const b = candidate('b');
+      await world.advance(0);
+      b.run();
+      await world.advance(2_000);
+      a.network = network;
+      await world.advance(9_999);
+      expect([a.leads, b.leads]).to.deep.equal([true, false]);
+      await world.advance(1);
+      expect([a.leads, a.told, a.ended]).to.deep.equal([false, ['started', 'stopped'], true]);
+      expect(a.log.of('error')).to.deep.equal(['the lease was lost']);
+      expect(b.leads).to.equal(false);
+      await world.advance(7_200);
+      expect(b.leads).to.equal(true);
+    });
+  }
+
+  it('goes on when a renewal fails for less than the deadline', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    a.network = refused;
+    await world.advance(7_000);
+    a.network = server.exchange;
+    await world.advance(60_000);
+    expect([a.leads, a.told]).to.deep.equal([true, ['started']]);
+  });
+
+  it('goes on when a renewal was carried out whose answer got lost', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    a.network = (request) => {
+      a.network = server.exchange;
+      server.answer(request);
+      return refused();
+    };
+    await world.advance(60_000);
+    expect([a.leads, a.told]).to.deep.equal([true, ['started']]);
+  });
+
+  it('counts the deadline from the start of a renewal, since that is when the lease was last surely its own', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    a.network = async (request) => {
+      a.network = silence;
+      await new Promise<void>((resolve) => {
+        world.timer(4_000, resolve);
+      });
+      return server.answer(request);
+    };
+    await world.advance(11_999);
+    expect(a.leads).to.equal(true);
+    await world.advance(1);
+    expect(a.leads).to.equal(false);
+  });
+
+  it('does not lead for a moment after having been stopped past its deadline, even before a timer fires', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    world.freeze(10_000);
+    expect(a.leads).to.equal(false);
+    await world.advance(0);
+    expect([a.told, a.ended]).to.deep.equal([['started', 'stopped'], true]);
+    expect(server.holders).to.deep.equal(['a']);
+  });
+
+  it('stops at once when somebody else has the lease', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    const lease = server.lease;
+    server.answer({
+      method: 'PUT',
+      path: '',
+      headers: {},
+      body: JSON.stringify({ ...lease, spec: { ...lease?.spec, holderIdentity: 'thief' } }),
+      signal: a.stop.signal,
+      pool: 'call',
+    });
+    await world.advance(2_000);
+    expect([a.leads, a.ended, server.holder]).to.deep.equal([false, true, 'thief']);
+  });
+
+  it('makes the lease again when somebody has deleted it', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    server.lease = null;
+    await world.advance(4_000);
+    expect([a.leads, server.holder]).to.deep.equal([true, 'a']);
+  });
+
+  it('ends when aborted while it waits, and never leads', async () => {
+    const a = candidate('a');
+    a.network = refused;
+    a.run();
+    await world.advance(10_000);
+    a.stop.abort();
+    await world.advance(0);
+    expect([a.ended, a.told]).to.deep.equal([true, []]);
+  });
+
+  it('does not lead any more when it could not start to', async () => {
+    const a = candidate('a', {
+      onStartedLeading: () => {
+        throw new Error('no');
+      },
+    }).run();
+    await world.advance(0);
+    expect([a.leads, a.ended, a.told]).to.deep.equal([false, true, ['stopped']]);
+  });
+
+  for (const [options, expected] of [
+    [
+      { leaseDurationMilliseconds: 10_000 },
+      'Expected `leaseDurationMilliseconds` to be above `renewDeadlineMilliseconds`',
+    ],
+    [{ renewDeadlineMilliseconds: 2_400 }, 'Expected `renewDeadlineMilliseconds` to be above 1.2 times'],
+    [{ retryPeriodMilliseconds: 0 }, 'Expected `renewDeadlineMilliseconds` to be above 1.2 times'],
+  ] as const) {
+    it(`refuses ${JSON.stringify(options)}`, () => {
+      expect(() => candidate('a', options)).to.throw(TypeError, expected);
+    });
+  }
+
+  it('has never two leaders, whatever becomes of three candidates and their networks', async () => {
+    const network = fc.constantFrom('fine', 'refused', 'silent', 'deaf');
+    const step = fc.record({ who: fc.nat({ max: 2 }), network, milliseconds: fc.integer({ min: 0, max: 20_000 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const ownWorld = new FakeWorld();
+        const ownServer = new FakeLeaseServer();
+        const three = ['a', 'b', 'c'].map((identity) => new Candidate(ownWorld, ownServer, identity).run());
+        const networks: Readonly<Record<string, Exchange>> = {
+          fine: ownServer.exchange,
+          refused,
+          silent: silence,
+          deaf: (request) => {
+            ownServer.answer(request);
+            return silence(request);
+          },
+        };
+        const passing = async (milliseconds: number): Promise<void> => {
+          for (let left = milliseconds; left > 0; left -= 500) {
+            await ownWorld.advance(Math.min(left, 500));
+            expect(three.filter(({ leads }) => leads).length).to.be.at.most(1);
+          }
+        };
+        for (const { who, network: which, milliseconds } of steps) {
+          (three[who] as Candidate).network = networks[which] as Exchange;
+          await passing(milliseconds);
+        }
+        for (const each of three) each.network = ownServer.exchange;
+        await passing(40_000);
+        const alive = three.filter(({ ended }) => !ended);
+        expect(alive.filter(({ leads }) => leads).length).to.equal(Math.min(1, alive.length));
+        for (const { stop } of three) stop.abort();
+        await ownWorld.advance(0);
+        expect(ownWorld.pendingTimers).to.equal(0);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
