@@ -1,5 +1,12 @@
 import type { MaxUnavailable } from './policy.ts';
 
+/** A whole number that isn't negative, or such a number with a percent sign: Kubernetes' int-or-string. */
+export function isReadable(maxUnavailable: MaxUnavailable): boolean {
+  return typeof maxUnavailable === 'number'
+    ? Number.isInteger(maxUnavailable) && maxUnavailable >= 0
+    : /^\d+%$/.test(maxUnavailable);
+}
+
 /**
  * How many members may be away at once: KEP-961's number or percentage, rounded down, at least 1, at most the members
  * from the partition up, and never so many that fewer than ⌊replicas/2⌋ + 1 are left. What can't be read counts as 1.

@@ -2,8 +2,14 @@ import type { Decision, Hold, HoldRule } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isProven } from './failing-revision.ts';
 import { updatedMemberOwes } from './gates.ts';
-import { holdEverything, holdEverythingButRepairs, holdUntouchable, snapshotImpossible } from './holds.ts';
-import { lowerPartition } from './lower-partition.ts';
+import {
+  holdEverything,
+  holdEverythingButRepairs,
+  holdUnfinished,
+  holdUntouchable,
+  snapshotImpossible,
+} from './holds.ts';
+import { lowerPartition, notYetReplaced } from './lower-partition.ts';
 import {
   membersDown,
   membersRunning,
@@ -51,7 +57,7 @@ const partition: readonly Rule[] = [
   fleetHold,
   lowerPartition,
   nothingDue,
-  (situation) => held(updatedMemberOwes(situation)), // the StatefulSet is at work
+  (situation) => held(updatedMemberOwes(situation) ?? notYetReplaced(situation)), // the StatefulSet is at work
 ];
 
 /**
@@ -144,7 +150,7 @@ function isComplete(situation: Situation, stale: number): boolean {
     snapshot.statefulSet?.observed === true &&
     !snapshot.statefulSet.deleting &&
     snapshotImpossible(situation) === null &&
-    holdEverythingButRepairs(situation) === null &&
+    holdUnfinished(situation) === null &&
     members.every((member) => member.state === 'participating')
   );
 }

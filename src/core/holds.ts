@@ -1,3 +1,4 @@
+import { isReadable } from './budget.ts';
 import type { Hold } from './decision.ts';
 import { isPossibleSize, type Situation } from './situation.ts';
 
@@ -35,9 +36,8 @@ const everything: readonly HoldRuleFunction[] = [
   revisionFlapping, // two writers fight over the template
 ];
 
-/** Nothing but the deletion of due members that are down. */
-const everythingButRepairs: readonly HoldRuleFunction[] = [
-  pausedButForRepairs,
+/** The cluster is not what its MySQLCluster asks for. */
+const unfinished: readonly HoldRuleFunction[] = [
   notReconciled, // the template that MOCO wants may be another one
   notInitialized, // a clone or a restore would start from the beginning
   memberMissing, // its pod may come up in any state
@@ -46,8 +46,10 @@ const everythingButRepairs: readonly HoldRuleFunction[] = [
 
 export const holdUntouchable = (situation: Situation): Hold | null => firstHold(untouchable, situation);
 export const holdEverything = (situation: Situation): Hold | null => firstHold(everything, situation);
+export const holdUnfinished = (situation: Situation): Hold | null => firstHold(unfinished, situation);
+/** Nothing but the deletion of due members that are down. */
 export const holdEverythingButRepairs = (situation: Situation): Hold | null =>
-  firstHold(everythingButRepairs, situation);
+  pausedButForRepairs(situation) ?? holdUnfinished(situation);
 
 export function snapshotImpossible({ snapshot, replicas }: Situation): Hold | null {
   const { cluster, members } = snapshot;
@@ -82,8 +84,10 @@ function featureGateOff({ policy }: Situation): Hold | null {
   return policy.mode === 'Observe' ? { rule: 'FeatureGateOff' } : null;
 }
 
-function policyUnknown({ snapshot }: Situation): Hold | null {
-  return snapshot.policyProblem === null ? null : { rule: 'PolicyUnknown', problem: snapshot.policyProblem };
+function policyUnknown({ snapshot, policy }: Situation): Hold | null {
+  const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
+  const problem = snapshot.policyProblem ?? unreadable;
+  return problem === null ? null : { rule: 'PolicyUnknown', problem };
 }
 
 function statefulSetDeleting({ snapshot }: Situation): Hold | null {

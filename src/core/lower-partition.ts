@@ -1,3 +1,4 @@
+import { awaitingApproval } from './approval.ts';
 import type { Hold } from './decision.ts';
 import { foreignDemote, rolesMoving } from './demotion.ts';
 import { backupRunning, budgetUsed, closedGate, updatedMemberOwes } from './gates.ts';
@@ -10,9 +11,9 @@ import { everyOtherParticipates, type Member, type Outcome, type Situation, take
  * lowers the partition by one when the member below it may go. The gates are those of the other mode.
  */
 export function lowerPartition(situation: Situation): Outcome | null {
-  const { snapshot, policy } = situation;
-  const partition = snapshot.statefulSet?.partition ?? 0;
-  if (partition <= policy.partition) return null;
+  const { policy } = situation;
+  const partition = partitionOf(situation);
+  if (!(partition > policy.partition)) return null;
   const next = situation.members.find(({ ordinal }) => ordinal === partition - 1);
   if (!next) return null;
   if (next.updated) return lower(partition, next, []);
@@ -21,11 +22,17 @@ export function lowerPartition(situation: Situation): Outcome | null {
     rolesMoving(situation) ??
     foreignDemote(situation) ??
     memberLeaving(situation) ??
-    notYetReplaced(situation, partition) ??
+    notYetReplaced(situation) ??
     gateOf(situation, next) ??
     backupRunning(situation) ??
-    primaryProtected(next);
+    primaryProtected(next) ??
+    (next.primary ? awaitingApproval(situation, next) : null);
   return hold ? wait(hold) : lower(partition, next, [next]);
+}
+
+/** A partition beyond the last member means as much as one just there. */
+function partitionOf({ snapshot, replicas }: Situation): number {
+  return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
 }
 
 /** The update may be what repairs a member that does not work: neither MOCO's word nor the budget is asked for it. */
@@ -35,7 +42,9 @@ function gateOf(situation: Situation, next: Member): Hold | null {
 }
 
 /** The StatefulSet has still work to do on a member from the partition up. */
-function notYetReplaced({ members }: Situation, partition: number): Hold | null {
+export function notYetReplaced(situation: Situation): Hold | null {
+  const { members } = situation;
+  const partition = partitionOf(situation);
   const behind = members.find((member) => member.ordinal >= partition && !member.updated);
   return behind ? { rule: 'UpdatedMemberNotParticipating', member: behind.ordinal, wait: { for: 'revision' } } : null;
 }
