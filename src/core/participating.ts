@@ -41,7 +41,7 @@ export function membersImpaired(situation: Situation): Outcome | null {
 export function healthyReplicas(situation: Situation): Outcome | null {
   const [next] = descending(dueMembers(situation).filter((member) => !member.primary));
   if (!next) return null;
-  const hold = batchNotComplete(situation, next) ?? closedGate(situation);
+  const hold = closedGate(situation) ?? batchNotComplete(situation, next);
   return hold ? wait(hold) : take({ kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] });
 }
 
