@@ -99,15 +99,15 @@ export function changesOf(node: Node, textOf: TextOf): readonly Change[] {
     return [...others, ...dropped];
   }
   if (isArrayLiteralExpression(node)) {
-    return node.elements.map((left) =>
-      whole(
-        'element dropped',
-        `[${node.elements
-          .filter((element) => element !== left)
-          .map(textOf)
-          .join(', ')}]`,
-      ),
-    );
+    const { elements } = node;
+    // With the comma: the one behind it, for the last element the one before it.
+    return elements.map((element, index): Change => {
+      const following = elements[index + 1];
+      const { start } = replaced('', element, textOf, '');
+      return following
+        ? { kind: 'element dropped', start, end: replaced('', following, textOf, '').start, after: '' }
+        : { kind: 'element dropped', start: elements[index - 1]?.end ?? start, end: element.end, after: '' };
+    });
   }
   if (isCallExpression(node) && isPropertyAccessExpression(node.expression)) {
     const { name } = node.expression;

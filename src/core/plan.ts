@@ -31,26 +31,18 @@ export function plan(snapshot: ClusterSnapshot, policy: RolloutPolicy): Plan {
   let waitedFor: Hold['rule'] | null = null;
   while (entries.length < limit) {
     const { step, hold } = decide(now, policy);
-    if (step.kind === 'none') {
-      if (hold === null) return { entries, switchovers, stopsAt: null };
-      // A wait that its own end didn't lift would be waited for for ever.
-      const after: ClusterSnapshot | null = hold.rule === waitedFor ? null : afterWait(now, hold);
-      if (after === null) return { entries, switchovers, stopsAt: hold };
-      entries.push({ kind: 'wait', hold });
-      waitedFor = hold.rule;
-      now = after;
-      continue;
-    }
-    entries.push({ kind: 'step', step });
-    waitedFor = null;
-    now = afterStep(now, step);
-    if (step.kind === 'demote') {
-      const to = nextPrimary(now, step.targets[0].ordinal);
-      if (to === null) return { entries, switchovers, stopsAt: decide(now, policy).hold };
-      entries.push({ kind: 'switchover', from: step.targets[0].ordinal, to });
+    if (step.kind === 'none' && hold === null) return { entries, switchovers, stopsAt: null };
+    // A wait that its own end didn't lift would be waited for for ever.
+    const after = hold === null ? afterStep(now, step) : hold.rule === waitedFor ? null : afterWait(now, hold);
+    if (after === null) return { entries, switchovers, stopsAt: hold };
+    entries.push(hold === null ? { kind: 'step', step } : { kind: 'wait', hold });
+    waitedFor = hold?.rule ?? null;
+    const [from, to] = [now.cluster.primaryIndex, after.cluster.primaryIndex];
+    if (from !== to) {
+      entries.push({ kind: 'switchover', from, to });
       switchovers++;
-      now = withPrimary(now, to);
     }
+    now = after;
   }
   return { entries, switchovers, stopsAt: decide(now, policy).hold };
 }
@@ -63,9 +55,12 @@ function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapshot {
       return snapshot;
     case 'delete':
     case 'evict':
-      return replaced(snapshot, step.targets);
+      return replaced(handedOn(snapshot, step.targets), step.targets);
     case 'demote':
-      return changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.revision }));
+      return handedOn(
+        changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.revision })),
+        step.targets,
+      );
     case 'undemote':
       return changed(snapshot, step.targets, withoutDemotion);
     case 'setStrategy':
@@ -75,7 +70,10 @@ function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapshot {
       };
     case 'setPartition':
       return replaced(
-        { ...snapshot, statefulSet: statefulSet && { ...statefulSet, partition: step.partition } },
+        {
+          ...handedOn(snapshot, step.targets),
+          statefulSet: statefulSet && { ...statefulSet, partition: step.partition },
+        },
         step.targets,
       );
     case 'promoteRevision':
@@ -109,14 +107,10 @@ function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapshot | nul
     case 'PrimaryProtected':
       return everyMember(snapshot, (member) => ({ ...member, preventDelete: false }));
     case 'AwaitingSwitchover':
-    case 'SwitchoverInProgress': {
-      const to = nextPrimary(snapshot, hold.member);
-      return to === null ? null : withPrimary(snapshot, to);
-    }
-    case 'AwaitingFailover': {
-      const to = nextPrimary(snapshot, hold.primary);
-      return to === null ? null : withPrimary(snapshot, to);
-    }
+    case 'SwitchoverInProgress':
+      return moved(snapshot, [hold.member]);
+    case 'AwaitingFailover':
+      return moved(snapshot, [hold.primary]);
     case 'MemberMissing':
       return hold.message === null && statefulSet !== null
         ? { ...snapshot, members: withMissing(snapshot, hold.members, statefulSet.updateRevision) }
@@ -194,20 +188,27 @@ function withMissing(
   return [...members, ...made].toSorted((a, b) => a.ordinal - b.ordinal);
 }
 
-/** MOCO chooses the lowest ordinal that serves and stays. */
-function nextPrimary({ members }: ClusterSnapshot, from: number): number | null {
-  const heir = members.find(
+/** MOCO moves the primary away from a member that is taken, where there is one to take over. */
+function handedOn(snapshot: ClusterSnapshot, taken: readonly Pick<Target, 'ordinal'>[]): ClusterSnapshot {
+  const ordinals = taken.map(({ ordinal }) => ordinal);
+  const { primaryIndex } = snapshot.cluster;
+  return ordinals.includes(primaryIndex) ? (moved(snapshot, ordinals) ?? snapshot) : snapshot;
+}
+
+/** MOCO chooses the lowest ordinal that serves and stays; `null` where there is none. */
+function moved(snapshot: ClusterSnapshot, from: readonly number[]): ClusterSnapshot | null {
+  const heir = snapshot.members.find(
     (member) =>
-      member.ordinal !== from &&
+      !from.includes(member.ordinal) &&
       member.leavingForSeconds === null &&
       member.containers.some(({ part, ready, state }) => part === 'mysqld' && (ready || state === 'running')),
   );
-  return heir?.ordinal ?? null;
+  return heir ? withPrimary(snapshot, heir.ordinal) : null;
 }
 
 function withPrimary(snapshot: ClusterSnapshot, primaryIndex: number): ClusterSnapshot {
-  const moved = { ...snapshot, cluster: { ...snapshot.cluster, primaryIndex, primaryAwayForSeconds: null } };
-  return everyMember(moved, (member) => {
+  const after = { ...snapshot, cluster: { ...snapshot.cluster, primaryIndex, primaryAwayForSeconds: null } };
+  return everyMember(after, (member) => {
     const roled = withoutDemotion({ ...member, role: member.ordinal === primaryIndex ? 'primary' : 'replica' });
     return member.ordinal === primaryIndex ? serving(roled, true) : roled;
   });

@@ -3,7 +3,7 @@ import { budgetOf, isReadable } from '../../src/core/budget.ts';
 import type { Hold } from '../../src/core/decision.ts';
 import type { MaxUnavailable, RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
-import { member } from './member-builder.ts';
+import { type MemberBuilder, member } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, play } from './table.ts';
 
 // Every test that KEP-961 asks for, with MOCO's bound of ⌊replicas/2⌋ on top, and one member a step.
@@ -330,8 +330,8 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
 });
 
 describe('pod management', () => {
-  const parallel = (...members: Parameters<ClusterBuilder['members']>) => stale(7).members(...members);
-  const ordered = (...members: Parameters<ClusterBuilder['members']>) =>
+  const parallel = (...members: readonly MemberBuilder[]) => stale(7).members(...members);
+  const ordered = (...members: readonly MemberBuilder[]) =>
     parallel(...members).statefulSet({ podManagement: 'OrderedReady' });
   const behind = (...members: readonly number[]) => holds({ rule: 'BatchNotComplete', members });
   const wishes = upTo(3);
