@@ -211,7 +211,8 @@ function finish(gathered: Gathered, mind: ClusteringMind, now: Moment, durations
     case 'watching':
       return still(mind, now);
     case 'switchover': {
-      const lost = !answers(mind.databases, primaryIndex(gathered.cluster), gathered.faults);
+      const both = [primaryIndex(gathered.cluster), activity.to];
+      const lost = both.some((ordinal) => !answers(mind.databases, ordinal, gathered.faults));
       return activity.failing || lost
         ? passAt(mind, now, durations.retry)
         : passAt(mind, now, durations.healthyFalse, moveIndex(gathered, activity.to));

@@ -6,14 +6,13 @@ import { clusterNameLabel } from '../../src/moco/names.ts';
 import { reconciledStatus } from './cluster-status.ts';
 import type { Moment } from './cluster-view.ts';
 import { type ClusteringMind, clusteringStep, freshMind } from './clustering.ts';
-import { isServing, observeDatabases } from './databases.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { Loop } from './loop.ts';
-import { ordinalOf } from './names.ts';
 import type { MySQLCluster, Pod } from './objects.ts';
 import { ObjectsOfClusters } from './objects-of-clusters.ts';
 import { lowerPartition } from './partition.ts';
 import { perform } from './perform.ts';
+import { mysqldReady } from './readiness.ts';
 import { reconcile } from './reconcile.ts';
 import { type ClusteringDurations, defaultSettings, type PartitionIntervals, type Settings } from './settings.ts';
 import type { Write, WrittenKind } from './write.ts';
@@ -98,16 +97,9 @@ class Moco implements MocoStandIn {
   }
 
   mysqldReady(pod: Pod): boolean {
-    const { namespace, labels, name } = pod.metadata;
+    const { namespace, labels } = pod.metadata;
     const view = this.#objects.view(namespace, labels?.[clusterNameLabel] ?? '');
-    if (view === null) {
-      return false;
-    }
-    const { cluster } = view;
-    const others = view.pods.filter(({ metadata }) => metadata.name !== name);
-    const before = this.#mind(cluster).databases;
-    const databases = observeDatabases(before, [...others, pod], cluster.spec.replicas);
-    return isServing(databases, ordinalOf(name), this.#faultsOf(cluster), cluster.spec.maxDelaySeconds ?? 0);
+    return view !== null && mysqldReady(view, this.#mind(view.cluster), this.#faultsOf(view.cluster), pod);
   }
 
   onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void {
