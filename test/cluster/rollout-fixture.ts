@@ -37,15 +37,17 @@ function sharedStage(controlPlane: Parameters<typeof Stage.open>[0]): Promise<Sh
 
 export interface Rollouts {
   /** For use in tests and hooks. */
-  stage(): Stage;
+  readonly stage: () => Stage;
   /** A cluster in a namespace of its own, not made yet. */
-  newCluster(): RolloutCluster;
+  readonly newCluster: () => RolloutCluster;
   /**
    * A test with a cluster of its own, which the controller has taken and finds nothing to do about. Several of a file go on
    * side by side. At its end the invariants are asked for, and its story is printed where it failed.
    */
-  scenario(sentence: string, options: ClusterOptions, play: (cluster: RolloutCluster) => Promise<void>): void;
+  readonly scenario: (sentence: string, options: ClusterOptions, play: Play) => void;
 }
+
+type Play = (cluster: RolloutCluster) => Promise<void>;
 
 /** For use in a `describe`. */
 export function useRollouts(): Rollouts {
@@ -78,7 +80,7 @@ export function useRollouts(): Rollouts {
     await running[place];
   }
 
-  function scenario(sentence: string, options: ClusterOptions, play: (cluster: RolloutCluster) => Promise<void>): void {
+  function scenario(sentence: string, options: ClusterOptions, play: Play): void {
     const place = plays.length;
     plays.push(async () => {
       const cluster = newCluster();
@@ -89,7 +91,7 @@ export function useRollouts(): Rollouts {
         await play(cluster);
         expect(await cluster.violations()).to.deep.equal([]);
       } catch (error) {
-        throw new Error(`${error instanceof Error ? error.stack : String(error)}\n${await cluster.report()}`);
+        throw new Error(`${String(error)}\n${await cluster.report()}`, { cause: error });
       }
     });
     it(sentence, async function runScenario() {

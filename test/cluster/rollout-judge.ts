@@ -58,7 +58,8 @@ function isSaidComplete(cluster: MySQLCluster): boolean {
   return complete?.status === 'True' && complete.observedGeneration === cluster.metadata.generation;
 }
 
-function imageOf(pod: Pod): string | undefined {
+/** The image of mysqld. */
+export function imageOf(pod: Pod): string | undefined {
   const { spec } = pod as Pod & { spec?: { containers: readonly { name: string; image: string }[] } };
   return spec?.containers.find(({ name }) => name === mysqldContainer)?.image;
 }
