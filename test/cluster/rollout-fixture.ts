@@ -6,7 +6,7 @@ import { type ClusterOptions, RolloutCluster } from './rollout-cluster.ts';
 import { History } from './rollout-history.ts';
 
 const startDeadlineMilliseconds = 60_000;
-const scenarioDeadlineMilliseconds = 120_000;
+export const scenarioDeadlineMilliseconds = 180_000;
 /** How many clusters of a file are rolled out side by side: what one test waits for, another one computes in. */
 const scenariosAtOnce = 4;
 
@@ -49,6 +49,16 @@ export interface Rollouts {
 
 type Play = (cluster: RolloutCluster) => Promise<void>;
 
+/** Plays something with a cluster, then holds what was done to it against the invariants. A failure tells its story. */
+export async function judged(cluster: RolloutCluster, play: () => Promise<void>): Promise<void> {
+  try {
+    await play();
+    expect(await cluster.violations()).to.deep.equal([]);
+  } catch (error) {
+    throw new Error(`${String(error)}\n${await cluster.report()}`, { cause: error });
+  }
+}
+
 /** For use in a `describe`. */
 export function useRollouts(): Rollouts {
   const controlPlane = useControlPlane();
@@ -82,17 +92,14 @@ export function useRollouts(): Rollouts {
 
   function scenario(sentence: string, options: ClusterOptions, play: Play): void {
     const place = plays.length;
-    plays.push(async () => {
+    plays.push(() => {
       const cluster = newCluster();
-      try {
+      return judged(cluster, async () => {
         await cluster.create(options);
         await cluster.isTaken();
         await cluster.begin();
         await play(cluster);
-        expect(await cluster.violations()).to.deep.equal([]);
-      } catch (error) {
-        throw new Error(`${String(error)}\n${await cluster.report()}`, { cause: error });
-      }
+      });
     });
     it(sentence, async function runScenario() {
       this.timeout(scenarioDeadlineMilliseconds);
