@@ -11,6 +11,7 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import { ConfigurationError, type Connection, connect } from '../../src/kube/connection.ts';
 import { textOf } from '../../src/kube/lines.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { patienceMilliseconds } from './patience.ts';
 
 const never = new AbortController().signal;
 
@@ -23,7 +24,9 @@ const get = (path: string, more: Partial<ExchangeRequest> = {}): ExchangeRequest
   ...more,
 });
 
-describe('a connection', () => {
+describe('a connection', function suite() {
+  this.timeout(patienceMilliseconds);
+
   let first: LoopbackCertificate;
   let second: LoopbackCertificate;
   let directory: string;

@@ -4,6 +4,7 @@ import { EventRecorder, type Occurrence } from '../../src/kube/event-recorder.ts
 import type { Exchange } from '../../src/kube/world.ts';
 import { FakeLog } from './fake-log.ts';
 import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';
+import { patienceMilliseconds } from './patience.ts';
 
 const regarding = {
   apiVersion: 'moco.cybozu.com/v1beta2',
@@ -29,7 +30,9 @@ interface Written {
   readonly [field: string]: unknown;
 }
 
-describe('an event recorder', () => {
+describe('an event recorder', function suite() {
+  this.timeout(patienceMilliseconds);
+
   let world: FakeWorld;
   let log: FakeLog;
   let recorder: EventRecorder;
