@@ -81,7 +81,7 @@ async function open(
 }
 
 /** What is measured is this project's reaction, and not how long a stand-in looks away. */
-const attentive = { notice: 5 };
+const attentive = { notice: 5, healthyTrue: 20 };
 
 /**
  * A restart takes what these add up to, and what API server, StatefulSet controller and probes need besides: about an

@@ -1,4 +1,4 @@
-import { WriteStream } from 'node:tty';
+import type { WriteStream } from 'node:tty';
 import { type Line, painted, withoutTrailingSpaces } from './painted.ts';
 
 /** Where the demo tells its story: lines for whoever reads it later, or a terminal that is drawn on. */
@@ -14,7 +14,7 @@ export interface Output {
 /** Colour is for terminals, and not where NO_COLOR (https://no-color.org) has any value. */
 export function outputTo(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Output {
   const dumb = environment['TERM'] === 'dumb';
-  const terminal = stream instanceof WriteStream && stream.isTTY && !dumb && stream.columns > 0 ? stream : null;
+  const terminal = stream.isTTY && !dumb && stream.columns > 0 ? stream : null;
   const colour = terminal !== null && (environment['NO_COLOR'] ?? '') === '';
   return {
     stream,

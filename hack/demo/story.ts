@@ -126,5 +126,9 @@ function* holdChange({ sight: earlier }: Moment, { sight }: Moment): Generator<T
 
 function* completion(before: Moment, { sight }: Moment): Generator<Told> {
   if (before.sight.complete || !sight.complete) return;
-  yield [sight.name, `complete: all ${sight.members.length} members updated and participating`, 'green'];
+  yield [
+    sight.name,
+    `complete: ${sight.members.length} of ${sight.members.length} members updated and participating`,
+    'green',
+  ];
 }
