@@ -1,5 +1,5 @@
 import type { ClusterView } from './cluster-view.ts';
-import type { ClusteringMind } from './clustering.ts';
+import type { ClusteringMind } from './clustering-mind.ts';
 import { isServing, observeDatabases } from './databases.ts';
 import type { Faults } from './faults.ts';
 import { ordinalOf } from './names.ts';

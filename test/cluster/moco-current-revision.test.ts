@@ -55,7 +55,7 @@ describe('currentRevision under OnDelete, on this Kubernetes', function () {
     await restart('promoted', 2);
     const after = await statefulSet(environment.client, 'promoted');
     expect(after.status?.currentRevision).to.equal(before.status?.updateRevision);
-    expect(await ready('promoted')).to.equal('True');
+    await until('StatefulSetReady is True again', async () => (await ready('promoted')) === 'True');
   });
 
   it('that lags loses a growth of the volumes: the template grows, the claims never do', async () => {

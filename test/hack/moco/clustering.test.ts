@@ -253,6 +253,16 @@ describe('hack/moco: clustering', () => {
       expect(story.condition('Healthy')).to.equal('True Healthy');
     });
 
+    it('does not come for a primary that answers before MOCO has given up asking', () => {
+      const story = Story.healthy(3);
+      story.killMysqld(0);
+      story.settle(fastClustering.notice + fastClustering.silence - 1);
+      story.startMysqld(0, 1);
+      story.settle();
+      expect(story.told).not.to.include('Healthy False (Failed)');
+      expect(story.cluster.status?.currentPrimaryIndex).to.equal(0);
+    });
+
     it('waits while a pod is missing', () => {
       const story = Story.healthy(3);
       story.removePod(0);

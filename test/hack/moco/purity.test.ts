@@ -8,6 +8,7 @@ const impure = new Set([
   'driver.ts',
   'install.ts',
   'kinds.ts',
+  'looks.ts',
   'loop.ts',
   'main.ts',
   'objects-of-clusters.ts',

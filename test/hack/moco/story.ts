@@ -1,5 +1,6 @@
 import type { ClusterView, Moment } from '../../../hack/moco/cluster-view.ts';
-import { type ClusteringMind, clusteringStep, freshMind } from '../../../hack/moco/clustering.ts';
+import { clusteringStep } from '../../../hack/moco/clustering.ts';
+import { type ClusteringMind, freshMind } from '../../../hack/moco/clustering-mind.ts';
 import { type Faults, noFaults } from '../../../hack/moco/faults.ts';
 import { ordinalOf } from '../../../hack/moco/names.ts';
 import type { Condition, MySQLCluster, Pod } from '../../../hack/moco/objects.ts';
