@@ -188,6 +188,19 @@ describe('a reflector, over real HTTP', function suite() {
     expect(waits).to.deep.equal([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000].map((wait) => wait * 0.75));
   });
 
+  it('lists soon after 410, however long the server was away before, and later each time that happens again', async () => {
+    await started('a');
+    for (let times = 0; times < 5; times += 1) server.watches.push((_, response) => json(response, 500, {}));
+    for (let times = 0; times < 3; times += 1) {
+      server.watches.push((_, response) => json(response, 410, status(410, 'Expired')));
+    }
+    server.breakWatches();
+    await world.until(() => log.lines.length === 9, 'all failures');
+    await watching();
+    const waits = log.lines.map(({ fields }) => (fields as { waitMilliseconds: number }).waitMilliseconds);
+    expect(waits).to.deep.equal([150, 300, 600, 1200, 2400, 4800, 150, 300, 600]);
+  });
+
   it('gets over a connection that is reset in the middle of a list', async () => {
     server.lists.push((_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
