@@ -7,12 +7,15 @@ import Mocha from 'mocha';
 
 const usage = 'usage: hack/run-tests.ts [--unit] [--grep PATTERN] [FILE ...]';
 const timeoutMilliseconds = 120_000;
+/** Longer ones show how long they took. */
+const slowMilliseconds = 1_000;
+const exitGraceMilliseconds = 10_000;
 
 const { values, positionals } = readArguments();
 const files = positionals.length > 0 ? positionals : await testFiles(values.unit === true);
 const mocha = new Mocha({
   timeout: timeoutMilliseconds,
-  slow: timeoutMilliseconds,
+  slow: slowMilliseconds,
   reporter: 'spec',
   color: process.stdout.isTTY,
   forbidOnly: true,
@@ -30,10 +33,18 @@ const runner = mocha.run(() => {
   if (passed === 0) console.log('no test was run');
   console.log(`${passed} passed, ${failed + skippedFail} failed`);
   process.exitCode = failed + skippedFail > 0 || passed === 0 ? 1 : 0;
+  setTimeout(failForLeftovers, exitGraceMilliseconds).unref();
 });
 runner.on('pass', () => passed++);
 runner.on('fail', () => failed++);
 runner.on('pending', () => skipped++);
+
+/** Runs only while something keeps the process alive that a test has not closed. */
+function failForLeftovers(): void {
+  console.error(`tests have left something open: ${process.getActiveResourcesInfo().join(', ')}`);
+  console.log(`${passed} passed, ${failed + 1} failed`);
+  process.exit(1);
+}
 
 function readArguments() {
   try {

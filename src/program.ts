@@ -41,7 +41,7 @@ export async function run(options: Options): Promise<void> {
   const metrics = createMetrics(manifest.version, [{ name: 'UpdateStrategyOnDelete', stage: gate.stage, enabled }]);
   const identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
   const stop = new AbortController();
-  const stopping = whenAskedToStop(stop);
+  const asked = whenAskedToStop();
 
   const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path: '/version', lane: 'read' });
   log.info(
@@ -108,7 +108,7 @@ export async function run(options: Options): Promise<void> {
     closers.push(() => watching);
     const electing = elector?.run(stop.signal) ?? controller.work();
     closers.push(() => electing);
-    await Promise.race([stopping, watching, lost(stop.signal)]);
+    await Promise.race([asked, watching, lost(stop.signal)]);
   } finally {
     await controller.drain(stopGraceMilliseconds / 2);
     stop.abort();
@@ -127,10 +127,9 @@ function lost(signal: AbortSignal): Promise<never> {
   });
 }
 
-function whenAskedToStop(stop: AbortController): Promise<void> {
+function whenAskedToStop(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
-    stop.signal.addEventListener('abort', () => resolve());
   });
 }
 

@@ -37,8 +37,14 @@ async function tryToTake(path: string): Promise<boolean> {
  * is gone is taken over.
  *
  * @param onWait told once, with the process id, when somebody else holds it
+ * @param signal ends the waiting, not the work
  */
-export async function withLock<T>(path: string, onWait: (pid: number) => void, work: () => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  path: string,
+  onWait: (pid: number) => void,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   let told = false;
   while (!(await tryToTake(path))) {
     const pid = await holder(path);
@@ -51,6 +57,7 @@ export async function withLock<T>(path: string, onWait: (pid: number) => void, w
       told = true;
       onWait(pid);
     }
+    signal?.throwIfAborted();
     await delay(pauseMilliseconds);
   }
   try {

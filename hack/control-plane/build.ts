@@ -34,9 +34,11 @@ export interface BuildOptions {
   readonly cache?: string;
   /** What `go` is found and run in. */
   readonly environment?: NodeJS.ProcessEnv;
+  /** Ends a build that is under way, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-type Place = Required<Omit<BuildOptions, 'assets'>>;
+type Place = Required<Omit<BuildOptions, 'assets' | 'signal'>> & Pick<BuildOptions, 'signal'>;
 
 /** The Kubernetes version that go.mod pins, such as `v1.35.4`. */
 export async function kubernetesVersion(): Promise<string> {
@@ -88,7 +90,7 @@ async function build(
   names: readonly BinaryName[],
   version: string,
   progress: BuildProgress,
-  environment: NodeJS.ProcessEnv,
+  { environment, signal }: Place,
 ): Promise<void> {
   progress.say(`Building ${names.join(', ')} ${version} from source.`);
   progress.say(
@@ -106,6 +108,7 @@ async function build(
         environment: { ...environment, ...buildEnvironment },
         output: unfinished,
         onDownload: () => progress.note(`${++downloads} modules fetched`),
+        signal,
       });
       await rename(unfinished, join(directory, name));
     } finally {
@@ -117,7 +120,8 @@ async function build(
 }
 
 /** Builds those of `names` that are missing; instant when none is. Whoever comes second waits for the first. */
-async function built(names: readonly BinaryName[], { cache, output, environment }: Place): Promise<string> {
+async function built(names: readonly BinaryName[], place: Place): Promise<string> {
+  const { cache, output, environment, signal } = place;
   const version = await kubernetesVersion();
   const directory = await keptIn(cache, version);
   if ((await missingFrom(directory, names)).length === 0) {
@@ -127,13 +131,14 @@ async function built(names: readonly BinaryName[], { cache, output, environment 
   await mkdir(directory, { recursive: true });
   const progress = new BuildProgress(output);
   const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which builds the control plane`);
-  await withLock(`${directory}.lock`, onWait, async () => {
+  const work = async (): Promise<void> => {
     progress.end();
     const missing = await missingFrom(directory, names);
     if (missing.length > 0) {
-      await build(directory, missing, version, progress, environment);
+      await build(directory, missing, version, progress, place);
     }
-  });
+  };
+  await withLock(`${directory}.lock`, onWait, work, signal).finally(() => progress.end());
   return directory;
 }
 
@@ -166,9 +171,9 @@ function binariesAt(at: (name: BinaryName) => string): Binaries {
  * it builds. Throws a sentence when Go is missing, too old, or fails.
  */
 export async function controlPlaneBinaries(options: BuildOptions = {}): Promise<Binaries> {
-  const { environment = process.env } = options;
+  const { environment = process.env, signal } = options;
   const { assets = environment['KUBEBUILDER_ASSETS'], output = process.stderr, cache = cacheDirectory } = options;
-  const place = { cache, output, environment };
+  const place = { cache, output, environment, signal };
   if (assets !== undefined && assets !== '') {
     return fromAssets(assets, place);
   }

@@ -37,16 +37,23 @@ export interface GoBuild {
   readonly output: string;
   /** Called whenever another module has been fetched. */
   readonly onDownload: () => void;
+  /** Ends the build, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** `go build`. Throws the end of the compiler's output when it fails. */
-export function goBuild({ directory, importPath, flags, environment, output, onDownload }: GoBuild): Promise<void> {
+export function goBuild(build: GoBuild): Promise<void> {
+  const { directory, importPath, flags, environment, output, onDownload, signal } = build;
   return new Promise((resolve, reject) => {
     const go = spawn('go', ['build', ...flags, '-o', output, importPath], {
       cwd: directory,
       env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
+    // To go itself that means to start nothing more and to remove what is half done.
+    const interrupt = (): void => void go.kill('SIGINT');
+    if (signal?.aborted) interrupt();
+    signal?.addEventListener('abort', interrupt, { once: true });
     const lines: string[] = [];
     let rest = '';
     go.stderr.setEncoding('utf8');
@@ -62,13 +69,18 @@ export function goBuild({ directory, importPath, flags, environment, output, onD
       }
     });
     go.once('error', reject);
-    go.once('close', (code, signal) => {
+    go.once('close', (code, killedBy) => {
+      signal?.removeEventListener('abort', interrupt);
       if (code === 0) {
         resolve();
         return;
       }
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
       const tail = [...lines, rest].slice(-outputTailLines).join('\n').trim();
-      reject(new Error(`go build ${importPath} failed (${signal ?? `exit code ${code}`}): ${tail}`));
+      reject(new Error(`go build ${importPath} failed (${killedBy ?? `exit code ${code}`}): ${tail}`));
     });
   });
 }

@@ -2,21 +2,13 @@ import type { ApiClient } from '../../src/kube/api-client.ts';
 import { isConflict, isNotFound } from '../../src/kube/api-error.ts';
 import type { Log } from '../../src/kube/log.ts';
 import type { World } from '../../src/kube/world.ts';
-import { clusterNameLabel } from '../../src/moco/names.ts';
-import { reconciledStatus } from './cluster-status.ts';
-import type { Moment } from './cluster-view.ts';
-import { type ClusteringMind, clusteringStep, freshMind } from './clustering.ts';
-import { isServing, observeDatabases } from './databases.ts';
-import { type Faults, noFaults } from './faults.ts';
+import type { Faults } from './faults.ts';
+import { Looks } from './looks.ts';
 import { Loop } from './loop.ts';
-import { ordinalOf } from './names.ts';
-import type { MySQLCluster, Pod } from './objects.ts';
+import type { Pod } from './objects.ts';
 import { ObjectsOfClusters } from './objects-of-clusters.ts';
-import { lowerPartition } from './partition.ts';
-import { perform } from './perform.ts';
-import { reconcile } from './reconcile.ts';
-import { type ClusteringDurations, defaultSettings, type PartitionIntervals, type Settings } from './settings.ts';
-import type { Write, WrittenKind } from './write.ts';
+import { type ClusteringDurations, defaultSettings, type PartitionIntervals } from './settings.ts';
+import type { WrittenKind } from './write.ts';
 
 export interface MocoOptions {
   readonly client: ApiClient;
@@ -62,16 +54,12 @@ const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 function ignore(): void {}
 
 class Moco implements MocoStandIn {
-  readonly #client: ApiClient;
   readonly #world: World;
   readonly #log: Log;
-  readonly #settings: Settings;
   readonly #withPartitionController: boolean;
   readonly #objects: ObjectsOfClusters;
+  readonly #looks: Looks;
   readonly #loops = new Map<string, ClusterLoops>();
-  /** By the uid of the MySQLCluster, since a new one of the same name has new databases. */
-  readonly #minds = new Map<string, ClusteringMind>();
-  readonly #faults = new Map<string, Faults>();
   readonly #listeners = new Set<(namespace: string, clusterName: string) => void>();
   readonly #stopping = new AbortController();
   #watching: Promise<void> = Promise.resolve();
@@ -79,16 +67,21 @@ class Moco implements MocoStandIn {
 
   constructor(options: MocoOptions) {
     const { client, world, log = silent, clustering, partition, partitionController = true } = options;
-    this.#client = client;
     this.#world = world;
     this.#log = log;
     this.#withPartitionController = partitionController;
-    this.#settings = {
-      ...defaultSettings,
-      clustering: { ...defaultSettings.clustering, ...clustering },
-      partition: { ...defaultSettings.partition, ...partition },
-    };
     this.#objects = new ObjectsOfClusters({ client, world, log, onChange: (...change) => this.#changed(...change) });
+    this.#looks = new Looks({
+      client,
+      world,
+      objects: this.#objects,
+      settings: {
+        ...defaultSettings,
+        clustering: { ...defaultSettings.clustering, ...clustering },
+        partition: { ...defaultSettings.partition, ...partition },
+      },
+      onDatabasesChange: (namespace, clusterName) => this.#tell(namespace, clusterName),
+    });
   }
 
   async start(): Promise<void> {
@@ -98,16 +91,7 @@ class Moco implements MocoStandIn {
   }
 
   mysqldReady(pod: Pod): boolean {
-    const { namespace, labels, name } = pod.metadata;
-    const view = this.#objects.view(namespace, labels?.[clusterNameLabel] ?? '');
-    if (view === null) {
-      return false;
-    }
-    const { cluster } = view;
-    const others = view.pods.filter(({ metadata }) => metadata.name !== name);
-    const before = this.#mind(cluster).databases;
-    const databases = observeDatabases(before, [...others, pod], cluster.spec.replicas);
-    return isServing(databases, ordinalOf(name), this.#faultsOf(cluster), cluster.spec.maxDelaySeconds ?? 0);
+    return this.#looks.mysqldReady(pod);
   }
 
   onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void {
@@ -118,10 +102,9 @@ class Moco implements MocoStandIn {
   }
 
   setFaults(namespace: string, clusterName: string, faults: Partial<Faults>): void {
-    const cluster = key(namespace, clusterName);
-    this.#faults.set(cluster, { ...(this.#faults.get(cluster) ?? noFaults), ...faults });
+    this.#looks.changeFaults(namespace, clusterName, faults);
     this.#tell(namespace, clusterName);
-    this.#loops.get(cluster)?.clustering.trigger();
+    this.#loops.get(key(namespace, clusterName))?.clustering.trigger();
   }
 
   async pause(): Promise<void> {
@@ -129,8 +112,8 @@ class Moco implements MocoStandIn {
     const loops = [...this.#loops.values()];
     this.#loops.clear();
     await Promise.all(
-      loops.map(async ({ reconcile: first, clustering, partition }) => {
-        await Promise.all([first.stop(), clustering.stop(), partition?.stop()]);
+      loops.map(async ({ reconcile, clustering, partition }) => {
+        await Promise.all([reconcile.stop(), clustering.stop(), partition?.stop()]);
       }),
     );
   }
@@ -176,94 +159,25 @@ class Moco implements MocoStandIn {
     if (existing !== undefined) {
       return existing;
     }
-    const loop = (part: string, run: () => Promise<number | null>): Loop =>
-      new Loop(this.#world, run, (error) => this.#failed(part, cluster, error));
+    const looks = this.#looks;
+    const loop = (part: string, look: () => Promise<number | null>): Loop =>
+      new Loop(this.#world, look, (error) => this.#failed(part, cluster, error));
     const loops: ClusterLoops = {
-      reconcile: loop('reconcile', () => this.#reconcile(namespace, clusterName)),
-      clustering: loop('clustering', () => this.#cluster(namespace, clusterName)),
+      reconcile: loop('reconcile', () => looks.reconcile(namespace, clusterName)),
+      clustering: loop('clustering', () => looks.cluster(namespace, clusterName)),
       partition: this.#withPartitionController
-        ? loop('partition', () => this.#lowerPartition(namespace, clusterName))
+        ? loop('partition', () => looks.lowerPartition(namespace, clusterName))
         : null,
     };
     this.#loops.set(cluster, loops);
     return loops;
   }
 
-  async #reconcile(namespace: string, clusterName: string): Promise<null> {
-    const view = this.#objects.view(namespace, clusterName);
-    if (view === null) {
-      return null;
-    }
-    const { writes, endsWithStatus } = reconcile(view, this.#settings, this.#world.wall());
-    const failure = await this.#performAll(writes).then(
-      () => null,
-      (error: unknown) => ({ error }),
-    );
-    if (endsWithStatus) {
-      // The StatefulSet as it was before: the real one reads a cache that doesn't show its own writes yet.
-      const latest = this.#objects.view(namespace, clusterName)?.cluster ?? view.cluster;
-      // Of the generation that was reconciled: where it has changed meanwhile, the old object's version is refused.
-      const cluster = latest.metadata.generation === view.cluster.metadata.generation ? latest : view.cluster;
-      const status = reconciledStatus({ ...view, cluster }, failure === null, this.#world.wall());
-      await this.#performAll(status === null ? [] : [status]);
-    }
-    if (failure !== null) {
-      throw failure.error;
-    }
-    return null;
-  }
-
-  async #cluster(namespace: string, clusterName: string): Promise<number | null> {
-    const view = this.#objects.view(namespace, clusterName);
-    if (view === null) {
-      return null;
-    }
-    const { clustering } = this.#settings;
-    const before = this.#mind(view.cluster);
-    const step = clusteringStep(view, before, this.#now(), clustering, this.#faultsOf(view.cluster));
-    await this.#performAll(step.writes);
-    this.#minds.set(view.cluster.metadata.uid, step.mind);
-    if (step.mind.databases !== before.databases) {
-      this.#tell(namespace, clusterName);
-    }
-    return step.lookAgainAfterMilliseconds;
-  }
-
-  async #lowerPartition(namespace: string, clusterName: string): Promise<number | null> {
-    const view = this.#objects.view(namespace, clusterName);
-    if (view === null) {
-      return null;
-    }
-    const look = lowerPartition(view, this.#settings.partition, this.#world.wall());
-    await this.#performAll(look.write === null ? [] : [look.write]);
-    return look.lookAgainAfterMilliseconds;
-  }
-
-  async #performAll(writes: readonly Write[]): Promise<void> {
-    for (const write of writes) {
-      const left = await perform(this.#client, write);
-      if (left !== null) {
-        this.#objects.wrote(left);
-      }
-    }
-  }
-
+  /** Somebody else was quicker, or the object is gone: the next look knows better, and there is nothing to tell. */
   #failed(part: string, cluster: string, error: unknown): void {
     if (!isConflict(error) && !isNotFound(error)) {
-      this.#log.warn({ cluster, part, error: String(error) }, 'MOCO stand-in: a write was refused');
+      this.#log.warn({ cluster, part, error: String(error) }, 'the stand-in for MOCO had a write refused');
     }
-  }
-
-  #now(): Moment {
-    return { monotonicMilliseconds: this.#world.monotonic(), wallMilliseconds: this.#world.wall() };
-  }
-
-  #mind(cluster: MySQLCluster): ClusteringMind {
-    return this.#minds.get(cluster.metadata.uid) ?? freshMind;
-  }
-
-  #faultsOf(cluster: MySQLCluster): Faults {
-    return this.#faults.get(key(cluster.metadata.namespace, cluster.metadata.name)) ?? noFaults;
   }
 }
 

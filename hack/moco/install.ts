@@ -72,15 +72,6 @@ export async function installMoco(client: ApiClient, world: World, webhook: Moco
   await until(world, () => isConsulted(client));
 }
 
-/** MOCO is installed without its StatefulSet webhook, or no longer. */
-export async function uninstallMocoWebhooks(client: ApiClient): Promise<void> {
-  await client.call<unknown>({
-    method: 'DELETE',
-    path: path(mutatingWebhookConfigurations, { name: mocoWebhookConfiguration }),
-    lane: 'disrupt',
-  });
-}
-
 async function apply(client: ApiClient, kind: ResourceKind, body: Body): Promise<void> {
   const { name } = body['metadata'] as { name: string };
   const { group, version } = kind;

@@ -11,6 +11,8 @@ export interface Settings {
 export interface ClusteringDurations {
   /** From a change to the pass that sees it. The real one looks on events of the StatefulSet and every minute. */
   readonly notice: number;
+  /** How long a pass asks a member that doesn't answer. The real one asks three times, 3 s apart. */
+  readonly silence: number;
   /** A switchover: from the primary being read-only to `currentPrimaryIndex` having moved. Writes are refused. */
   readonly drain: number;
   /** A try that fails: from read-only to giving up. The real one waits up to 50 s. */
@@ -48,6 +50,7 @@ export interface PartitionIntervals {
 /** Quick where the real one is slow for reasons that no test wants; MOCO's own order of things stays. */
 export const fastClustering: ClusteringDurations = {
   notice: 20,
+  silence: 100,
   drain: 150,
   failedTry: 300,
   retry: 200,

@@ -13,6 +13,9 @@ import type { ClusterApi, StatefulSetPatch } from './cluster-api.ts';
 import type { StepResult } from './cluster-state.ts';
 import type { OwnWrite } from './own-writes.ts';
 
+/** In `details.causes` of a refused eviction (policy/v1). */
+const disruptionBudgetCause = 'DisruptionBudget';
+
 /** What became of a step. */
 export interface Acted {
   readonly result: StepResult;
@@ -21,7 +24,10 @@ export interface Acted {
   readonly ownWrites: readonly OwnWrite[];
   /** The API server's sentence where it refused, else `null`. */
   readonly message: string | null;
+  /** An eviction was answered with 429. */
   readonly refusedByBudget: boolean;
+  /** What to come back with later, where trying again at once would end the same way. */
+  readonly failure: ApiError | null;
 }
 
 /** Does one step and nothing else. Only what isn't the API server's answer to it is thrown. */
@@ -43,17 +49,19 @@ export async function act(
   });
   switch (step.kind) {
     case 'none':
-      return { result: 'done', done: [], ownWrites: [], message: null, refusedByBudget: false };
+      return { result: 'done', done: [], ownWrites: [], message: null, refusedByBudget: false, failure: null };
     case 'delete':
       return each(step.targets, async (target) => {
         await api.deletePod(namespace, target, signal);
         return gone(`deletion of ${target.name}`, target);
       });
     case 'evict':
-      return each(step.targets, async (target) => {
-        await api.evictPod(namespace, target, signal);
-        return gone(`eviction of ${target.name}`, target);
-      });
+      return refusable(
+        await each(step.targets, async (target) => {
+          await api.evictPod(namespace, target, signal);
+          return gone(`eviction of ${target.name}`, target);
+        }),
+      );
     case 'demote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };
@@ -102,6 +110,11 @@ function statefulSetPatch(
   }
 }
 
+/** 429 is how the API server says that a budget does not allow it; a webhook that guards evictions says so as well. */
+function refusable(acted: Acted): Acted {
+  return { ...acted, refusedByBudget: acted.result === 'refused' && isTooManyRequests(acted.failure) };
+}
+
 /** All targets at once; the result is that of the least lucky one. */
 async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<Acted> {
   const outcomes = await Promise.all(
@@ -115,13 +128,20 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
     }),
   );
   const errors = outcomes.map(({ error }) => error).filter((error) => error !== null);
+  const [error = null] = errors;
   return {
     result: worst(errors.map(resultOf)),
     done: outcomes.filter(({ ownWrite }) => ownWrite !== null).map(({ target }) => target),
     ownWrites: outcomes.map(({ ownWrite }) => ownWrite).filter((ownWrite) => ownWrite !== null),
-    message: errors[0]?.message ?? null,
-    refusedByBudget: errors.some(isTooManyRequests),
+    message: error && sentenceOf(error),
+    refusedByBudget: false,
+    failure: errors.find((candidate) => resultOf(candidate) !== 'conflict') ?? null,
   };
+}
+
+/** Of a refused eviction the cause has the budget's name and numbers. */
+function sentenceOf({ causes, message }: ApiError): string {
+  return causes.find(({ reason }) => reason === disruptionBudgetCause)?.message ?? message;
 }
 
 interface OneActed {

@@ -12,7 +12,7 @@ import type { ClusterState } from './cluster-state.ts';
 import type { Gathered } from './gather.ts';
 import { isDisruptive, ruleOf } from './intent.ts';
 import type { RolloutStatus } from './rollout-resource.ts';
-import { isShown, memberName, stalls } from './status.ts';
+import { alarms, isShown, memberName } from './status.ts';
 
 /** Reasons of events about steps: past tense, as Kubernetes has them. */
 const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
@@ -83,7 +83,7 @@ export class Announcer {
       state.announced = hold.rule;
       this.#recorder.record({
         regarding: reference(gathered),
-        type: stalls(hold) ? 'Warning' : 'Normal',
+        type: alarms(hold) ? 'Warning' : 'Normal',
         reason: hold.rule,
         action: 'Waiting',
         note: explainHold(hold, memberName(gathered)),

@@ -34,7 +34,8 @@ const mergePatch = 'application/merge-patch+json';
 
 /**
  * Every read and write of one reconciliation, as the API server is to see it. Writes carry uid and resourceVersion, so
- * that each of them applies to the very object that was decided about or fails with 409. Rejects with `ApiError`.
+ * that each of them applies to the very object that was decided about or fails with 409. Those to pods are sent once:
+ * by the time of a second try what was confirmed before the first would be too old. Rejects with `ApiError`.
  */
 export class ClusterApi {
   readonly #client: ApiClient;
@@ -140,6 +141,7 @@ export class ClusterApi {
       path: path(pods, { namespace, name }),
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
       lane: 'disrupt',
+      retries: 0,
       signal,
     });
   }
@@ -174,6 +176,7 @@ export class ClusterApi {
       contentType: mergePatch,
       body: { metadata: { uid, resourceVersion, annotations } },
       lane: 'disrupt',
+      retries: 0,
       signal,
     });
     return pod.metadata.resourceVersion;

@@ -11,6 +11,8 @@ export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
 export interface Finished {
   readonly lastStep: LastStep;
   readonly result: StepResult;
+  /** The update revision that it was for. */
+  readonly revision: string;
   /** Members taken away by it. */
   readonly disrupted: number;
   /** A demotion was asked for, or taken back. */

@@ -7,6 +7,7 @@ import type { Context, Requeue } from './context.ts';
 import { type Gathered, gather } from './gather.ts';
 import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
 import type { Intent, MySQLRollout } from './rollout-resource.ts';
+import { isOwnOf } from './rollout-resource.ts';
 import { statusOf } from './status.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -18,7 +19,10 @@ const vetoedMilliseconds = 1000;
 const atOnce: Requeue = { requeueAfterMilliseconds: 0 };
 const vetoed: Requeue = { requeueAfterMilliseconds: vetoedMilliseconds };
 
-/** Confirm, intend, act. Every way out leaves an intent in the status only where its outcome is open. */
+/**
+ * Confirm, intend, act. Every way out leaves an intent in the status only where its outcome is open. Rejects with the
+ * API server's answer where trying again at once would get the same one.
+ */
 export async function disrupt(
   context: Context,
   key: string,
@@ -30,8 +34,11 @@ export async function disrupt(
   const [namespace, name] = splitKey(key);
   const confirmingSince = world.monotonic();
   const live = await api.readAll(namespace, name, signal);
-  if (!live?.rollout) return vetoed;
-  if (await settleIntent(context, key, live.rollout, state, signal)) return atOnce;
+  // Gone, or going: whatever is written down now goes with it, and its end is on its way to the cache.
+  if (!live?.rollout || live.rollout.metadata.deletionTimestamp !== undefined) return {};
+  if (!isOwnOf(live.objects.cluster, live.rollout)) return {};
+  const unsettled = await settleIntent(context, key, live.rollout, state, signal);
+  if (unsettled !== null) return unsettled;
   const confirmed = gather(live.objects, live.rollout, state, context.defaults, world, 'live');
   const decision = decide(confirmed.snapshot, confirmed.policy);
   const confirmedStep = decision.step;
@@ -39,9 +46,10 @@ export async function disrupt(
     log.debug({ cluster: key, step: step.kind }, 'what was just read says otherwise');
     return vetoed;
   }
+  if (!context.isLeading()) return {};
   const intent = intendedNow(context, confirmed, confirmedStep);
   const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
-  if (!(await writeStatus(context, live.rollout, status, state, 'disrupt', signal))) return atOnce;
+  if (!(await writeStatus(context, live.rollout, status, state, 'disrupt', signal))) return vetoed;
   if (!context.isLeading() || world.monotonic() - confirmingSince > confirmationMilliseconds) {
     state.settledIntent = intent.id;
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
@@ -50,12 +58,15 @@ export async function disrupt(
   const acted = await act(confirmedStep, confirmed.objects, api, world, signal);
   remember(context, confirmed, confirmedStep, intent, acted, state);
   announcer.stepEnded(confirmed, confirmedStep, acted);
-  return atOnce;
+  // The hold that a refusal by a budget becomes says when to try again; without a budget there is none.
+  const held = acted.refusedByBudget && confirmed.snapshot.budgets.length > 0;
+  if (acted.failure !== null && !held) throw acted.failure;
+  return acted.result === 'conflict' ? vetoed : atOnce;
 }
 
 /**
  * An intent whose outcome nobody here knows, after a crash, a change of leader or a lost answer, is made void before
- * anything else is done. Resolves to whether there was one.
+ * anything else is done. Resolves to when to go on, `null` where there was none.
  */
 export async function settleIntent(
   context: Context,
@@ -63,15 +74,17 @@ export async function settleIntent(
   rollout: MySQLRollout,
   state: ClusterState,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Requeue | null> {
   const { intent, ...status } = rollout.status ?? {};
-  if (!intent || intent.id === state.settledIntent) return false;
+  if (!intent || intent.id === state.settledIntent) return null;
   await makeVoid(intent, splitKey(key)[0], context.api, signal);
-  if (await writeStatus(context, rollout, status, state, 'disrupt', signal)) {
-    state.settledIntent = intent.id;
-    context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'an unfinished step of before is over');
-  }
-  return true;
+  // What is known of a step of our own is still to be told.
+  const { finished } = state;
+  if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) return vetoed;
+  state.finished = finished;
+  state.settledIntent = intent.id;
+  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'an unfinished step of before is over');
+  return atOnce;
 }
 
 function intendedNow({ world, holder }: Context, { snapshot }: Gathered, step: DisruptiveStep): Intent {
@@ -91,6 +104,7 @@ function remember(
 ): void {
   const { result, done, ownWrites, message, refusedByBudget } = acted;
   if (result !== 'unknown') state.settledIntent = intent.id;
+  if (done.length > 0) state.holding = null;
   state.ownWrites = ownWrites;
   if (step.kind === 'delete' || step.kind === 'evict') {
     for (const { ordinal } of done) state.takenAtMilliseconds.set(ordinal, world.monotonic());
@@ -112,6 +126,7 @@ function remember(
       result: message === null ? result : `${result}: ${message}`,
     },
     result,
+    revision: intent.revision,
     disrupted: step.kind === 'delete' || step.kind === 'evict' ? done.length : 0,
     demotion:
       step.kind === 'demote'

@@ -1,5 +1,5 @@
 import { decide } from '../core/decide.ts';
-import type { Decision } from '../core/decision.ts';
+import type { Decision, Step } from '../core/decision.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../kube/api-error.ts';
 import { isAtLeast } from '../kube/resource-version.ts';
 import type { ClusterRecord } from '../moco/records.ts';
@@ -13,8 +13,15 @@ import { disrupt, settleIntent } from './disrupt.ts';
 import { type Gathered, gather } from './gather.ts';
 import { isDisruptive } from './intent.ts';
 import { publish } from './publish.ts';
-import type { MySQLRollout } from './rollout-resource.ts';
+import { isOwnOf, type MySQLRollout } from './rollout-resource.ts';
 import { shownAfterSeconds } from './status.ts';
+
+/** What people see of a decision whose step the API server does not take. */
+function heldUp(decision: Decision, { snapshot }: Gathered): Decision {
+  if (decision.step.kind !== 'setStrategy') return decision;
+  const labelled = snapshot.statefulSet?.labelled ?? false;
+  return { ...decision, step: { kind: 'none' }, hold: { rule: 'StrategyNotOnDelete', labelled } };
+}
 
 /** How often a write of ours is looked for that no watch has brought. */
 const unseenMilliseconds = 1000;
@@ -43,14 +50,20 @@ export class Reconciler {
       await this.#createRollout(objects.cluster, signal);
       return {};
     }
+    if (rollout !== null && !objects.cluster.deleting) {
+      // Its end is on its way, and with it the next pass.
+      if (!isOwnOf(objects.cluster, rollout)) return {};
+      const unsettled = await settleIntent(this.#context, key, rollout, state, signal);
+      if (unsettled !== null) return unsettled;
+    }
     const gathered = gather(objects, rollout, state, defaults, world, 'cached');
     const decision = decide(gathered.snapshot, gathered.policy);
     if (isDisruptive(decision.step)) return disrupt(this.#context, key, decision.step, state, signal);
-    if (decision.step.kind !== 'none') await this.#adjust(gathered, decision, state, signal);
-    if (rollout !== null && (await settleIntent(this.#context, key, rollout, state, signal))) {
-      return { requeueAfterMilliseconds: 0 };
-    }
-    return this.#record(gathered, decision, state, signal);
+    if (decision.step.kind === 'none') return this.#record(gathered, decision, state, signal);
+    const failure = await this.#adjust(gathered, decision.step, state, signal);
+    const requeue = await this.#record(gathered, failure ? heldUp(decision, gathered) : decision, state, signal);
+    if (failure) throw failure;
+    return requeue;
   }
 
   /** The watch brings it, and with it the next pass. */
@@ -82,15 +95,31 @@ export class Reconciler {
     return isAtLeast(cached.metadata.resourceVersion, own.metadata.resourceVersion) ? cached : own;
   }
 
-  /** Writes to the StatefulSet that take nobody away; its uid and resourceVersion are all the fence they need. */
-  async #adjust(gathered: Gathered, { step }: Decision, state: ClusterState, signal: AbortSignal): Promise<void> {
+  /**
+   * Writes that take nobody away; uid and resourceVersion are all the fence they need. Resolves to what the API server
+   * had against it. A conflict is none: it means that a newer object is on its way to the cache.
+   */
+  async #adjust(gathered: Gathered, step: Step, state: ClusterState, signal: AbortSignal): Promise<ApiError | null> {
     const { api, world, announcer } = this.#context;
     const acted = await act(step, gathered.objects, api, world, signal);
     state.ownWrites = acted.ownWrites;
-    // A conflict means that a newer object is on its way to the cache.
-    if (acted.result === 'conflict') return;
-    if (acted.result !== 'done') throw new Error(acted.message ?? `${step.kind} failed`);
     announcer.stepEnded(gathered, step, acted);
+    if (acted.failure !== null) {
+      state.finished = {
+        lastStep: {
+          step: step.kind,
+          rule: step.kind,
+          pods: [],
+          at: timestampOf(world.wall()),
+          result: `${acted.result}: ${acted.message}`,
+        },
+        result: acted.result,
+        revision: gathered.snapshot.statefulSet?.updateRevision ?? '',
+        disrupted: 0,
+        demotion: null,
+      };
+    }
+    return acted.failure;
   }
 
   /** Writes what people see, and says when to look again. */

@@ -1,4 +1,5 @@
 import type { StepKind } from '../core/decision.ts';
+import { clusterKind } from '../moco/names.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's wishes in `spec`, what is known in `status`. The controller makes
 // a missing one, never touches `spec`, and replaces `status` as a whole with its resourceVersion as precondition.
@@ -21,6 +22,7 @@ export interface MySQLRollout {
     readonly resourceVersion: string;
     readonly generation?: number;
     readonly deletionTimestamp?: string;
+    readonly ownerReferences?: readonly { readonly kind: string; readonly uid: string }[];
   };
   readonly spec?: RolloutSpec;
   readonly status?: RolloutStatus;
@@ -30,6 +32,15 @@ export interface RolloutSpec {
   readonly paused?: boolean;
   readonly partition?: number;
   readonly minReadySeconds?: number;
+}
+
+/**
+ * Whether it is this very MySQLCluster's. One that an earlier cluster of the same name has left behind is about to be
+ * collected, and what it remembers is of other members. Without an owner it is the user's own, and stays.
+ */
+export function isOwnOf({ uid }: { readonly uid: string }, { metadata }: MySQLRollout): boolean {
+  const owners = metadata.ownerReferences?.filter(({ kind }) => kind === clusterKind.kind) ?? [];
+  return owners.length === 0 || owners.some((owner) => owner.uid === uid);
 }
 
 /** Timestamps are RFC 3339 in UTC. */

@@ -1,6 +1,7 @@
 import type { Decision, Hold } from '../core/decision.ts';
 import { explainEvidence, explainHold, type MemberName, phase } from '../core/explain.ts';
-import type { ClusterState } from './cluster-state.ts';
+import type { MemberState } from '../core/member.ts';
+import type { ClusterState, Finished } from './cluster-state.ts';
 import type { Gathered } from './gather.ts';
 import type {
   Condition,
@@ -61,7 +62,7 @@ export function statusOf(
   const revision = statefulSet?.updateRevision ?? '';
   const members = Object.fromEntries(memberStatuses(decision));
   const hold = decision.hold !== null && isShown(decision.hold, heldForSeconds) ? decision.hold : null;
-  const ended = state.finished;
+  const ended = untold(before, state);
   const progress = progressOf(before, gathered, decision, state, members, nowTimestamp, intent);
   const unresolved = before.intent && before.intent.id !== state.settledIntent ? before.intent : undefined;
   const completed =
@@ -70,7 +71,7 @@ export function statusOf(
           revision: before.rollout.revision,
           startedAt: before.rollout.startedAt,
           finishedAt: nowTimestamp,
-          disruptions: before.rollout.disruptions + (ended?.disrupted ?? 0),
+          disruptions: before.rollout.disruptions + disruptedFor(before.rollout.revision, ended),
           switchovers: before.rollout.switchovers,
           outcome: decision.complete && before.rollout.revision === revision ? 'Complete' : 'Superseded',
         }
@@ -123,6 +124,14 @@ function* memberStatuses(decision: Decision): Generator<[string, MemberStatus]> 
   }
 }
 
+/** What ended last, unless the status has it already: the answer to a write of it may have been lost. */
+function untold({ lastStep }: RolloutStatus, { finished }: ClusterState): Finished | null {
+  return finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step ? null : finished;
+}
+
+const disruptedFor = (revision: string, ended: Finished | null): number =>
+  ended?.revision === revision ? ended.disrupted : 0;
+
 /** `null` while nothing is to be rolled out. */
 function progressOf(
   before: RolloutStatus,
@@ -134,6 +143,8 @@ function progressOf(
   intent: Intent | null,
 ): RolloutProgress | null {
   const revision = objects.statefulSet?.updateRevision ?? '';
+  // MOCO is re-creating the StatefulSet: which revision it will want is not known yet.
+  if (revision === '') return before.rollout ?? null;
   const same = before.rollout?.revision === revision ? before.rollout : null;
   if (decision.complete || (same === null && decision.stale === 0)) return null;
   const known: RolloutProgress = same ?? {
@@ -145,9 +156,9 @@ function progressOf(
     disruptions: 0,
     switchovers: 0,
   };
-  const ended = state.finished;
+  const ended = untold(before, state);
   const moved = ended?.result === 'done' || signature(members) !== signature(before.members ?? {});
-  const tries = triesOf(known, state, nowTimestamp);
+  const tries = triesOf(known, ended, state, objects, nowTimestamp);
   const switched =
     known.tries?.askedAt !== undefined && primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
   const down =
@@ -157,19 +168,24 @@ function progressOf(
     lastProgressAt: moved ? nowTimestamp : known.lastProgressAt,
     proven: known.proven || decision.proven,
     takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
-    disruptions: known.disruptions + (ended?.disrupted ?? 0),
+    disruptions: known.disruptions + disruptedFor(revision, ended),
     switchovers: known.switchovers + (switched ? 1 : 0),
     // The switchover has come: what is left is how often it had not.
     tries: switched && tries ? defined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt }) : tries,
   });
 }
 
-/** What has to change for a rollout to have moved: who is at which revision and takes part. */
+/**
+ * What has to change for a rollout to have moved: who is at which revision and takes part. Not how those fare that
+ * don't: a container that crashes now and again gets nowhere.
+ */
 function signature(members: Readonly<Record<string, MemberStatus>>): string {
   return Object.entries(members)
-    .map(([ordinal, { revision, state, role }]) => `${ordinal} ${revision} ${state} ${role}`)
+    .map(([ordinal, { revision, state, role }]) => `${ordinal} ${revision} ${role} ${takesPart.has(state)}`)
     .join('\n');
 }
+
+const takesPart: ReadonlySet<string> = new Set<MemberState>(['participating', 'impaired']);
 
 function primaryMoved({ tries }: RolloutProgress, pods: Gathered['objects']['pods'], primaryIndex: number): boolean {
   const demoted = pods.find((pod) => pod.uid === tries?.pod?.uid);
@@ -178,19 +194,28 @@ function primaryMoved({ tries }: RolloutProgress, pods: Gathered['objects']['pod
 
 function triesOf(
   known: RolloutProgress,
-  { finished }: ClusterState,
+  ended: Finished | null,
+  { ownWrites }: ClusterState,
+  objects: Gathered['objects'],
   nowTimestamp: string,
 ): SwitchoverTries | undefined {
-  const demotion = finished?.demotion ?? null;
-  if (demotion === null || finished?.result !== 'done') return known.tries;
-  const count = known.tries?.count ?? 0;
+  const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
+  const demotion = ended?.result === 'done' ? ended.demotion : null;
   if (demotion === 'takenBack') return { count: count + 1, lastEndedAt: nowTimestamp };
-  return defined<SwitchoverTries>({
-    count,
-    lastEndedAt: known.tries?.lastEndedAt,
-    askedAt: demotion.askedAt,
-    pod: demotion.pod,
-  });
+  const isUntold = askedAt === undefined && ownWrites.length === 0;
+  const asked = demotion ?? (isUntold ? demotionSeen(known, objects, nowTimestamp) : null);
+  return asked === null ? known.tries : defined<SwitchoverTries>({ count, lastEndedAt, ...asked });
+}
+
+/** A demotion of ours whose author has died before telling of it, or never got its answer. */
+function demotionSeen(
+  { revision }: RolloutProgress,
+  { pods, cluster }: Gathered['objects'],
+  nowTimestamp: string,
+): Pick<SwitchoverTries, 'askedAt' | 'pod'> | null {
+  const pod = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  if (!pod?.demote || pod.demotedFor !== revision) return null;
+  return { askedAt: nowTimestamp, pod: { name: pod.name, uid: pod.uid } };
 }
 
 const mostRevisionsKept = 8;
@@ -205,8 +230,8 @@ function recentRevisions(
   return [...known, { revision, firstSeenAt: nowTimestamp }].slice(-mostRevisionsKept);
 }
 
-/** Holds that don't end before a person does something. */
-const stalling: ReadonlySet<Hold['rule']> = new Set([
+/** Holds that a person should look at. */
+const alarming: ReadonlySet<Hold['rule']> = new Set([
   'SnapshotImpossible',
   'PolicyUnknown',
   'UpdateRevisionFailing',
@@ -215,8 +240,10 @@ const stalling: ReadonlySet<Hold['rule']> = new Set([
   'MemberStuckTerminating',
 ]);
 
+export const alarms = (hold: Hold): boolean => alarming.has(hold.rule);
+
 /** Whether nothing but a person can end it. */
-export const stalls = (hold: Hold): boolean => stalling.has(hold.rule);
+const stalls = (hold: Hold): boolean => alarms(hold) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
 
 /** Holds that somebody has asked for. */
 const wanted: ReadonlySet<Hold['rule']> = new Set([

@@ -57,7 +57,7 @@ const partition: readonly Rule[] = [
   fleetHold,
   lowerPartition,
   nothingDue,
-  (situation) => held(updatedMemberOwes(situation) ?? notYetReplaced(situation)), // the StatefulSet is at work
+  stillAtWork,
 ];
 
 /**
@@ -125,6 +125,11 @@ const askedFor: ReadonlySet<HoldRule> = new Set([
 function isStuck({ snapshot, policy, deadlines }: Situation, stale: number, hold: Hold | null): boolean {
   if (stale === 0 || (hold !== null && askedFor.has(hold.rule))) return false;
   return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
+}
+
+/** The StatefulSet has still to replace a member, or that one to settle. */
+function stillAtWork(situation: Situation): Outcome | null {
+  return held(updatedMemberOwes(situation) ?? notYetReplaced(situation));
 }
 
 function rolesHold(situation: Situation): Outcome | null {

@@ -197,7 +197,6 @@ export class ApiClient {
   /** Milliseconds until the call may be sent again; `null`: it may not. */
   #wait({ method }: Call, error: ApiError, failures: number): number | null {
     const { status, reason, retryAfterSeconds } = error;
-    if (reason === ('Aborted' satisfies NoAnswerReason)) return null;
     const backoff = backoffMilliseconds(failures, retryBackoff, this.#world.random());
     if ((status === 429 || status === 503) && retryAfterSeconds !== null) {
       return retryAfterSeconds > longestRetryAfterSeconds ? null : Math.max(backoff, retryAfterSeconds * 1000);

@@ -5,7 +5,12 @@ import { metadataOf } from './raw-object.ts';
 export interface Lease {
   readonly apiVersion?: string;
   readonly kind?: string;
-  readonly metadata: { readonly namespace: string; readonly name: string; readonly resourceVersion?: string };
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+  };
   readonly spec?: {
     readonly holderIdentity?: string | null;
     readonly leaseDurationSeconds?: number | null;

@@ -92,16 +92,23 @@ export class Reflector<R extends Stored> {
   async run(signal: AbortSignal): Promise<void> {
     const { world, log, path, observer } = this.#options;
     let failures = 0;
+    let expirations = 0;
     while (!signal.aborted) {
       const error = await this.#listAndWatch(signal);
       if (signal.aborted) break;
-      if (this.#wentWell) failures = 0;
+      if (this.#wentWell) failures = expirations = 0;
       if (error === null) continue;
-      failures += 1;
-      if (isGone(error)) this.#resourceVersion = null;
+      if (isGone(error)) {
+        // The server is there: what came before has no part in how soon it may be asked for a list.
+        this.#resourceVersion = null;
+        expirations += 1;
+        failures = 0;
+      } else {
+        failures += 1;
+      }
       observer?.failed?.(error);
-      const waitMilliseconds = backoffMilliseconds(failures, retryBackoff, world.random());
-      log.warn({ path, error, failures, waitMilliseconds }, 'could not list or watch, trying again');
+      const waitMilliseconds = backoffMilliseconds(failures || expirations, retryBackoff, world.random());
+      log.warn({ path, error, waitMilliseconds }, 'could not list or watch, trying again');
       await delay(world, waitMilliseconds, signal);
     }
     this.#resolveSynced();

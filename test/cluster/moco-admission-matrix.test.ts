@@ -141,6 +141,10 @@ describe("MOCO's webhook and ours, at the API server", function () {
         await patch(moco.client, 'StatefulSet', `moco-${name}`, taken);
         // The first apply makes MOCO the owner of the type that the taking patch owned; from then on nothing is new.
         await applyAsMoco(name);
+        await until('the StatefulSet controller has written all that it has to', async () => {
+          const { metadata, status } = await statefulSet(moco.client, name);
+          return status?.observedGeneration === metadata.generation && status?.updatedReplicas === 3;
+        });
         const before = await statefulSet(moco.client, name);
         await check(name, row, row.with === 'unchanged' ? { type: 'OnDelete' } : row.with);
         if (row.with === 'unchanged') {

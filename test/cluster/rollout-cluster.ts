@@ -1,13 +1,13 @@
 import type { AuditEvent } from '../../hack/control-plane/control-plane.ts';
 import type { Faults } from '../../hack/moco/faults.ts';
-import { prefixedName } from '../../hack/moco/names.ts';
+import { backupCronJobName, prefixedName } from '../../hack/moco/names.ts';
 import type { KubernetesObject, Pod } from '../../hack/moco/objects.ts';
 import { type SampleOptions, sampleCluster } from '../../hack/moco/sample.ts';
 import type { ContainerFault } from '../../hack/nodes/faults.ts';
 import type { Stage } from '../../hack/stage/stage.ts';
 import { type RolloutSpec, rolloutKind } from '../../src/controller/rollout-resource.ts';
 import type { ContentType } from '../../src/kube/api-client.ts';
-import { pods, type ResourceKind } from '../../src/kube/resource.ts';
+import { cronJobs, jobs, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import {
   annotationOn,
   clusterKind,
@@ -25,6 +25,7 @@ import { controllerUser, type Deed, storyOf } from './rollout-story.ts';
 
 const mergePatch: ContentType = 'application/merge-patch+json';
 const name = 'x';
+const backupJob = 'backup';
 
 export type ClusterOptions = Partial<Omit<SampleOptions, 'name' | 'namespace'>>;
 
@@ -70,6 +71,15 @@ export class RolloutCluster {
     this.#from = (await this.#stage.controlPlane.audit()).length;
   }
 
+  /** Makes an object in the cluster's namespace, as a user does. */
+  async make(kind: ResourceKind, body: object): Promise<KubernetesObject> {
+    return this.#stage.client.create(kind, { namespace: this.namespace }, body, { lane: 'disrupt' });
+  }
+
+  async remove(kind: ResourceKind, objectName: string): Promise<void> {
+    await this.#stage.client.remove(kind, { namespace: this.namespace, name: objectName }, {}, { lane: 'disrupt' });
+  }
+
   /** A merge patch of the MySQLCluster, as a user makes it. */
   async patch(body: object): Promise<void> {
     await this.#patch(clusterKind, this.name, body);
@@ -87,6 +97,14 @@ export class RolloutCluster {
 
   async annotatePod(ordinal: number, annotation: string, value: string | null): Promise<void> {
     await this.#patch(pods, this.podName(ordinal), { metadata: { annotations: { [annotation]: value } } });
+  }
+
+  /** The pod has been ready for so long, as far as the API can tell: what a process that starts later goes by. */
+  async backdateReady(ordinal: number, seconds: number): Promise<void> {
+    const lastTransitionTime = new Date(Date.now() - seconds * 1000).toISOString().replace(/\.\d+/, '');
+    const place = { namespace: this.namespace, name: this.podName(ordinal), subresource: 'status' };
+    const body = { status: { conditions: [{ type: 'Ready', lastTransitionTime }] } };
+    await this.#stage.client.patch(pods, place, 'application/strategic-merge-patch+json', body, { lane: 'disrupt' });
   }
 
   kubectl(...flags: readonly string[]): Promise<string> {
@@ -135,6 +153,11 @@ export class RolloutCluster {
 
   returnNode(ordinal: number): void {
     this.#stage.nodes.returnNode(this.namespace, this.podName(ordinal));
+  }
+
+  /** No node takes the pod of this ordinal that comes next. */
+  neverSchedule(ordinal: number): void {
+    this.#stage.nodes.neverSchedule(this.namespace, this.podName(ordinal));
   }
 
   heal(ordinal: number): void {
@@ -237,6 +260,30 @@ export class RolloutCluster {
   async #told(): Promise<readonly AuditEvent[]> {
     const audit = await this.#stage.controlPlane.audit();
     return audit.slice(this.#from).filter(({ objectRef }) => objectRef?.namespace === this.namespace);
+  }
+
+  /** A backup is being taken: its Job is there and the CronJob says so, whereupon MOCO closes the budget. */
+  async startBackup(): Promise<void> {
+    const cronJob = { namespace: this.namespace, name: backupCronJobName(this.name) };
+    const { client } = this.#stage;
+    const { metadata } = await client.get<KubernetesObject>(cronJobs, cronJob, { lane: 'read' });
+    const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: metadata.name, uid: metadata.uid, controller: true };
+    const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'example/backup:1' }] } };
+    const job = await this.make(jobs, {
+      metadata: { namespace: this.namespace, name: backupJob, ownerReferences: [owner] },
+      // Without a pod: what counts is that it has not finished.
+      spec: { suspend: true, template },
+    });
+    const active = [{ kind: 'Job', namespace: this.namespace, name: backupJob, uid: job.metadata.uid }];
+    const place = { ...cronJob, subresource: 'status' };
+    await client.patch(cronJobs, place, mergePatch, { status: { active } }, { lane: 'disrupt' });
+    await this.until('the budget is closed', ({ budgets }) => budgets.some(({ spec }) => spec.maxUnavailable === 0));
+  }
+
+  /** Its Job is gone, and kube-controller-manager's CronJob controller says so. */
+  async endBackup(): Promise<void> {
+    await this.remove(jobs, backupJob);
+    await this.until('the budget is open', ({ budgets }) => budgets.every(({ spec }) => spec.maxUnavailable !== 0));
   }
 
   /** Resolves once the history shows it, so that nothing is asked of the objects as they were before. */

@@ -6,7 +6,7 @@ import { type ClusterOptions, RolloutCluster } from './rollout-cluster.ts';
 import { History } from './rollout-history.ts';
 
 const startDeadlineMilliseconds = 60_000;
-const scenarioDeadlineMilliseconds = 120_000;
+export const scenarioDeadlineMilliseconds = 180_000;
 /** How many clusters of a file are rolled out side by side: what one test waits for, another one computes in. */
 const scenariosAtOnce = 4;
 
@@ -37,14 +37,26 @@ function sharedStage(controlPlane: Parameters<typeof Stage.open>[0]): Promise<Sh
 
 export interface Rollouts {
   /** For use in tests and hooks. */
-  stage(): Stage;
+  readonly stage: () => Stage;
   /** A cluster in a namespace of its own, not made yet. */
-  newCluster(): RolloutCluster;
+  readonly newCluster: () => RolloutCluster;
   /**
    * A test with a cluster of its own, which the controller has taken and finds nothing to do about. Several of a file go on
    * side by side. At its end the invariants are asked for, and its story is printed where it failed.
    */
-  scenario(sentence: string, options: ClusterOptions, play: (cluster: RolloutCluster) => Promise<void>): void;
+  readonly scenario: (sentence: string, options: ClusterOptions, play: Play) => void;
+}
+
+type Play = (cluster: RolloutCluster) => Promise<void>;
+
+/** Plays something with a cluster, then holds what was done to it against the invariants. A failure tells its story. */
+export async function judged(cluster: RolloutCluster, play: () => Promise<void>): Promise<void> {
+  try {
+    await play();
+    expect(await cluster.violations()).to.deep.equal([]);
+  } catch (error) {
+    throw new Error(`${String(error)}\n${await cluster.report()}`, { cause: error });
+  }
 }
 
 /** For use in a `describe`. */
@@ -78,19 +90,16 @@ export function useRollouts(): Rollouts {
     await running[place];
   }
 
-  function scenario(sentence: string, options: ClusterOptions, play: (cluster: RolloutCluster) => Promise<void>): void {
+  function scenario(sentence: string, options: ClusterOptions, play: Play): void {
     const place = plays.length;
-    plays.push(async () => {
+    plays.push(() => {
       const cluster = newCluster();
-      try {
+      return judged(cluster, async () => {
         await cluster.create(options);
         await cluster.isTaken();
         await cluster.begin();
         await play(cluster);
-        expect(await cluster.violations()).to.deep.equal([]);
-      } catch (error) {
-        throw new Error(`${error instanceof Error ? error.stack : String(error)}\n${await cluster.report()}`);
-      }
+      });
     });
     it(sentence, async function runScenario() {
       this.timeout(scenarioDeadlineMilliseconds);

@@ -14,6 +14,7 @@ import {
   events,
   path,
   persistentVolumeClaims,
+  podDisruptionBudgets,
   pods,
   type ResourceKind,
   statefulSets,
@@ -30,6 +31,10 @@ export interface EventObject extends KubernetesObject {
   readonly regarding: { readonly kind: string; readonly name: string };
 }
 
+export interface Budget extends KubernetesObject {
+  readonly spec: { readonly maxUnavailable?: number | string };
+}
+
 /** The one cluster of a namespace at one moment. */
 export interface Moment {
   readonly cluster: MySQLCluster | null;
@@ -38,6 +43,7 @@ export interface Moment {
   readonly pods: readonly Pod[];
   readonly rollout: MySQLRollout | null;
   readonly claims: readonly PersistentVolumeClaim[];
+  readonly budgets: readonly Budget[];
   readonly events: readonly EventObject[];
 }
 
@@ -54,8 +60,16 @@ interface Seen extends Stored {
   readonly object: KubernetesObject;
 }
 
-const watched: readonly ResourceKind[] = [clusterKind, statefulSets, pods, rolloutKind, persistentVolumeClaims, events];
-const deadlineMilliseconds = 45_000;
+const watched: readonly ResourceKind[] = [
+  clusterKind,
+  statefulSets,
+  pods,
+  rolloutKind,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  events,
+];
+const deadlineMilliseconds = 60_000;
 
 /** Every version of every object of the clusters under test, as the API server's watches have told them. */
 export class History {
@@ -195,15 +209,17 @@ function seen(raw: KubernetesObject): Seen {
 }
 
 function momentOf(versions: readonly Version[]): Moment {
-  const of = <T>(wanted: ResourceKind): readonly T[] =>
-    versions.filter(({ kind, object }) => kind === wanted && object !== null).map(({ object }) => object as T);
+  const of = (wanted: ResourceKind): readonly unknown[] =>
+    versions.filter(({ kind, object }) => kind === wanted && object !== null).map(({ object }) => object);
+  const members = of(pods) as readonly Pod[];
   return {
-    cluster: of<MySQLCluster>(clusterKind)[0] ?? null,
-    statefulSet: of<StatefulSet>(statefulSets)[0] ?? null,
-    pods: of<Pod>(pods).toSorted((left, right) => left.metadata.name.localeCompare(right.metadata.name)),
-    rollout: of<MySQLRollout>(rolloutKind)[0] ?? null,
-    claims: of<PersistentVolumeClaim>(persistentVolumeClaims),
-    events: of<EventObject>(events),
+    cluster: (of(clusterKind)[0] ?? null) as MySQLCluster | null,
+    statefulSet: (of(statefulSets)[0] ?? null) as StatefulSet | null,
+    pods: members.toSorted((left, right) => left.metadata.name.localeCompare(right.metadata.name)),
+    rollout: (of(rolloutKind)[0] ?? null) as MySQLRollout | null,
+    claims: of(persistentVolumeClaims) as readonly PersistentVolumeClaim[],
+    budgets: of(podDisruptionBudgets) as readonly Budget[],
+    events: of(events) as readonly EventObject[],
   };
 }
 

@@ -58,7 +58,8 @@ function isSaidComplete(cluster: MySQLCluster): boolean {
   return complete?.status === 'True' && complete.observedGeneration === cluster.metadata.generation;
 }
 
-function imageOf(pod: Pod): string | undefined {
+/** The image of mysqld. */
+export function imageOf(pod: Pod): string | undefined {
   const { spec } = pod as Pod & { spec?: { containers: readonly { name: string; image: string }[] } };
   return spec?.containers.find(({ name }) => name === mysqldContainer)?.image;
 }
@@ -102,16 +103,18 @@ function judge(disruption: Disruption, namespace: string, history: History): rea
   const commit = history.leftAt(namespace, uid);
   if (commit === null) return ['the API server agreed to it, and the pod never left'];
   const [intended] = history.revisions(namespace, (object) => intends(object as unknown as MySQLRollout, uid));
-  if (intended === undefined) return ['it was not written down before it was done'];
-  const moments = [...history.changes(namespace, intended + 1, commit)].map((at) => history.before(namespace, at));
-  return laws
-    .filter(([, holds]) =>
-      moments.every((moment) => {
-        const target = moment.pods.find((pod) => pod.metadata.uid === uid);
-        return target === undefined || !holds(moment, target, disruption);
-      }),
-    )
-    .map(([violation]) => violation);
+  const from = intended === undefined ? commit : intended + 1;
+  const moments = history.changes(namespace, from, commit).map((revision) => history.before(namespace, revision));
+  const broken = laws.filter(([, holds]) =>
+    moments.every((moment) => {
+      const target = moment.pods.find((pod) => pod.metadata.uid === uid);
+      return target === undefined || !holds(moment, target, disruption);
+    }),
+  );
+  return [
+    ...(intended === undefined ? ['it was not written down before it was done'] : []),
+    ...broken.map(([violation]) => violation),
+  ];
 }
 
 function intends({ status }: MySQLRollout, uid: string): boolean {

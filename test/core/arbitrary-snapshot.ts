@@ -53,6 +53,10 @@ const draft: fc.Arbitrary<Draft> = fc.record({
 function staged(one: Draft, stage: string, primary: boolean): Draft {
   if (stage === 'anything') return one;
   if (stage === 'nothing is broken') return { ...one, condition: 0 };
+  if (stage === 'many are behind' || stage === 'nobody serves') {
+    const behind = stage === 'nobody serves' ? [3, 5, 10] : [0, 3, 5, 10, 12];
+    return { ...one, stale: true, roleOff: false, demote: 'no', condition: behind[one.condition % behind.length] ?? 0 };
+  }
   const demote = primary && one.age < 90 ? 'ours' : 'no';
   return {
     ...one,
@@ -87,7 +91,14 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   .record({
     drafts: fc.constantFrom(1, 3, 3, 5, 7).chain((size) => fc.array(draft, { minLength: size, maxLength: size })),
     primary: fc.nat({ max: 6 }),
-    stage: fc.constantFrom('anything', 'anything', 'nothing is broken', 'only the primary is left'),
+    stage: fc.constantFrom(
+      'anything',
+      'anything',
+      'nothing is broken',
+      'only the primary is left',
+      'many are behind',
+      'nobody serves',
+    ),
     missing: fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, fc.array(fc.nat({ max: 6 }), { maxLength: 2 })),
     extra: rarely(false, true),
     facts: fc.record({

@@ -55,6 +55,23 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       nothing,
       'I12:',
     ],
+    'a healthy replica taken from a cluster that is not': [stale().unhealthy(), eviction(2), 'needs healthy'],
+    'a replica taken before the last one has settled': [
+      stale().members(member(2).updated().settledFor(1)),
+      eviction(1),
+      'needs nobodyOwes',
+    ],
+    'a replica taken while the primary is away': [
+      stale().members(member(0).crashLooping(), member(2).errant()),
+      deletion('MemberNotParticipating', 2),
+      'needs primaryServesOrGraceOver',
+    ],
+    'a replica taken while the roles move': [stale().members(member(1).role(null)), eviction(2), 'needs rolesRest'],
+    'a failing revision given to one that is down': [
+      stale().members(member(1).down('ErrImagePull'), member(2).updated().crashLooping()),
+      deletion('MemberDown', 1),
+      'needs revisionStandsOrQuorumLost',
+    ],
     'a demotion out of turn': [stale(), demotion(0), 'before its turn'],
     'a demotion of a replica': [cluster(3).members(member(2).stale()), demotion(2), 'of a replica'],
     'a demotion with nobody to take over': [cluster(1).templateChanged(), demotion(0), 'nobody to take over'],

@@ -1,50 +1,11 @@
 import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
+import { acknowledges, impaired, participates, rolesMove } from './judged-members.ts';
+import { unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
 // nothing that decides, so that a mistake there can't excuse itself here.
-
-const stopped =
-  /^(CrashLoopBackOff|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainer(Config)?Error|RunContainerError)$/;
-
-const waitsInVain = ({ state, reason }: ContainerFacts): boolean => state === 'waiting' && stopped.test(reason ?? '');
-
-const mysqldOf = (member: MemberFacts): ContainerFacts | undefined =>
-  member.containers.find(({ part }) => part === 'mysqld');
-
-function lost(member: MemberFacts): boolean {
-  if (member.phase !== 'Running' || member.ready || member.readinessGateClosed) return false;
-  const spoken = member.initContainers.some(
-    (one) => !one.ready && (one.state === 'running' || !['Completed', null].includes(one.reason)),
-  );
-  return !spoken && member.containers.length > 0 && !member.containers.some(({ ready }) => !ready);
-}
-
-function participates({ cluster }: ClusterSnapshot, member: MemberFacts): boolean {
-  if (member.leavingForSeconds !== null || cluster.errantOrdinals.includes(member.ordinal)) return false;
-  return mysqldOf(member)?.ready === true && !lost(member);
-}
-
-function impaired(member: MemberFacts): boolean {
-  const others = member.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready);
-  return (
-    others.some((one) => waitsInVain(one) || one.notReadyForSeconds >= 60) || member.initContainers.some(waitsInVain)
-  );
-}
-
-function crashes({ containers, initContainers }: MemberFacts): boolean {
-  const essential = [...containers.filter(({ part }) => part !== 'side'), ...initContainers];
-  return essential.some(({ restarts, ready, readySinceRestart }) => restarts > 0 && !ready && !readySinceRestart);
-}
-
-function acknowledges(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
-  if (member.leavingForSeconds !== null || lost(member) || crashes(member)) return false;
-  if (snapshot.cluster.errantOrdinals.includes(member.ordinal)) return false;
-  if (member.revision === snapshot.statefulSet?.updateRevision) return participates(snapshot, member);
-  const mysqld = mysqldOf(member);
-  return mysqld?.state === 'running' && mysqld.started;
-}
 
 /** Facts that no cluster can show: nothing may be done on them. */
 export function impossible({ cluster, members }: ClusterSnapshot): boolean {
@@ -71,6 +32,8 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
   return [
     ...(step.kind === 'delete' || step.kind === 'evict' ? ofDisruption(snapshot, policy, step) : []),
     ...(step.kind === 'demote' ? ofDemotion(snapshot, policy, step) : []),
+    ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
+    ...('rule' in step ? unmetNeeds(snapshot, policy, step) : []),
     ...ofDemotionsLeft(snapshot, policy, step),
     ...(impossible(snapshot) && step.kind !== 'none' ? ['facts that cannot be led to a step'] : []),
     ...(policy.mode !== 'OnDelete' && !writable[policy.mode].includes(step.kind)
@@ -135,6 +98,23 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
   return found;
 }
 
+function ofLowering(
+  { cluster, statefulSet, members }: ClusterSnapshot,
+  policy: RolloutPolicy,
+  { partition, targets }: Extract<Step, { kind: 'setPartition' }>,
+): string[] {
+  const found: string[] = [];
+  const before = Math.min(statefulSet?.partition ?? 0, cluster.replicas);
+  if (partition !== before - 1) found.push('a partition lowered by more than one');
+  if (!(partition >= policy.partition)) found.push('a partition below that of the user');
+  const below = members.find(({ ordinal }) => ordinal === partition);
+  const stale = below !== undefined && below.revision !== statefulSet?.updateRevision;
+  const named = targets.map(({ uid, resourceVersion }) => `${uid} ${resourceVersion}`).join();
+  if (named !== (stale ? `${below.uid} ${below.resourceVersion}` : '')) found.push('I5: not the member that goes');
+  if (below !== undefined && below.leavingForSeconds !== null && stale) found.push('a member that is leaving');
+  return found;
+}
+
 function ofDemotion(
   snapshot: ClusterSnapshot,
   policy: RolloutPolicy,
@@ -176,17 +156,6 @@ function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step:
   const [{ ordinal }] = step.targets;
   const taken = members.find((one) => one.ordinal === ordinal);
   return taken?.demotedFor === null ? ['a demotion taken back that is not ours'] : [];
-}
-
-function rolesMove(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
-  const { cluster, members } = snapshot;
-  const serving = members.filter((one) => participates(snapshot, one));
-  const labelled = ({ ordinal, role }: MemberFacts): boolean =>
-    role === (ordinal === cluster.primaryIndex ? 'primary' : 'replica');
-  const primary = serving.find(({ ordinal }) => ordinal === cluster.primaryIndex);
-  const opening =
-    !cluster.available && primary !== undefined && !((primary.settledForSeconds ?? 0) >= policy.failoverGraceSeconds);
-  return opening || !serving.every(labelled);
 }
 
 function ofReports({ cluster, members }: ClusterSnapshot, decision: Decision): string[] {

@@ -113,6 +113,25 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(await readdir(cache)).to.deep.equal([version]);
   });
 
+  it('ends a build that is interrupted, go included, and leaves no half of a program behind', async () => {
+    await fakeGo(
+      'go1.26.0',
+      `echo half > "$previous"; echo $$ > ${directory}/pid; trap 'exit 1' INT; while :; do sleep 0.02; done`,
+    );
+    const interruption = new AbortController();
+    const { signal } = interruption;
+    const message = failure(controlPlaneBinaries({ cache, output: new Output(), environment: environment(), signal }));
+    const started = async (): Promise<number | undefined> =>
+      Number(await readFile(join(directory, 'pid'), 'utf8').catch(() => '')) || undefined;
+    const pid = await until(started, deadlineMilliseconds, () => 'Expected the build to start, it did not');
+    interruption.abort(new Error('ended by SIGINT'));
+    expect(await message).to.equal('ended by SIGINT');
+    expect(isAlive(pid)).to.equal(false);
+    const [version = ''] = await readdir(cache);
+    expect(await readdir(join(cache, version))).to.deep.equal([]);
+    expect(await readdir(cache), 'the lock is given back').to.deep.equal([version]);
+  });
+
   for (const version of ['go1.25.9', 'go1.9', 'devel']) {
     it(`refuses ${version} in one sentence`, async () => {
       await fakeGo(version);

@@ -1,10 +1,20 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { type Answer, ApiClient, type Call } from '../../src/kube/api-client.ts';
-import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../src/kube/api-error.ts';
+import {
+  ApiError,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isGone,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+} from '../../src/kube/api-error.ts';
 import { leases, pods } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeResponse } from '../../src/kube/world.ts';
 import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';
+import { patienceMilliseconds } from './patience.ts';
 
 const get: Call = { method: 'GET', path: '/api/v1/pods', lane: 'read' };
 const post: Call = { method: 'POST', path: '/api/v1/pods', lane: 'status', body: { a: 1 } };
@@ -49,7 +59,9 @@ async function settled(world: FakeWorld, call: Promise<unknown>): Promise<unknow
   return (await told).value;
 }
 
-describe('an API client', () => {
+describe('an API client', function suite() {
+  this.timeout(patienceMilliseconds);
+
   it('sends JSON and resolves to the JSON that comes', async () => {
     const { world, client } = build(says(200, { answer: 42 }));
     expect(
@@ -120,12 +132,27 @@ describe('an API client', () => {
     expect([isTooManyRequests(error), isConflict(error), isNotFound(error)]).to.deep.equal([true, false, false]);
   });
 
-  it('tells a conflict from something that exists already', async () => {
-    const { world, client } = build(
-      inTurn(says(409, status(409, 'Conflict')), says(409, status(409, 'AlreadyExists'))),
-    );
-    expect(isConflict(await failure(world, client.call(post)))).to.equal(true);
-    expect(isConflict(await failure(world, client.call(post)))).to.equal(false);
+  it('names the errors that callers tell apart', async () => {
+    const names = { isNotFound, isConflict, isAlreadyExists, isGone, isTooManyRequests, isForbidden, isUnauthorized };
+    const { world, client } = build(() => {
+      const [code, reason] = expected[world.requests.length - 1] ?? [];
+      return Promise.resolve(answer(code ?? 0, status(code ?? 0, reason ?? '')));
+    });
+    const expected = [
+      [404, 'NotFound', 'isNotFound'],
+      [409, 'Conflict', 'isConflict'],
+      [409, 'AlreadyExists', 'isAlreadyExists'],
+      [410, 'Expired', 'isGone'],
+      [429, 'TooManyRequests', 'isTooManyRequests'],
+      [403, 'Forbidden', 'isForbidden'],
+      [401, 'Unauthorized', 'isUnauthorized'],
+    ] as const;
+    for (const [, , name] of expected) {
+      const error = await failure(world, client.call({ ...post, retries: 0 }));
+      const holding = Object.entries(names).filter(([, holds]) => holds(error));
+      expect(holding.map(([holding]) => holding)).to.deep.equal([name]);
+    }
+    expect(Object.values(names).some((holds) => holds(new Error('another')))).to.equal(false);
   });
 
   it('rejects with what it can tell of an answer that is no Status', async () => {

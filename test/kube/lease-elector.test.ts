@@ -1,12 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { LeaseElector, type LeaseElectorOptions } from '../../src/kube/lease-elector.ts';
 import type { Exchange } from '../../src/kube/world.ts';
 import { FakeLeaseServer } from './fake-lease-server.ts';
 import { FakeLog } from './fake-log.ts';
 import { answer, FakeWorld, refused, silence, status } from './fake-world.ts';
+import { patienceMilliseconds } from './patience.ts';
 
 /** One candidate; its network may be changed at any moment. */
 class Candidate {
@@ -41,10 +42,13 @@ class Candidate {
   }
 
   run(): this {
-    this.running = this.elector.run(this.stop.signal).then(() => {
-      this.ended = true;
-    });
+    this.running = this.#run();
     return this;
+  }
+
+  async #run(): Promise<void> {
+    await this.elector.run(this.stop.signal);
+    this.ended = true;
   }
 
   get leads(): boolean {
@@ -52,7 +56,9 @@ class Candidate {
   }
 }
 
-describe('a lease elector', () => {
+describe('a lease elector', function suite() {
+  this.timeout(patienceMilliseconds);
+
   let world: FakeWorld;
   let server: FakeLeaseServer;
   const candidates: Candidate[] = [];
@@ -131,7 +137,7 @@ describe('a lease elector', () => {
 
   it('takes it no sooner and no later for what the clocks of others say', async () => {
     server.lease = {
-      metadata: { namespace: 'ns', name: 'moco-rollout', resourceVersion: '7', ...{ uid: 'u' } },
+      metadata: { namespace: 'ns', name: 'moco-rollout', resourceVersion: '7', uid: 'u' },
       spec: { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
     };
     const b = candidate('b').run();

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { microTime } from '../../src/kube/micro-time.ts';
+import { patienceMilliseconds } from './patience.ts';
 
-describe('a MicroTime', () => {
+describe('a MicroTime', function suite() {
+  this.timeout(patienceMilliseconds);
+
   it('is what Date would say, with microseconds', () => {
     const moment = fc.date({ min: new Date('1900-01-01'), max: new Date('2500-01-01'), noInvalidDate: true });
     fc.assert(

@@ -7,12 +7,15 @@ import { type Change, Store, type Stored } from '../../src/kube/store.ts';
 import { FakeApiServer, type FakeObject, json, thingsPath } from './fake-api-server.ts';
 import { FakeLog } from './fake-log.ts';
 import { FakeWorld, status } from './fake-world.ts';
+import { patienceMilliseconds } from './patience.ts';
 
 interface Thing extends Stored {
   readonly size: number;
 }
 
-describe('a reflector, over real HTTP', () => {
+describe('a reflector, over real HTTP', function suite() {
+  this.timeout(patienceMilliseconds);
+
   let server: FakeApiServer;
   let connection: Connection;
   let world: FakeWorld;
@@ -185,6 +188,19 @@ describe('a reflector, over real HTTP', () => {
     expect(waits).to.deep.equal([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000].map((wait) => wait * 0.75));
   });
 
+  it('lists soon after 410, however long the server was away before, and later each time that happens again', async () => {
+    await started('a');
+    for (let times = 0; times < 5; times += 1) server.watches.push((_, response) => json(response, 500, {}));
+    for (let times = 0; times < 3; times += 1) {
+      server.watches.push((_, response) => json(response, 410, status(410, 'Expired')));
+    }
+    server.breakWatches();
+    await world.until(() => log.lines.length === 9, 'all failures');
+    await watching();
+    const waits = log.lines.map(({ fields }) => (fields as { waitMilliseconds: number }).waitMilliseconds);
+    expect(waits).to.deep.equal([150, 300, 600, 1200, 2400, 4800, 150, 300, 600]);
+  });
+
   it('gets over a connection that is reset in the middle of a list', async () => {
     server.lists.push((_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
@@ -322,6 +338,66 @@ describe('a reflector, over real HTTP', () => {
     ]);
   });
 
+  it('pages again after a list that came through', async () => {
+    for (let index = 0; index < 3; index += 1) server.put(`thing-${index}`);
+    const expired = (): void => {
+      server.lists.push((request, response, self) => self.list(request, response));
+      server.lists.push((_, response) => json(response, 410, status(410, 'Expired')));
+    };
+    expired();
+    run(2);
+    await inSync();
+    await watching();
+    expired();
+    server.send(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired') })}\n`);
+    server.put('more');
+    await inSync();
+    const limits = server.urls
+      .filter((url) => !url.searchParams.has('watch'))
+      .map((url) => url.searchParams.get('limit'));
+    expect(limits).to.deep.equal(Array.from({ length: 8 }, () => '2'));
+  });
+
+  it('takes another uid for another object, even at the same resourceVersion, as after a restored backup', async () => {
+    for (const uid of ['before', 'after']) {
+      const items = [{ metadata: { ...metadata('a', 90), uid } }];
+      server.lists.push((_, response) =>
+        json(response, 200, { kind: 'ThingList', metadata: { resourceVersion: '100' }, items }),
+      );
+    }
+    run();
+    await watching();
+    server.send('not JSON\n');
+    await world.until(() => listed() === 2, 'a second list');
+    await world.until(() => changes.length === 3, 'the other object');
+    expect(changes).to.deep.equal(['added a', 'removed a', 'added a']);
+  });
+
+  it('watches from where the first page was, since a later one may be newer', async () => {
+    const item = (name: string, version: number): object => ({ metadata: metadata(name, version) });
+    const page = (version: string, next: string | undefined, items: readonly object[]) => () => {
+      server.lists.push((_, response) => {
+        json(response, 200, { kind: 'ThingList', metadata: { resourceVersion: version, continue: next }, items });
+      });
+    };
+    page('100', 'more', [item('a', 90)])();
+    page('105', '', [item('b', 103)])();
+    run();
+    await watching();
+    expect(server.urls.at(-1)?.searchParams.get('resourceVersion')).to.equal('100');
+    expect(changes).to.deep.equal(['added a', 'added b']);
+  });
+
+  it('starts to wait from the beginning after a watch that was open for a while', async () => {
+    for (let times = 0; times < 4; times += 1) server.lists.push((_, response) => json(response, 500, {}));
+    await started('a');
+    await world.advance(10_000);
+    server.breakWatches();
+    await world.until(() => watched() === 2, 'a second watch');
+    const waits = log.lines.map(({ fields }) => (fields as { waitMilliseconds: number }).waitMilliseconds);
+    expect(waits).to.deep.equal([150, 300, 600, 1200, 150]);
+  });
+
   it('reads its token again on 401, once for each request', async () => {
     await started('a');
     server.token = 'new';
@@ -341,6 +417,16 @@ describe('a reflector, over real HTTP', () => {
     server.put('a');
     await inSync();
     expect(changes).to.deep.equal(['added a', 'removed a', 'added a']);
+  });
+
+  it('leaves an object as it is on a late word of the end of its predecessor', async () => {
+    await started('a');
+    const end = { type: 'DELETED', object: { metadata: { ...metadata('a', 1), uid: 'of-another' } } };
+    server.send(`${JSON.stringify(end)}\n`);
+    server.bookmark();
+    server.put('b');
+    await world.until(() => store.size === 2, 'b');
+    expect(changes).to.deep.equal(['added a', 'added b']);
   });
 
   it('tells a removal and an addition, too, where it has seen nothing of the time between', async () => {
@@ -461,13 +547,14 @@ describe('a reflector, over real HTTP', () => {
     server.lists.push((_, response) => json(response, 500, {}));
     run();
     let resolved = false;
-    void reflector.synced.then(() => {
+    const waiting = (async () => {
+      await reflector.synced;
       resolved = true;
-    });
+    })();
     await world.until(() => log.lines.length === 1, 'the failure');
     expect([resolved, reflector.hasSynced, reflector.ageMilliseconds]).to.deep.equal([false, false, null]);
     await inSync();
-    await reflector.synced;
+    await waiting;
     expect(store.size).to.equal(1);
   });
 

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { apiVersion, namespaces, path, pods, statefulSets } from '../../src/kube/resource.ts';
 import { isAtLeast } from '../../src/kube/resource-version.ts';
+import { patienceMilliseconds } from './patience.ts';
 
-describe('the path of a resource', () => {
+describe('the path of a resource', function suite() {
+  this.timeout(patienceMilliseconds);
+
   for (const [what, given, expected] of [
     ['all pods', path(pods), '/api/v1/pods'],
     ['the pods of a namespace', path(pods, { namespace: 'n' }), '/api/v1/namespaces/n/pods'],

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { type Change, Store, type Stored } from '../../src/kube/store.ts';
+import { patienceMilliseconds } from './patience.ts';
 
 interface Pod extends Stored {
   readonly cluster: string | null;
@@ -16,7 +17,9 @@ const pod = (name: string, cluster: string | null = null, uid = 'u', resourceVer
 
 const byCluster = { cluster: (record: Pod): string | null => record.cluster };
 
-describe('a store', () => {
+describe('a store', function suite() {
+  this.timeout(patienceMilliseconds);
+
   it('finds by name and by index', () => {
     const store = new Store(byCluster);
     store.put(pod('a', 'one'));
@@ -117,8 +120,7 @@ describe('a store', () => {
         const store = new Store<Pod>(byCluster);
         const mirrored = new Map<string, Pod>();
         store.subscribe(({ type, before, after }) => {
-          const { namespace, name } = (after ?? before) as Pod;
-          const key = `${namespace}/${name}`;
+          const key = `${(after ?? before).namespace}/${(after ?? before).name}`;
           expect(mirrored.get(key) ?? null).to.equal(before);
           expect(type === 'updated').to.equal(before?.uid === after?.uid);
           if (after) mirrored.set(key, after);

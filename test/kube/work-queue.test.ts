@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { type RunResult, WorkQueue } from '../../src/kube/work-queue.ts';
 import { FakeWorld, settle } from './fake-world.ts';
+import { patienceMilliseconds } from './patience.ts';
 
 interface Run {
   readonly key: string;
@@ -76,7 +77,9 @@ class Workshop {
   }
 }
 
-describe('a work queue', () => {
+describe('a work queue', function suite() {
+  this.timeout(patienceMilliseconds);
+
   it('works on nothing before it is started, then in order', async () => {
     const shop = new Workshop();
     for (const key of ['a', 'b', 'a', 'c']) shop.queue.add(key);

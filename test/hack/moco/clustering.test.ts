@@ -179,6 +179,15 @@ describe('hack/moco: clustering', () => {
       expect(story.cluster.status?.currentPrimaryIndex).to.equal(1);
     });
 
+    it('goes to another member when the one it was going to is gone before it is done', () => {
+      const story = Story.healthy(3);
+      story.demote(0);
+      story.settle(fastClustering.notice + 1);
+      story.killMysqld(1);
+      story.settle();
+      expect(story.cluster.status?.currentPrimaryIndex).to.equal(2);
+    });
+
     it('does not come with one member', () => {
       const story = Story.healthy(1);
       story.demote(0);
@@ -242,6 +251,16 @@ describe('hack/moco: clustering', () => {
       story.settle();
       expect(story.cluster.status?.currentPrimaryIndex).to.equal(0);
       expect(story.condition('Healthy')).to.equal('True Healthy');
+    });
+
+    it('does not come for a primary that answers before MOCO has given up asking', () => {
+      const story = Story.healthy(3);
+      story.killMysqld(0);
+      story.settle(fastClustering.notice + fastClustering.silence - 1);
+      story.startMysqld(0, 1);
+      story.settle();
+      expect(story.told).not.to.include('Healthy False (Failed)');
+      expect(story.cluster.status?.currentPrimaryIndex).to.equal(0);
     });
 
     it('waits while a pod is missing', () => {

@@ -1,10 +1,11 @@
 import type { ClusterView, Moment } from '../../../hack/moco/cluster-view.ts';
-import { type ClusteringMind, clusteringStep, freshMind } from '../../../hack/moco/clustering.ts';
-import { isServing, observeDatabases } from '../../../hack/moco/databases.ts';
+import { clusteringStep } from '../../../hack/moco/clustering.ts';
+import { type ClusteringMind, freshMind } from '../../../hack/moco/clustering-mind.ts';
 import { type Faults, noFaults } from '../../../hack/moco/faults.ts';
 import { ordinalOf } from '../../../hack/moco/names.ts';
 import type { Condition, MySQLCluster, Pod } from '../../../hack/moco/objects.ts';
 import { processOf } from '../../../hack/moco/pods.ts';
+import { mysqldReady } from '../../../hack/moco/readiness.ts';
 import { isRecord, same } from '../../../hack/moco/same.ts';
 import { sampleCluster } from '../../../hack/moco/sample.ts';
 import { type ClusteringDurations, fastClustering } from '../../../hack/moco/settings.ts';
@@ -157,11 +158,9 @@ export class Story {
 
   /** The kubelet: a pod is ready as long as its database serves. */
   #probe(): void {
-    const databases = observeDatabases(this.#mind.databases, this.#view.pods, this.cluster.spec.replicas);
     for (const pod of this.#view.pods) {
       const ordinal = ordinalOf(pod.metadata.name);
-      const serves =
-        processOf(pod) !== null && isServing(databases, ordinal, this.faults, this.cluster.spec.maxDelaySeconds ?? 0);
+      const serves = processOf(pod) !== null && mysqldReady(this.#view, this.#mind, this.faults, pod);
       if (serves !== this.isReady(ordinal)) {
         this.told.push(`${ordinal} ${serves ? 'ready' : 'not ready'}`);
         const conditions = [{ type: 'Ready', status: serves ? 'True' : 'False' }];

@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url';
+import { controlPlaneBinaries, kubernetesVersion } from '../control-plane/build.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/control-plane.ts';
+import { clusterDefinitionFile } from '../moco/install.ts';
+import type { NodesSettings } from '../nodes/settings.ts';
+import type { ControllerProcess } from '../stage/controller-process.ts';
+import { Stage } from '../stage/stage.ts';
+import type { Interruption } from './interruption.ts';
+import type { Output } from './output.ts';
+import { progressing } from './progress.ts';
+
+const ownDefinitions = fileURLToPath(new URL('../../config/crd', import.meta.url));
+const controllerLookMilliseconds = 250;
+const logTailCharacters = 2000;
+
+/** Everything that a rollout needs, running. */
+export interface DemoStage {
+  readonly controlPlane: ControlPlane;
+  readonly stage: Stage;
+  /** Rejects where a signal comes before, or something that has to run ends. `work` goes on regardless. */
+  readonly race: <T>(work: Promise<T>) => Promise<T>;
+}
+
+export interface DemoStageSettings {
+  readonly restartMilliseconds: number;
+  readonly output: Output;
+  readonly interruption: Interruption;
+}
+
+/**
+ * Builds what is missing, starts everything, and ends it again whatever becomes of `use`. A signal is answered between
+ * two parts; while Go builds, at once.
+ */
+export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage: DemoStage) => Promise<T>): Promise<T> {
+  const ends: (() => Promise<unknown>)[] = [];
+  try {
+    return await use(await open(settings, ends));
+  } finally {
+    if (ends.length > 0) {
+      await progressing(settings.output, 'Cleaning up', async () => {
+        for (const end of ends.toReversed()) await end();
+      });
+    }
+  }
+}
+
+/** What has to be done in the end, last first, is in `ends` as soon as there is something to be ended. */
+async function open(
+  { restartMilliseconds, output, interruption }: DemoStageSettings,
+  ends: (() => Promise<unknown>)[],
+): Promise<DemoStage> {
+  const { signal } = interruption;
+  const { promise: broken, reject } = Promise.withResolvers<never>();
+  broken.catch(() => undefined);
+  await controlPlaneBinaries({ signal, output: output.stream });
+  signal.throwIfAborted();
+  const controlPlane = await progressing(
+    output,
+    `Starting etcd and Kubernetes ${await kubernetesVersion()} on 127.0.0.1`,
+    () =>
+      startControlPlane({
+        manifests: [clusterDefinitionFile, ownDefinitions],
+        // When a PodDisruptionBudget opens is read from what the disruption controller writes.
+        audit: { controllerManager: 'Request' },
+        onUnexpectedExit: (explanation) => reject(new Error(explanation)),
+      }),
+  );
+  ends.push(() => controlPlane.stop());
+  signal.throwIfAborted();
+  const stage = await progressing(output, 'Installing config/ and starting the stand-ins for MOCO and nodes', () =>
+    Stage.open(controlPlane, { nodes: nodesSettings(restartMilliseconds), clustering: attentive }),
+  );
+  ends.push(() => stage.close());
+  signal.throwIfAborted();
+  const controller = await progressing(output, 'Starting the controller under its ServiceAccount, gate on', () =>
+    stage.startController(['--min-ready-seconds=0']),
+  );
+  ends.push(endOfWatching(controller, reject));
+  signal.throwIfAborted();
+  return { controlPlane, stage, race: (work) => interruption.race(Promise.race([work, broken])) };
+}
+
+/** What is measured is this project's reaction, and not how long a stand-in looks away. */
+const attentive = { notice: 5, healthyTrue: 20 };
+
+/**
+ * A restart takes what these add up to, and what API server, StatefulSet controller and probes need besides: about an
+ * eighth of a second here, which is taken off.
+ */
+function nodesSettings(restartMilliseconds: number): Partial<NodesSettings> {
+  return {
+    stopMilliseconds: 0.35 * restartMilliseconds,
+    startMilliseconds: 0.5 * restartMilliseconds,
+    startupMilliseconds: 0.1 * restartMilliseconds,
+  };
+}
+
+function endOfWatching(controller: ControllerProcess, reject: (error: Error) => void): () => Promise<void> {
+  const timer = setInterval(() => {
+    if (controller.running) return;
+    clearInterval(timer);
+    reject(
+      new Error(`the controller ended by itself. The end of its log:\n${controller.log.slice(-logTailCharacters)}`),
+    );
+  }, controllerLookMilliseconds);
+  return async () => clearInterval(timer);
+}

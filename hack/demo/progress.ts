@@ -1,0 +1,42 @@
+import { roughly } from './durations.ts';
+import type { Output } from './output.ts';
+import { type Line, piece } from './painted.ts';
+import { Screen } from './screen.ts';
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const frameMilliseconds = 100;
+const reminderMilliseconds = 10_000;
+const slowMilliseconds = 1000;
+
+/**
+ * Says what is being done while it is: on a terminal with something that moves and the time it takes, elsewhere by a
+ * line at its beginning and one now and then.
+ */
+export async function progressing<T>(output: Output, what: string, work: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  const elapsed = (): number => performance.now() - start;
+  const { terminal } = output;
+  if (terminal === null) {
+    output.line([piece(`${what} ...`)]);
+    const timer = setInterval(() => output.line([piece(`${what} ... ${roughly(elapsed())}`)]), reminderMilliseconds);
+    return work().finally(() => clearInterval(timer));
+  }
+  let line = (): Line => {
+    const turn = frames[Math.floor(elapsed() / frameMilliseconds) % frames.length] ?? '';
+    const seconds = elapsed() < slowMilliseconds ? '' : `  ${roughly(elapsed())}`;
+    return [piece(turn, 'cyan'), piece(` ${what}`), piece(seconds, 'dim')];
+  };
+  const screen = new Screen(terminal, output.colour, () => [line()]);
+  const end = (last: Line): void => {
+    line = () => last;
+    screen.end();
+  };
+  try {
+    const result = await work();
+    end([piece('✓', 'green'), piece(` ${what}`), piece(`  ${roughly(elapsed())}`, 'dim')]);
+    return result;
+  } catch (error) {
+    end([piece('✗', 'red'), piece(` ${what}`), piece(`  ${roughly(elapsed())}`, 'dim')]);
+    throw error;
+  }
+}

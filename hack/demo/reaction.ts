@@ -1,0 +1,141 @@
+import { type Json, object, objects, text, whole } from '../../src/moco/json.ts';
+import { annotationOn, demoteAnnotation, roleLabel } from '../../src/moco/names.ts';
+import { milliseconds } from '../../src/moco/timestamp.ts';
+import type { AuditEvent } from '../control-plane/audit-log.ts';
+
+// What the API server's own record says about the steps of a rollout: which they were, and how soon each followed the
+// write that made it possible. All moments are the API server's, milliseconds since 1970 with fractions.
+
+export type Verb = 'evict' | 'delete' | 'demote';
+
+/** A request of the controller that took a member away or moved the primary, and that the API server granted. */
+export interface RecordedStep {
+  readonly verb: Verb;
+  readonly pod: string;
+  readonly receivedMilliseconds: number;
+}
+
+/** What a step waits for, as far as writes of others open it. */
+export type GateName = 'Ready' | 'role' | 'PDB' | 'Healthy' | 'Available' | 'reconciled' | 'revision';
+
+/** A write by anybody else that opened what a step waits for. */
+export interface Opening {
+  readonly gate: GateName;
+  /** The pod that it made ready; `null` for every other gate. */
+  readonly readyPod: string | null;
+  readonly answeredMilliseconds: number;
+}
+
+/** What had to come between the step before, or the change of the template, and this one; `null` where nothing did. */
+export interface Reaction extends RecordedStep {
+  /** The last gate to open. */
+  readonly opening: Opening | null;
+  readonly sinceOpeningMilliseconds: number | null;
+  /** The last pod to turn ready. */
+  readonly ready: Opening | null;
+  readonly sinceReadyMilliseconds: number | null;
+}
+
+const controllerUser = /^system:serviceaccount:[^:]+:moco-rollout$/;
+
+/**
+ * The steps after `sinceMilliseconds`, when the template changed. The record has to be of one cluster's namespace, from
+ * its beginning, writes with their bodies.
+ */
+export function reactions(events: readonly AuditEvent[], sinceMilliseconds: number): readonly Reaction[] {
+  const granted = events.filter((event) => (event.responseStatus?.code ?? 0) < 300);
+  const opened = openings(granted).filter(({ answeredMilliseconds }) => answeredMilliseconds >= sinceMilliseconds);
+  const steps = granted.flatMap(stepOf).filter(({ receivedMilliseconds }) => receivedMilliseconds >= sinceMilliseconds);
+  return steps.map((step, index) => {
+    const from = steps[index - 1]?.receivedMilliseconds ?? sinceMilliseconds;
+    const between = opened.filter(
+      ({ answeredMilliseconds }) => answeredMilliseconds > from && answeredMilliseconds <= step.receivedMilliseconds,
+    );
+    const opening = between.at(-1) ?? null;
+    const ready = between.findLast(({ readyPod }) => readyPod !== null) ?? null;
+    return {
+      ...step,
+      opening,
+      sinceOpeningMilliseconds: opening && step.receivedMilliseconds - opening.answeredMilliseconds,
+      ready,
+      sinceReadyMilliseconds: ready && step.receivedMilliseconds - ready.answeredMilliseconds,
+    };
+  });
+}
+
+function stepOf({ user, verb, objectRef, requestObject, requestReceivedTimestamp }: AuditEvent): RecordedStep[] {
+  if (!controllerUser.test(user.username) || objectRef?.resource !== 'pods' || objectRef.name === undefined) return [];
+  const step = (named: Verb): RecordedStep[] => [
+    { verb: named, pod: objectRef.name ?? '', receivedMilliseconds: precise(requestReceivedTimestamp) },
+  ];
+  if (verb === 'create' && objectRef.subresource === 'eviction') return step('evict');
+  if (verb === 'delete') return step('delete');
+  const annotations = object(object(object(requestObject)['metadata'])['annotations']);
+  return verb === 'patch' && annotations[demoteAnnotation] === annotationOn ? step('demote') : [];
+}
+
+/** In the order in which they were answered. A gate opens when it is seen open and was not open before. */
+function openings(events: readonly AuditEvent[]): readonly Opening[] {
+  const open = new Map<string, boolean | string>();
+  return events
+    .filter(({ user }) => !controllerUser.test(user.username))
+    .toSorted((one, other) => precise(one.stageTimestamp) - precise(other.stageTimestamp))
+    .flatMap((event) =>
+      gatesOf(event).flatMap(({ gate, object: name, value }): Opening[] => {
+        const key = `${gate} ${name}`;
+        const before = open.get(key);
+        open.set(key, value);
+        const opens = value !== false && value !== before && before !== undefined;
+        const readyPod = gate === 'Ready' ? name : null;
+        return opens ? [{ gate, readyPod, answeredMilliseconds: precise(event.stageTimestamp) }] : [];
+      }),
+    );
+}
+
+interface Gate {
+  readonly gate: GateName;
+  readonly object: string;
+  /** `false`: closed. Anything else is open, and open anew when it differs from before. */
+  readonly value: boolean | string;
+}
+
+function gatesOf({ verb, objectRef, requestObject }: AuditEvent): readonly Gate[] {
+  const body = object(requestObject);
+  const status = object(body['status']);
+  const name = objectRef?.name ?? '';
+  const gate = (named: GateName, value: boolean | string): Gate => ({ gate: named, object: name, value });
+  switch (`${objectRef?.resource}/${objectRef?.subresource ?? ''}`) {
+    case 'pods/': {
+      if (verb === 'create') return [gate('Ready', false), gate('role', false)];
+      const labels = object(object(body['metadata'])['labels']);
+      return roleLabel in labels ? [gate('role', text(labels[roleLabel]) ?? false)] : [];
+    }
+    case 'pods/status':
+      return [gate('Ready', isTrue(status, 'Ready'))];
+    case 'poddisruptionbudgets/status':
+      return [gate('PDB', whole(status['disruptionsAllowed'], 0) > 0)];
+    case 'statefulsets/status':
+      return [gate('revision', text(status['updateRevision']) ?? false)];
+    case 'mysqlclusters/status': {
+      const inSync = status['syncedReplicas'] === object(body['spec'])['replicas'];
+      const generation = String(object(status['reconcileInfo'])['generation']);
+      return [
+        gate('Healthy', isTrue(status, 'Healthy') && inSync),
+        gate('Available', isTrue(status, 'Available')),
+        gate('reconciled', isTrue(status, 'ReconcileSuccess') && generation),
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+function isTrue(status: Json, type: string): boolean {
+  return objects(status['conditions']).find((condition) => condition['type'] === type)?.['status'] === 'True';
+}
+
+/** Of a timestamp with microseconds, which `Date` would cut off. */
+function precise(timestamp: string): number {
+  const microseconds = /\.\d{3}(\d{1,3})/.exec(timestamp)?.[1] ?? '';
+  return (milliseconds(timestamp) ?? Number.NaN) + Number(microseconds.padEnd(3, '0')) / 1000;
+}

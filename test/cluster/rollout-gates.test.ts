@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { clusterLabels } from '../../hack/moco/names.ts';
+import { podDisruptionBudgets } from '../../src/kube/resource.ts';
+import { useRollouts } from './rollout-fixture.ts';
+
+const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'undemote 0', 'evict 0', 'promoteRevision'];
+
+describe('a rollout that is held', () => {
+  const { scenario } = useRollouts();
+
+  scenario('waits while a backup closes the budget', { spec: { backupPolicyName: 'daily' } }, async (cluster) => {
+    await cluster.startBackup();
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('BlockedByPDB');
+    await cluster.event('BlockedByPDB');
+    expect(await cluster.steps()).to.deep.equal([]);
+    await cluster.endBackup();
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
+  scenario('waits while a second budget selects its pods, which no eviction can pass', {}, async (cluster) => {
+    const second = {
+      metadata: { name: 'second', namespace: cluster.namespace },
+      spec: { minAvailable: 0, selector: { matchLabels: clusterLabels(cluster.name) } },
+    };
+    await cluster.make(podDisruptionBudgets, second);
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('BlockedByPDB');
+    expect(await cluster.steps()).to.deep.equal([]);
+    await cluster.remove(podDisruptionBudgets, 'second');
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
+  scenario('does nothing while it is paused, and goes on when it no longer is', {}, async (cluster) => {
+    await cluster.wish({ paused: true });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('Paused');
+    await cluster.until('the change is seen', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
+    expect(await cluster.steps()).to.deep.equal([]);
+    await cluster.wish({ paused: null });
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
+  scenario('stops at the partition, and goes on when that is lowered', {}, async (cluster) => {
+    await cluster.wish({ partition: 1 });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('PartitionReached');
+    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1']);
+    await cluster.wish({ partition: 0 });
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
+  scenario('asks of an updated member that it works for minReadySeconds', {}, async (cluster) => {
+    await cluster.wish({ minReadySeconds: 1 });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.completes();
+    const story = await cluster.story();
+    const at = (text: string): number => Date.parse(story.find((deed) => deed.text === text)?.at ?? '');
+    expect(at('evict 1') - at('ready 2')).to.be.at.least(1000);
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+});

@@ -1,0 +1,74 @@
+import type { RolloutPolicy } from '../../src/core/policy.ts';
+import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+
+// What the judge of decisions takes a member for, from its facts alone: nothing here comes from what decides.
+
+const stopped =
+  /^(CrashLoopBackOff|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainer(Config)?Error|RunContainerError)$/;
+
+const waitsInVain = ({ state, reason }: ContainerFacts): boolean => state === 'waiting' && stopped.test(reason ?? '');
+
+const mysqldsOf = ({ containers }: MemberFacts): readonly ContainerFacts[] =>
+  containers.filter(({ part }) => part === 'mysqld');
+
+export function lost(member: MemberFacts): boolean {
+  if (member.phase !== 'Running' || member.ready || member.readinessGateClosed) return false;
+  const spoken = member.initContainers.some(
+    (one) => !one.ready && (one.state === 'running' || !['Completed', null].includes(one.reason)),
+  );
+  return !spoken && member.containers.length > 0 && !member.containers.some(({ ready }) => !ready);
+}
+
+export function participates({ cluster }: ClusterSnapshot, member: MemberFacts): boolean {
+  if (member.leavingForSeconds !== null || cluster.errantOrdinals.includes(member.ordinal)) return false;
+  return mysqldsOf(member).some(({ ready }) => ready) && !lost(member);
+}
+
+export function impaired(member: MemberFacts): boolean {
+  const others = member.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready);
+  return (
+    others.some((one) => waitsInVain(one) || one.notReadyForSeconds >= 60) || member.initContainers.some(waitsInVain)
+  );
+}
+
+export function crashes({ containers, initContainers }: MemberFacts): boolean {
+  const essential = [...containers.filter(({ part }) => part !== 'side'), ...initContainers];
+  return essential.some(({ restarts, ready, readySinceRestart }) => restarts > 0 && !ready && !readySinceRestart);
+}
+
+export function acknowledges(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
+  if (member.leavingForSeconds !== null || lost(member) || crashes(member)) return false;
+  if (snapshot.cluster.errantOrdinals.includes(member.ordinal)) return false;
+  if (member.revision === snapshot.statefulSet?.updateRevision) return participates(snapshot, member);
+  return mysqldsOf(member).some(({ state, started }) => state === 'running' && started);
+}
+
+/** mysqld does no work, and nothing is known to bring it back soon. */
+export function down(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
+  if (member.leavingForSeconds !== null || lost(member) || participates(snapshot, member)) return false;
+  if (member.phase === 'Failed') return true;
+  const mysqlds = mysqldsOf(member);
+  if (mysqlds.some(({ state }) => state === 'running')) return false;
+  const waits = [...mysqlds, ...member.initContainers].some(waitsInVain);
+  return waits || member.unschedulable !== null || member.mysqldIdleForSeconds >= 60;
+}
+
+/** An updated member that has not yet served for long enough, as what MOCO has made it. */
+export function owes(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
+  const { cluster, statefulSet } = snapshot;
+  if (member.revision !== statefulSet?.updateRevision) return false;
+  const role = member.ordinal === cluster.primaryIndex ? 'primary' : 'replica';
+  const settled = member.role === role && (member.settledForSeconds ?? Number.NaN) >= policy.minReadySeconds;
+  return !participates(snapshot, member) || !settled;
+}
+
+export function rolesMove(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
+  const { cluster, members } = snapshot;
+  const serving = members.filter((one) => participates(snapshot, one));
+  const labelled = ({ ordinal, role }: MemberFacts): boolean =>
+    role === (ordinal === cluster.primaryIndex ? 'primary' : 'replica');
+  const primary = serving.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  const opening =
+    !cluster.available && primary !== undefined && !((primary.settledForSeconds ?? 0) >= policy.failoverGraceSeconds);
+  return opening || !serving.every(labelled);
+}

@@ -1,0 +1,463 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { type AddressInfo, connect as connectTo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { type LoopbackCertificate, loopbackCertificate } from '../../hack/moco/certificate.ts';
+import { ApiError } from '../../src/kube/api-error.ts';
+import { ConfigurationError, type Connection, connect } from '../../src/kube/connection.ts';
+import { textOf } from '../../src/kube/lines.ts';
+import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { patienceMilliseconds } from './patience.ts';
+
+const never = new AbortController().signal;
+
+const get = (path: string, more: Partial<ExchangeRequest> = {}): ExchangeRequest => ({
+  method: 'GET',
+  path,
+  headers: {},
+  signal: never,
+  pool: 'call',
+  ...more,
+});
+
+describe('a connection', function suite() {
+  this.timeout(patienceMilliseconds);
+
+  let first: LoopbackCertificate;
+  let second: LoopbackCertificate;
+  let directory: string;
+  let server: Server;
+  let address: string;
+  let requests: IncomingMessage[];
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  const sockets = new Set<Socket>();
+  const connections: Connection[] = [];
+
+  before(async () => {
+    [first, second] = await Promise.all([loopbackCertificate(), loopbackCertificate()]);
+  });
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'connection-'));
+    requests = [];
+    answer = (request, response) => response.end(request.url);
+    server = createServer({
+      cert: first.certificate,
+      key: first.key,
+      ca: [first.certificate, second.certificate],
+      requestCert: true,
+      rejectUnauthorized: false,
+    });
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      requests.push(request);
+      answer(request, response);
+    });
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await write('ca.crt', first.certificate);
+  });
+
+  afterEach(async () => {
+    await Promise.all(connections.map((connection) => connection.close()));
+    connections.length = 0;
+    await gone();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+    await rm(directory, { recursive: true });
+  });
+
+  const gone = (): Promise<void> => until(() => sockets.size === 0, 'no connection left over');
+
+  const write = async (name: string, text: string): Promise<string> => {
+    const path = join(directory, name);
+    await writeFile(path, text, { mode: 0o755 });
+    return path;
+  };
+
+  const kubeconfig = (user: object, cluster: object = {}): Promise<string> =>
+    write(
+      'kubeconfig',
+      JSON.stringify({
+        clusters: [{ name: 'c', cluster: { server: address, 'certificate-authority': 'ca.crt', ...cluster } }],
+        users: [{ name: 'u', user }],
+        contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
+        'current-context': 'here',
+      }),
+    );
+
+  const open = async (user: object, cluster?: object): Promise<Connection> => {
+    const connection = connect({ kubeconfigPath: await kubeconfig(user, cluster) });
+    connections.push(connection);
+    return connection;
+  };
+
+  const ask = async (connection: Connection, request = get('/')): Promise<string> =>
+    textOf((await connection.exchange(request)).body);
+
+  it('sends method, path, headers and body as they are, and gives status, headers and body back', async () => {
+    answer = (request, response) => {
+      response.writeHead(418, { 'Retry-After': '7', 'X-Twice': ['a', 'b'] });
+      request.pipe(response);
+    };
+    const connection = await open({});
+    const { status, headers, body } = await connection.exchange(
+      get('/a?b=c', { method: 'PUT', body: 'ü', headers: { 'content-type': 'x/y' } }),
+    );
+    expect([status, headers['retry-after'], headers['x-twice'], await textOf(body)]).to.deep.equal([
+      418,
+      '7',
+      'a, b',
+      'ü',
+    ]);
+    expect(requests[0]).to.deep.include({ method: 'PUT', url: '/a?b=c', httpVersion: '1.1' });
+    expect(requests[0]?.headers['content-type']).to.equal('x/y');
+    expect(connection.server).to.equal(address);
+  });
+
+  it('keeps its connections for calls one after another, and has others for watches', async () => {
+    let connected = 0;
+    server.on('connection', () => (connected += 1));
+    const connection = await open({});
+    for (let call = 0; call < 50; call += 1) await ask(connection);
+    // The next call may come just before the connection of the last one is seen to be free.
+    expect(connected).to.be.within(1, 2);
+    const before = connected;
+    await ask(connection, get('/', { pool: 'watch' }));
+    expect(connected).to.equal(before + 1);
+  });
+
+  it('makes no more than 16 connections for calls, but one for every watch', async () => {
+    const waiting: ServerResponse[] = [];
+    answer = (_, response) => waiting.push(response);
+    const connection = await open({});
+    const calls = Array.from({ length: 20 }, () => ask(connection));
+    const watches = Array.from({ length: 20 }, () => ask(connection, get('/', { pool: 'watch' })));
+    await until(() => waiting.length === 36, '36 requests');
+    expect(sockets.size).to.equal(36);
+    answer = (_, response) => response.end();
+    for (const response of waiting) response.end();
+    await Promise.all([...calls, ...watches]);
+  });
+
+  it('gives a connection up whose body is left in the middle', async () => {
+    answer = (_, response) => response.write('more to come');
+    const connection = await open({});
+    for await (const _ of (await connection.exchange(get('/', { pool: 'watch' }))).body) break;
+    await gone();
+  });
+
+  it('rejects at once when aborted, and gives the connection up', async () => {
+    answer = () => {};
+    const connection = await open({});
+    const stop = new AbortController();
+    const asking = ask(connection, get('/', { signal: stop.signal })).catch((error: unknown) => error);
+    await until(() => requests.length === 1, 'the request');
+    stop.abort();
+    expect(await asking).to.have.property('name', 'AbortError');
+    await gone();
+  });
+
+  it('breaks off what is under way when closed, and sends nothing any more', async () => {
+    answer = (_, response) => response.write('more to come');
+    const connection = await open({});
+    const { body } = await connection.exchange(get('/', { pool: 'watch' }));
+    await connection.close();
+    expect(await textOf(body).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect(await ask(connection).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect(requests).to.have.length(1);
+  });
+
+  it('survives a body that breaks before anybody reads it', async () => {
+    answer = (_, response) => response.write('half', () => response.destroy());
+    const { body } = await (await open({})).exchange(get('/'));
+    await gone();
+    expect(await textOf(body).catch((error: unknown) => error)).to.be.instanceOf(Error);
+  });
+
+  it('keeps the path that the address of the server has', async () => {
+    expect(await ask(await open({}, { server: `${address}/k8s/c-1` }), get('/api?x'))).to.equal('/k8s/c-1/api?x');
+  });
+
+  it('trusts the certificate authority of the kubeconfig and no other', async () => {
+    await write('ca.crt', second.certificate);
+    const error = await ask(await open({})).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('code').that.contains('CERT');
+    expect(requests).to.have.length(0);
+  });
+
+  it('takes a new certificate authority as soon as its file changes', async () => {
+    const connection = await open({});
+    await ask(connection);
+    server.setSecureContext({ cert: second.certificate, key: second.key });
+    for (const socket of sockets) socket.destroy();
+    await gone();
+    await write('ca.crt', second.certificate);
+    expect(await ask(connection, get('/again'))).to.equal('/again');
+  });
+
+  it('shows its client certificate, and a new one as soon as its files change, without breaking a watch', async () => {
+    await write('tls.crt', first.certificate);
+    await write('tls.key', first.key);
+    const connection = await open({ 'client-certificate': 'tls.crt', 'client-key': 'tls.key' });
+    const shown: string[] = [];
+    const watches: ServerResponse[] = [];
+    answer = (request, response) => {
+      shown.push((request.socket as TLSSocket).getPeerCertificate().serialNumber);
+      if (request.url !== '/watch') {
+        response.end();
+        return;
+      }
+      response.flushHeaders();
+      watches.push(response);
+    };
+    await ask(connection);
+    const watching = connection.exchange(get('/watch', { pool: 'watch' })).then(({ body }) => textOf(body));
+    await until(() => watches.length === 1, 'the watch');
+    await write('tls.crt', second.certificate);
+    await write('tls.key', second.key);
+    await ask(connection);
+    watches[0]?.end('still there');
+    expect(await watching).to.equal('still there');
+    expect([shown[0] === shown[1], shown[0] === shown[2]]).to.deep.equal([true, false]);
+  });
+
+  it('sends token, password and whom it acts as', async () => {
+    await ask(await open({ token: 't' }));
+    await ask(await open({ username: 'me', password: 'p' }));
+    await ask(await open({ token: 't', as: 'other' }));
+    expect(requests.map(({ headers }) => [headers.authorization, headers['impersonate-user']])).to.deep.equal([
+      ['Bearer t', undefined],
+      [`Basic ${Buffer.from('me:p').toString('base64')}`, undefined],
+      ['Bearer t', 'other'],
+    ]);
+  });
+
+  it('takes a token file before a token, without the newline at its end', async () => {
+    await write('token', 'from-file\n');
+    await ask(await open({ token: 'inline', tokenFile: 'token' }));
+    expect(requests[0]?.headers.authorization).to.equal('Bearer from-file');
+  });
+
+  describe('answered 401', () => {
+    const only = (token: string) => (request: IncomingMessage, response: ServerResponse) => {
+      response.statusCode = request.headers.authorization === `Bearer ${token}` ? 200 : 401;
+      response.end('body');
+    };
+
+    it('reads its token again and sends the request once more, with its body', async () => {
+      await write('token', 'old');
+      const connection = await open({ tokenFile: 'token' });
+      await ask(connection);
+      await write('token', 'new');
+      answer = (request, response) => {
+        response.statusCode = request.headers.authorization === 'Bearer new' ? 200 : 401;
+        request.pipe(response);
+      };
+      const { status, body } = await connection.exchange(get('/', { method: 'POST', body: 'once more' }));
+      expect([status, await textOf(body), requests.length]).to.deep.equal([200, 'once more', 3]);
+    });
+
+    it('gives the 401 back, body and all, where nothing has changed', async () => {
+      answer = only('new');
+      const { status, body } = await (await open({ token: 'old' })).exchange(get('/'));
+      expect([status, await textOf(body), requests.length]).to.deep.equal([401, 'body', 1]);
+    });
+
+    it('sends it once more and not again', async () => {
+      answer = only('newer');
+      await write('token', 'old');
+      const connection = await open({ tokenFile: 'token' });
+      await ask(connection);
+      await write('token', 'new');
+      const { status, body } = await connection.exchange(get('/'));
+      expect([status, await textOf(body), requests.length]).to.deep.equal([401, 'body', 3]);
+    });
+
+    it('gives the 401 back where the kubeconfig has gone', async () => {
+      answer = only('new');
+      const connection = await open({ token: 'old' });
+      await rm(join(directory, 'kubeconfig'));
+      expect((await connection.exchange(get('/'))).status).to.equal(401);
+    });
+
+    it('takes what the kubeconfig says now', async () => {
+      answer = only('new');
+      const connection = await open({ token: 'old' });
+      await kubeconfig({ token: 'new' });
+      expect(await Promise.all([ask(connection), ask(connection), ask(connection)])).to.deep.equal([
+        'body',
+        'body',
+        'body',
+      ]);
+    });
+  });
+
+  describe('with an exec plugin', () => {
+    const plugin = (body: string): Promise<string> =>
+      write('plugin', `#!/bin/sh\necho x >> ${directory}/runs\n${body}\n`);
+    const credential = (token: string): string =>
+      `echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"${token}"}}'`;
+    const user = (command: string): object => ({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command } });
+    const runs = async (): Promise<number> => {
+      const { readFile } = await import('node:fs/promises');
+      return (await readFile(join(directory, 'runs'), 'utf8')).split('\n').length - 1;
+    };
+
+    it('asks it once for many requests at the same time', async () => {
+      const connection = await open(user(await plugin(credential('t'))));
+      await Promise.all([ask(connection), ask(connection), ask(connection)]);
+      expect(requests.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer t', 'Bearer t', 'Bearer t']);
+      expect(await runs()).to.equal(1);
+    });
+
+    it('asks it again after 401', async () => {
+      answer = (request, response) => {
+        response.statusCode = request.headers.authorization === 'Bearer new' ? 200 : 401;
+        response.end();
+      };
+      const connection = await open(user(await plugin(credential('old'))));
+      await ask(connection);
+      await plugin(credential('new'));
+      expect((await connection.exchange(get('/'))).status).to.equal(200);
+    });
+
+    it('rejects with what it says where it fails, and sends nothing', async () => {
+      const connection = await open(user(await plugin('echo no such profile >&2; exit 1')));
+      const error = await ask(connection).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(ApiError).and.to.include({ status: 0, reason: 'CredentialsUnavailable' });
+      expect((error as Error).message).to.contain('no such profile');
+      expect(requests).to.have.length(0);
+    });
+  });
+
+  it('goes through a proxy, end to end by TLS', async () => {
+    const targets: (string | undefined)[] = [];
+    const proxied = new Set<Socket>();
+    const proxy = createHttpServer();
+    proxy.on('connect', (request: IncomingMessage, client: Socket) => {
+      targets.push(request.url);
+      const onward = connectTo((server.address() as AddressInfo).port, '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        onward.pipe(client).pipe(onward);
+      });
+      for (const socket of [client, onward]) {
+        proxied.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => proxied.delete(socket));
+      }
+    });
+    await new Promise<void>((resolve) => {
+      proxy.listen(0, '127.0.0.1', resolve);
+    });
+    const connection = await open({}, { 'proxy-url': `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+    expect(await ask(connection, get('/one'))).to.equal('/one');
+    expect(await ask(connection, get('/two'))).to.equal('/two');
+    expect(new Set(targets)).to.deep.equal(new Set([address.replace('https://', '')]));
+    await connection.close();
+    await until(() => proxied.size === 0, 'no connection left over');
+    await new Promise((resolve) => {
+      proxy.close(resolve);
+    });
+  });
+
+  describe('that can not be', () => {
+    const whole = {
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [{ name: 'u', user: {} }],
+      contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'here',
+    };
+    const cluster = (more: object): object => ({ ...whole, clusters: [{ name: 'c', cluster: more }] });
+
+    for (const [what, text, expected] of [
+      ['is no YAML', '{{{', /^expected a kubeconfig in .*, got: /],
+      ['is empty', '', /^expected a kubeconfig in .*, got: /],
+      ['is a list', '[]', /^expected a current-context in the kubeconfig .*, got none$/],
+      [
+        'has a cluster without a server',
+        cluster({}),
+        /^expected a kubeconfig in .*, got: clusters\[0\].cluster.server is missing$/,
+      ],
+      [
+        'has no current context',
+        { ...whole, 'current-context': '' },
+        /^expected a current-context in the kubeconfig .*, got none$/,
+      ],
+      [
+        'has another context',
+        { ...whole, 'current-context': 'there' },
+        /^expected a context there in the kubeconfig .*, got: here$/,
+      ],
+      ['has no such cluster', { ...whole, clusters: [] }, /^expected the cluster c of context here in .*, got none$/],
+      ['has no such user', { ...whole, users: [] }, /^expected the user u of context here in .*, got none$/],
+      [
+        'has an address that is none',
+        cluster({ server: 'nowhere' }),
+        /^expected an https address for the cluster c in .*, got nowhere$/,
+      ],
+      [
+        'has an address without TLS',
+        cluster({ server: 'http://h' }),
+        /^expected an https address, or insecure-skip-tls-verify, .* got http:\/\/h$/,
+      ],
+      [
+        'has a proxy of another kind',
+        cluster({ server: 'https://h', 'proxy-url': 'socks4://p' }),
+        /^expected an http, https or socks5 proxy-url for the cluster c, got socks4:\/\/p$/,
+      ],
+    ] as const) {
+      it(`says in a sentence what it expected of a kubeconfig that ${what}`, async () => {
+        const path = await write('bad', typeof text === 'string' ? text : JSON.stringify(text));
+        expect(() => connect({ kubeconfigPath: path })).to.throw(ConfigurationError, expected);
+      });
+    }
+
+    it('says so of a kubeconfig that is not there, or a directory', () => {
+      const path = join(directory, 'none');
+      expect(() => connect({ kubeconfigPath: path })).to.throw(
+        ConfigurationError,
+        `expected a kubeconfig at ${path}, got: no such file`,
+      );
+      expect(() => connect({ kubeconfigPath: directory })).to.throw(ConfigurationError, 'got: EISDIR');
+    });
+
+    it('says so of a context that was asked for', async () => {
+      const path = await write('good', JSON.stringify(whole));
+      expect(() => connect({ kubeconfigPath: path, context: 'other' })).to.throw(
+        ConfigurationError,
+        'expected a context other',
+      );
+    });
+
+    it('says so outside of a pod', () => {
+      const { KUBERNETES_SERVICE_HOST: host } = process.env;
+      delete process.env['KUBERNETES_SERVICE_HOST'];
+      try {
+        expect(() => connect({ kubeconfigPath: null })).to.throw(ConfigurationError, 'or to run in a pod');
+      } finally {
+        if (host !== undefined) process.env['KUBERNETES_SERVICE_HOST'] = host;
+      }
+    });
+  });
+});
+
+/** Looks again and again, every millisecond, and gives up after thousands of times. */
+async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let looks = 0; !condition(); looks += 1) {
+    if (looks === 5_000) throw new Error(`expected ${what}, it never came`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1);
+    });
+  }
+}

@@ -1,0 +1,255 @@
+import { expect } from 'chai';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { EventRecorder, type Occurrence } from '../../src/kube/event-recorder.ts';
+import type { Exchange } from '../../src/kube/world.ts';
+import { FakeLog } from './fake-log.ts';
+import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';
+import { patienceMilliseconds } from './patience.ts';
+
+const regarding = {
+  apiVersion: 'moco.cybozu.com/v1beta2',
+  kind: 'MySQLCluster',
+  namespace: 'ns',
+  name: 'test',
+  uid: 'u',
+};
+
+const evicted: Occurrence = {
+  regarding,
+  related: { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'moco-test-2', uid: 'p' },
+  type: 'Normal',
+  reason: 'Evicted',
+  action: 'HealthyReplica',
+  note: 'evicted moco-test-2',
+};
+
+interface Written {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly note: string;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+  readonly [field: string]: unknown;
+}
+
+describe('an event recorder', function suite() {
+  this.timeout(patienceMilliseconds);
+
+  let world: FakeWorld;
+  let log: FakeLog;
+  let recorder: EventRecorder;
+  let network: Exchange;
+
+  beforeEach(() => {
+    network = () => Promise.resolve(answer(201));
+    world = new FakeWorld((request) => network(request));
+    log = new FakeLog();
+    const client = new ApiClient({ world, qps: 1000, burst: 1000 });
+    recorder = new EventRecorder({ client, world, component: 'moco-rollout', instance: 'pod-1', log });
+  });
+
+  afterEach(async () => {
+    const closing = recorder.close(0);
+    await world.advance(0);
+    await closing;
+    expect(world.pendingTimers, 'timers left over').to.equal(0);
+  });
+
+  const bodies = (): readonly Written[] => world.requests.map(({ body }) => JSON.parse(body ?? 'null') as Written);
+  const said = (): readonly string[] => world.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
+
+  it('tells what happened as events.k8s.io/v1 wants it', async () => {
+    recorder.record(evicted);
+    expect(world.requests).to.have.length(0);
+    await world.advance(0);
+    expect(world.requests[0]).to.include({ method: 'POST', path: '/apis/events.k8s.io/v1/namespaces/ns/events' });
+    const { metadata, ...event } = bodies()[0] as Written;
+    expect(metadata.name).to.match(/^test\.[0-9a-f]+$/);
+    expect(event).to.deep.equal({
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      eventTime: '2026-07-01T12:00:00.000000Z',
+      reportingController: 'moco-rollout',
+      reportingInstance: 'pod-1',
+      regarding,
+      related: evicted.related,
+      type: 'Normal',
+      reason: 'Evicted',
+      action: 'HealthyReplica',
+      note: 'evicted moco-test-2',
+    });
+  });
+
+  it('counts what repeats instead of telling it again', async () => {
+    recorder.record(evicted);
+    await world.advance(1_000);
+    recorder.record(evicted);
+    await world.advance(1_000);
+    recorder.record({ ...evicted });
+    await world.advance(0);
+    const [first, ...patches] = bodies();
+    const { name } = first?.metadata ?? {};
+    expect(said()).to.deep.equal(['POST events', `PATCH ${name}`, `PATCH ${name}`]);
+    expect(patches).to.deep.equal([
+      { series: { count: 2, lastObservedTime: '2026-07-01T12:00:01.000000Z' } },
+      { series: { count: 3, lastObservedTime: '2026-07-01T12:00:02.000000Z' } },
+    ]);
+    expect(world.requests[1]?.headers['content-type']).to.equal('application/merge-patch+json');
+  });
+
+  it('writes once what repeats before its turn comes', async () => {
+    for (let times = 0; times < 100; times += 1) recorder.record(evicted);
+    await world.advance(0);
+    expect(bodies().map(({ series }) => series?.count)).to.deep.equal([100]);
+  });
+
+  it('tells apart what differs in anything', async () => {
+    for (const more of [
+      {},
+      { note: 'another note' },
+      { reason: 'Other' },
+      { action: 'Other' },
+      { type: 'Warning' as const },
+      { regarding: { ...regarding, uid: 'other' } },
+      { related: regarding },
+    ]) {
+      recorder.record({ ...evicted, ...more });
+    }
+    await world.advance(0);
+    expect(new Set(bodies().map(({ metadata }) => metadata.name)).size).to.equal(7);
+  });
+
+  it('tells it anew after six minutes', async () => {
+    recorder.record(evicted);
+    await world.advance(360_000);
+    recorder.record(evicted);
+    await world.advance(0);
+    expect(said()).to.deep.equal(['POST events', 'POST events']);
+    expect(bodies()[1]).to.not.have.property('series');
+  });
+
+  it('goes on counting as long as it repeats', async () => {
+    for (let times = 0; times < 5; times += 1) {
+      recorder.record(evicted);
+      await world.advance(300_000);
+    }
+    expect(bodies().at(-1)?.series?.count).to.equal(5);
+  });
+
+  it('makes an event again that has gone meanwhile', async () => {
+    recorder.record(evicted);
+    await world.advance(0);
+    network = ({ method }) => Promise.resolve(method === 'PATCH' ? answer(404, status(404, 'NotFound')) : answer(201));
+    recorder.record(evicted);
+    await world.advance(0);
+    expect(said().map((line) => line.split(' ')[0])).to.deep.equal(['POST', 'PATCH', 'POST']);
+    expect(bodies()[2]?.series?.count).to.equal(2);
+  });
+
+  it('keeps events about what has no namespace in `default`', async () => {
+    recorder.record({ ...evicted, regarding: { kind: 'Node', name: 'n' } });
+    await world.advance(0);
+    expect(world.requests[0]?.path).to.equal('/apis/events.k8s.io/v1/namespaces/default/events');
+  });
+
+  it('cuts what is too long, in whole characters', async () => {
+    recorder.record({
+      ...evicted,
+      note: '🐬'.repeat(300),
+      reason: 'R'.repeat(200),
+      regarding: { ...regarding, name: 'n'.repeat(253) },
+    });
+    recorder.record({ ...evicted, note: 'ü'.repeat(512) });
+    await world.advance(0);
+    const [long, fitting] = bodies();
+    expect(long?.note).to.equal(`${'🐬'.repeat(255)}…`);
+    expect(long?.['reason']).to.have.length(128);
+    expect(long?.metadata.name.length).to.equal(253);
+    expect(fitting?.note).to.equal('ü'.repeat(512));
+  });
+
+  for (const [what, first] of [
+    ['the connection is refused', refused],
+    ['the connection breaks', reset],
+    ['the server fails', () => Promise.resolve(answer(500))],
+    ['the server has no time', () => Promise.resolve(answer(429))],
+  ] as const) {
+    it(`tries again under the same name when ${what}`, async () => {
+      let calls = 0;
+      network = (request) => {
+        calls += 1;
+        return calls === 1 ? first() : Promise.resolve(answer(request.method === 'POST' ? 201 : 200));
+      };
+      recorder.record(evicted);
+      await world.advance(5_000);
+      expect(bodies().map(({ metadata }) => metadata.name)).to.have.length(2);
+      expect(new Set(bodies().map(({ metadata }) => metadata.name)).size).to.equal(1);
+      expect(log.lines).to.deep.equal([]);
+    });
+  }
+
+  it('takes an event that is there already for its own, whose answer got lost', async () => {
+    let calls = 0;
+    network = () => {
+      calls += 1;
+      return calls === 1 ? reset() : Promise.resolve(answer(409, status(409, 'AlreadyExists')));
+    };
+    recorder.record(evicted);
+    await world.advance(5_000);
+    recorder.record(evicted);
+    await world.advance(0);
+    expect(said().map((line) => line.split(' ')[0])).to.deep.equal(['POST', 'POST', 'PATCH']);
+  });
+
+  for (const code of [403, 404, 422]) {
+    it(`drops an event that is answered ${code}, says so in the log, and goes on`, async () => {
+      network = () => Promise.resolve(answer(code));
+      recorder.record(evicted);
+      await world.advance(60_000);
+      network = () => Promise.resolve(answer(201));
+      recorder.record({ ...evicted, note: 'other' });
+      await world.advance(0);
+      expect(world.requests).to.have.length(2);
+      expect(log.of('warn')).to.deep.equal(['could not write an event: dropped it']);
+    });
+  }
+
+  it('gives an event up in the end that can not be written', async () => {
+    network = reset;
+    recorder.record(evicted);
+    await world.advance(120_000);
+    expect(world.requests).to.have.length(5);
+    expect(log.of('warn')).to.deep.equal(['could not write an event: dropped it']);
+  });
+
+  it('writes no more than 25 at once and 5 a second, and keeps no more than 1,000 waiting', async () => {
+    for (let number = 0; number < 1_200; number += 1) recorder.record({ ...evicted, note: `number ${number}` });
+    await world.advance(2_000);
+    expect(world.requests).to.have.length(35);
+    expect(log.of('warn')).to.have.length(200);
+  });
+
+  it('never throws, not even when closed', async () => {
+    const closing = recorder.close(1_000);
+    await world.advance(0);
+    await closing;
+    recorder.record(evicted);
+    await world.advance(10_000);
+    expect(world.requests).to.have.length(0);
+  });
+
+  it('writes what is pending when it is closed, within the grace', async () => {
+    for (let number = 0; number < 30; number += 1) recorder.record({ ...evicted, note: `number ${number}` });
+    const closing = recorder.close(5_000);
+    await world.advance(1_000);
+    await closing;
+    expect(world.requests).to.have.length(30);
+  });
+
+  it('is closed after the grace, whatever is pending', async () => {
+    network = silence;
+    recorder.record(evicted);
+    const closing = recorder.close(5_000);
+    await world.advance(5_000);
+    await closing;
+    expect(world.pendingTimers).to.equal(0);
+  });
+});

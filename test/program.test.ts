@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const deadlineMilliseconds = 60_000;
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly standardOutput: string;
+  readonly standardError: string;
+}
+
+/** Paths and addresses that exist only once the tests run. */
+interface Places {
+  readonly directory: string;
+  /** Answers every request as a bearer token says: `401`, `403`, or like an API server to anything else. */
+  readonly server: string;
+  readonly takenPort: number;
+}
+
+interface Case {
+  readonly flags: (places: Places) => readonly string[];
+  readonly exitCode: number;
+  /** In the one sentence on standard error. */
+  readonly says: readonly RegExp[];
+}
+
+const nowhere = ['--webhook-bind-address=0', '--metrics-bind-address=0', '--health-probe-bind-address=0'];
+
+/** What the flags' own texts may be is for the options' tests: every one of those ends as the first does. */
+const cases: Readonly<Record<string, Case>> = {
+  'an unknown flag': {
+    flags: () => ['--kubeconfg=x'],
+    exitCode: 2,
+    says: [/known flags/, /`--kubeconfg`/, /--kubeconfig/],
+  },
+  'a lease whose namespace nobody has named': {
+    flags: (places) => [...nowhere, kubeconfig(places, 'good'), '--leader-elect'],
+    exitCode: 2,
+    says: [/--leader-election-namespace/],
+  },
+  'a kubeconfig that is not there': {
+    flags: ({ directory }) => [`--kubeconfig=${join(directory, 'none')}`],
+    exitCode: 1,
+    says: [/expected a kubeconfig at/, /no such file/],
+  },
+  'neither a kubeconfig nor a pod around it': {
+    flags: () => [],
+    exitCode: 1,
+    says: [/expected a kubeconfig, or to run in a pod/],
+  },
+  'an API server that does not know it': {
+    flags: (places) => [...nowhere, kubeconfig(places, '401')],
+    exitCode: 1,
+    says: [/the API server refused/, /401/],
+  },
+  'an API server that forbids it': {
+    flags: (places) => [...nowhere, kubeconfig(places, '403')],
+    exitCode: 1,
+    says: [/the API server refused/, /403/],
+  },
+  'an API server that is not there': {
+    flags: (places) => [...nowhere, kubeconfig(places, 'absent')],
+    exitCode: 1,
+    says: [/the API server gave no answer/, /ECONNREFUSED/],
+  },
+  'a certificate that is missing': {
+    flags: (places) => [
+      ...nowhere.slice(1),
+      '--webhook-bind-address=127.0.0.1:0',
+      kubeconfig(places, 'good'),
+      `--cert-dir=${join(places.directory, 'empty')}`,
+    ],
+    exitCode: 1,
+    says: [/Expected the webhook's tls.crt/, /there is none/, /--cert-dir/],
+  },
+  'an address that is taken': {
+    flags: (places) => [
+      '--webhook-bind-address=0',
+      '--metrics-bind-address=0',
+      `--health-probe-bind-address=127.0.0.1:${places.takenPort}`,
+      kubeconfig(places, 'good'),
+    ],
+    exitCode: 1,
+    says: [/--health-probe-bind-address/, /something else listens/],
+  },
+};
+
+describe('the program, started with', function () {
+  this.timeout(deadlineMilliseconds);
+  let api: Server;
+  let directory: string;
+  let ended: Readonly<Record<string, Promise<Ended>>>;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-program-'));
+    api = createServer((request, response) => {
+      const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+      const status = /^\d+$/.test(token) ? Number(token) : 200;
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(status === 200 ? { gitVersion: 'v1.35.4' } : refusal(status)));
+    });
+    await new Promise<void>((resolve) => {
+      api.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = api.address() as AddressInfo;
+    const server = `http://127.0.0.1:${port}`;
+    for (const name of ['good', '401', '403']) await writeFile(join(directory, name), kubeconfigOf(server, name));
+    // Port 9 is discard's, where nothing listens on loopback.
+    await writeFile(join(directory, 'absent'), kubeconfigOf('http://127.0.0.1:9', 'good'));
+    const places = { directory, server, takenPort: port };
+    ended = Object.fromEntries(Object.entries(cases).map(([name, { flags }]) => [name, start(flags(places))]));
+  });
+
+  after(async () => {
+    api.close();
+    await Promise.allSettled(Object.values(ended ?? {}));
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  for (const [name, { exitCode, says }] of Object.entries(cases)) {
+    it(`${name}: ends with ${exitCode} and one sentence`, async () => {
+      const { standardError, standardOutput, exitCode: got } = (await ended[name]) as Ended;
+      const lines = standardError.trimEnd().split('\n');
+      // What it logged before, a JSON object a line, is no sentence for the person who started it.
+      const [sentence = '', ...others] = lines.filter((line) => !line.startsWith('{'));
+      expect(sentence).to.match(/^moco-rollout: /);
+      for (const pattern of says) expect(sentence).to.match(pattern);
+      expect(others).to.deep.equal([]);
+      expect(`${standardOutput}${standardError}`).not.to.include('"stack"');
+      expect(got).to.equal(exitCode);
+    });
+  }
+});
+
+function kubeconfig({ directory }: Places, name: string): string {
+  return `--kubeconfig=${join(directory, name)}`;
+}
+
+function kubeconfigOf(server: string, token: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'it',
+    clusters: [{ name: 'it', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'it', user: { token } }],
+    contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+  });
+}
+
+function refusal(code: number): object {
+  const reason = code === 401 ? 'Unauthorized' : 'Forbidden';
+  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: reason };
+}
+
+/** With nothing in the environment that could pass for a pod. */
+function start(flags: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [program, ...flags],
+      { env: {}, timeout: deadlineMilliseconds },
+      (_, standardOutput, standardError) => {
+        resolve({ exitCode: child.exitCode, standardOutput, standardError });
+      },
+    );
+  });
+}
