@@ -30,8 +30,14 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   if (serves && after[c.STATUS] !== c.Status.Poor) after[c.GRACE] = 0;
   if (!demoted) after[c.TIMEOUT] = 0;
   const process = after[c.HEALTH + index];
-  if (after[c.LEAD] === c.Lead.Open && !facts.answers(after, index) && process !== Health.Unreachable) {
+  // A fresh process takes no writes; one behind a lost kubelet may still.
+  const closed = process === Health.Up || process === Health.Retrying || !facts.answers(after, index);
+  if (after[c.LEAD] === c.Lead.Open && closed && process !== Health.Unreachable) {
     after[c.LEAD] = c.Lead.Closed;
+  }
+  // MOCO's connection to it is broken: what it was about to configure it looks at anew.
+  if ((after[c.PHASE] as number) >= c.Phase.Repointing && !facts.answers(after, index)) {
+    after[c.PHASE] = c.Phase.Watching;
   }
   if (after[c.PHASE] !== c.Phase.Switchover) after[c.TO] = 0;
   if (after[c.PROVEN] !== 0) after[c.TAKEN] = 0;

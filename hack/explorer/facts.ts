@@ -47,10 +47,11 @@ export function answers(cells: c.Cells, ordinal: number): boolean {
     case Health.Lagging:
     case Health.Young:
     case Health.Serving:
-    case Health.Retrying:
     case Health.Leaving:
     case Health.Impaired:
       return true;
+    case Health.Retrying:
+      return !isBad(cells, ordinal);
     default:
       return false;
   }

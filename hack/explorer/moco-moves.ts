@@ -98,7 +98,11 @@ function pass(cells: c.Cells, world: World, out: Successors): void {
   const next = out.add(cells, benign | moco);
   next[c.STATUS] = status;
   if (world.families.has('two-at-once')) next[c.SYNCED] = synced;
-  if (!begin(next, state, n, world) && status === cells[c.STATUS] && next[c.SYNCED] === cells[c.SYNCED]) out.drop();
+  const begun = begin(next, state, n, world);
+  // It may hand the role to and fro between members that are leaving, but nothing is to count on that.
+  const onwards = next[c.PHASE] !== Phase.Switchover || !facts.isLeaving(next, next[c.TO] as number);
+  if (!onwards) out.kinds[out.count - 1] = moco;
+  if (!begun && status === cells[c.STATUS] && next[c.SYNCED] === cells[c.SYNCED]) out.drop();
 }
 
 function begin(next: c.Cells, state: State, n: number, world: World): boolean {

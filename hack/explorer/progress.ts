@@ -107,11 +107,17 @@ export function progressOf(exploration: Exploration): Progress {
     follow(benign);
     if (found.size === 0) follow(late);
     if (found.size === 0) {
-      const rests = verdict.hold === null ? verdict.kind === 'none' : restingPlaces.has(verdict.hold);
+      const rests = verdict.hold === null ? verdict.kind === 'none' : restingPlaces.has(verdict.hold) || brokenByRevision(verdict.hold);
       const name = rests ? (verdict.hold ?? 'goal') : `stuck ${verdict.hold} ${number}`;
       sinks.set(name, (sinks.get(name) ?? 0) + 1);
     }
     return Int32Array.from(found);
+  }
+
+  /** A revision that never starts leaves what waits for its members to the one who corrects the template. */
+  function brokenByRevision(hold: HoldRule): boolean {
+    const bad = facts.count(cells, world.replicas, (at, one) => facts.isBad(at, one) && !facts.isMissing(at, one)) > 0;
+    return bad && (hold === 'UpdatedMemberNotParticipating' || hold === 'AwaitingFailover');
   }
 
   function takenBy(targets: number): number {
