@@ -14,7 +14,12 @@ export interface Mistake {
   readonly world: World;
 }
 
-const target = ({ ordinal, name, uid, resourceVersion }: MemberFacts): Target => ({ ordinal, name, uid, resourceVersion });
+const target = ({ ordinal, name, uid, resourceVersion }: MemberFacts): Target => ({
+  ordinal,
+  name,
+  uid,
+  resourceVersion,
+});
 
 const doing = (decision: Decision, step: Step): Decision => ({ ...decision, step, hold: null });
 
@@ -29,7 +34,10 @@ const runs = ({ containers, ready, leavingForSeconds }: MemberFacts): boolean =>
   leavingForSeconds === null && !ready && containers[0]?.state === 'running';
 
 /** Where the right controller waits for one of these rules, takes the last member for which `may` holds. */
-function evictsInstead(rules: readonly string[], may: (snapshot: ClusterSnapshot, member: MemberFacts) => boolean): Decide {
+function evictsInstead(
+  rules: readonly string[],
+  may: (snapshot: ClusterSnapshot, member: MemberFacts) => boolean,
+): Decide {
   return (snapshot, policy) => {
     const right = decide(snapshot, policy);
     const next = snapshot.members.findLast((member) => serves(member) && may(snapshot, member));
@@ -55,7 +63,15 @@ const instead =
     return step === null ? right : doing(right, step);
   };
 
-const waits = ['MemberLeaving', 'MemberMissing', 'UpdatedMemberNotParticipating', 'BudgetUsed', 'ClusterNotHealthy', 'BlockedByPDB', 'RolesNotSettled'];
+const waits = [
+  'MemberLeaving',
+  'MemberMissing',
+  'UpdatedMemberNotParticipating',
+  'BudgetUsed',
+  'ClusterNotHealthy',
+  'BlockedByPDB',
+  'RolesNotSettled',
+];
 
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'trusts Healthy alone': {
@@ -70,7 +86,9 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'evicts the primary without a demotion': {
     broken: {
       wanted: 'I3',
-      decide: instead((step) => (step.kind === 'demote' ? { kind: 'evict', rule: 'SingleMember', targets: step.targets } : null)),
+      decide: instead((step) =>
+        step.kind === 'demote' ? { kind: 'evict', rule: 'SingleMember', targets: step.targets } : null,
+      ),
     },
     world: faultless(3),
   },
@@ -160,7 +178,10 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     world: small(1, 'prevent-delete'),
   },
   'does not listen to the user': {
-    broken: { wanted: 'wish', decide: (snapshot, policy) => decide(snapshot, { ...policy, paused: false, heldOrdinals: [] }) },
+    broken: {
+      wanted: 'wish',
+      decide: (snapshot, policy) => decide(snapshot, { ...policy, paused: false, heldOrdinals: [] }),
+    },
     world: small(3, 'user'),
   },
 };

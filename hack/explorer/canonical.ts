@@ -20,9 +20,11 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
     }
     if (moved && (ordinal === index || ordinal === before[c.INDEX])) after[c.SETTLED + ordinal] = 0;
     const updated = after[c.REVISION + ordinal] === after[c.TARGET];
-    if (world.detail === 'coarse' && facts.participates(after, ordinal)) after[c.TAKEN] = (after[c.TAKEN] as number) & ~(1 << ordinal);
+    if (world.detail === 'coarse' && facts.participates(after, ordinal))
+      after[c.TAKEN] = (after[c.TAKEN] as number) & ~(1 << ordinal);
     if (health === Health.Young && !updated) after[c.HEALTH + ordinal] = Health.Serving;
-    if (health === Health.Serving && updated && after[c.SETTLED + ordinal] === 0) after[c.HEALTH + ordinal] = Health.Young;
+    if (health === Health.Serving && updated && after[c.SETTLED + ordinal] === 0)
+      after[c.HEALTH + ordinal] = Health.Young;
     if (facts.isDemoted(after, ordinal)) demoted = true;
   }
   const serves = facts.participates(after, index);

@@ -110,7 +110,15 @@ export const Health = {
 export const Demote = { None: 0, Ours: 1, Foreign: 2, MarkAlone: 3, OursForAnother: 4 } as const;
 
 /** MOCO's clustering loop, in its order: a switchover or failover, then configuring. */
-export const Phase = { Watching: 0, Switchover: 1, Moved: 2, Failover: 3, Repointing: 4, Labelling: 5, Opening: 6 } as const;
+export const Phase = {
+  Watching: 0,
+  Switchover: 1,
+  Moved: 2,
+  Failover: 3,
+  Repointing: 4,
+  Labelling: 5,
+  Opening: 6,
+} as const;
 
 /** Who takes writes. */
 export const Lead = {

@@ -6,7 +6,11 @@ import type { World } from './world.ts';
 
 /** Steps that are confirmed and written down, and carry the pod's uid and resourceVersion. */
 export const isDisruptive = ({ kind, demoted }: Verdict): boolean =>
-  kind === 'delete' || kind === 'evict' || kind === 'demote' || kind === 'setPartition' || (kind === 'undemote' && demoted);
+  kind === 'delete' ||
+  kind === 'evict' ||
+  kind === 'demote' ||
+  kind === 'setPartition' ||
+  (kind === 'undemote' && demoted);
 
 /** Every pod that the step is about is still as it was read. */
 export function untouched(read: c.Cells, now: c.Cells, { targets }: Verdict): boolean {

@@ -85,9 +85,33 @@ export class Decisions {
       shown[c.GRACE] = 0;
       shown[c.PREVENT] = 0;
     }
-    for (const at of [c.PHASE, c.TO, c.LEAD, c.BAD, c.FAULTS, c.MOVES, c.LOST, c.INTENT, c.INTENDED, c.WANTED, c.CHANGES]) shown[at] = 0;
+    for (const at of [
+      c.PHASE,
+      c.TO,
+      c.LEAD,
+      c.BAD,
+      c.FAULTS,
+      c.MOVES,
+      c.LOST,
+      c.INTENT,
+      c.INTENDED,
+      c.WANTED,
+      c.CHANGES,
+    ])
+      shown[at] = 0;
     for (const at of [c.INDEX, c.STATUS, c.SYNCED, c.ERRANT]) shown[at] = last[at] as number;
-    for (const at of [c.PROVEN, c.TAKEN, c.TRIES, c.WAITED, c.STUCK, c.TARGET, c.PAUSED, c.HELD, c.APPROVED, c.PARTITION]) {
+    for (const at of [
+      c.PROVEN,
+      c.TAKEN,
+      c.TRIES,
+      c.WAITED,
+      c.STUCK,
+      c.TARGET,
+      c.PAUSED,
+      c.HELD,
+      c.APPROVED,
+      c.PARTITION,
+    ]) {
       shown[at] = around[at] as number;
     }
     shown[c.STAGE] = (last[c.STAGE] === c.Stage.Asked ? 1 : 0) + (around[c.STAGE] === c.Stage.Applied ? 2 : 0);
@@ -95,7 +119,10 @@ export class Decisions {
     this.#layout.pack(shown, 0, this.#packed);
     this.#key.set(this.#packed);
     this.#key[this.#layout.words] =
-      (around[c.OPEN] as number) + 2 * (around[c.COMPUTED] as number) + 4 * (around[c.BACKUP] as number) + 8 * (pods[c.TARGET] === around[c.TARGET] ? 0 : 1);
+      (around[c.OPEN] as number) +
+      2 * (around[c.COMPUTED] as number) +
+      4 * (around[c.BACKUP] as number) +
+      8 * (pods[c.TARGET] === around[c.TARGET] ? 0 : 1);
   }
 }
 

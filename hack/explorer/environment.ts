@@ -1,7 +1,7 @@
 import { canonical } from './canonical.ts';
 import * as c from './cells.ts';
-import { familyMoves } from './family-moves.ts';
 import * as facts from './facts.ts';
+import { familyMoves } from './family-moves.ts';
 import { memberMoves } from './member-moves.ts';
 import { mocoMoves } from './moco-moves.ts';
 import { late, type Successors } from './successors.ts';
@@ -55,4 +55,3 @@ function deadlines(cells: c.Cells, world: World, out: Successors): void {
   const noQuorum = failing && facts.count(cells, n, facts.participates) < facts.majorityOf(n);
   if (world.badRevision && cells[c.STUCK] === 0 && cells[c.PROVEN] === 0 && noQuorum) pass(c.STUCK);
 }
-

@@ -2,13 +2,13 @@ import * as c from './cells.ts';
 import { isDisruptive, perform, untouched } from './controller.ts';
 import { type Decide, Decisions, type Verdict } from './decisions.ts';
 import { environmentMoves } from './environment.ts';
+import * as facts from './facts.ts';
 import { type Invariant, judge, judgeState } from './judge.ts';
 import { Layout } from './layout.ts';
-import { StateTable } from './state-table.ts';
 import { isFirstRead, isLastRead } from './reads.ts';
+import { StateTable } from './state-table.ts';
 import { moco, Successors } from './successors.ts';
 import { beginnings, type World } from './world.ts';
-import * as facts from './facts.ts';
 
 /** A controller that is wrong on purpose, and what is then to be found. */
 export interface Broken {

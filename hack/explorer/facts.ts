@@ -64,8 +64,7 @@ export const isLeaving = (cells: c.Cells, ordinal: number): boolean => {
 
 export const isMissing = (cells: c.Cells, ordinal: number): boolean => healthOf(cells, ordinal) === Health.Missing;
 
-export const isUpdated = (cells: c.Cells, ordinal: number): boolean =>
-  cells[c.REVISION + ordinal] === cells[c.TARGET];
+export const isUpdated = (cells: c.Cells, ordinal: number): boolean => cells[c.REVISION + ordinal] === cells[c.TARGET];
 
 /** Its revision is the one that never starts. */
 export function isBad(cells: c.Cells, ordinal: number): boolean {

@@ -6,12 +6,7 @@ import type { World } from './world.ts';
 const { Health, Scale, Stage } = c;
 
 /** What the families add to the base model. */
-export function familyMoves(
-  cells: c.Cells,
-  world: World,
-  out: Successors,
-  fails: (state: c.Cells) => boolean,
-): void {
+export function familyMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
   const has = (family: Parameters<World['families']['has']>[0]): boolean => world.families.has(family);
   const n = facts.replicasOf(cells, world);
   const set = (at: number, value: number, kind: number): c.Cells => {

@@ -54,15 +54,17 @@ const stale: Condition = ({ cells, target }) => !facts.isUpdated(cells, target);
 const unprotected: Condition = ({ cells, target }) => target !== cells[c.INDEX] || cells[c.PREVENT] === 0;
 
 const wished: Condition = ({ cells, target, world }) =>
-  target >= world.policy.partition &&
-  cells[c.PAUSED] === 0 &&
-  !(cells[c.HELD] === 1 && target === world.replicas - 1);
+  target >= world.policy.partition && cells[c.PAUSED] === 0 && !(cells[c.HELD] === 1 && target === world.replicas - 1);
 
 const approved: Condition = ({ cells }) => cells[c.APPROVED] === 1;
 
 const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
 
-const fullHouse: Condition = ({ cells, n }) => facts.count(cells, n, facts.participates) === n;
+/** With room for one alone nobody may be away while the primary is asked to go. */
+const fullHouse: Condition = (moment) =>
+  moment.world.families.has('two-at-once')
+    ? quorumStays(moment)
+    : facts.count(moment.cells, moment.n, facts.participates) === moment.n;
 
 function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly [Invariant, Condition])[] {
   const onDelete = world.policy.mode === 'OnDelete';
@@ -95,7 +97,14 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ...(user ? ([['wish', approved]] as const) : []),
       ];
     case 'setPartition':
-      return onDelete ? [] : [['I2', quorumStays], ['I5', stale], ['wish', wished], ['protected', unprotected]];
+      return onDelete
+        ? []
+        : [
+            ['I2', quorumStays],
+            ['I5', stale],
+            ['wish', wished],
+            ['protected', unprotected],
+          ];
     default:
       return [];
   }
@@ -122,7 +131,10 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
     if ((verdict.targets & (1 << target)) === 0 || facts.isLeaving(now, target)) continue;
     for (const [invariant, holds] of conditions) {
       if (holds({ cells: now, world, n: facts.replicasOf(now, world), target, verdict })) continue;
-      const held = path.some((cells) => holds({ cells, world, n: facts.replicasOf(cells, world), target, verdict }));
+      const held = path.some((cells) => {
+        const moment = { cells, world, n: facts.replicasOf(cells, world), target, verdict };
+        return holds(moment) || holds({ ...moment, cells: withErrantOf(now, cells) });
+      });
       if (held) race = true;
       else if (wanted === null || wanted === invariant) return { violated: invariant, race: false, taken };
     }
@@ -133,6 +145,14 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
     if (wanted === null || wanted === 'I7') return { violated: 'I7', race: false, taken };
   }
   return { violated: null, race, taken };
+}
+
+/** MOCO's list is older than the truth: a mark that went within the window was wrong before it went. */
+function withErrantOf(now: c.Cells, cells: c.Cells): c.Cells {
+  if (now[c.ERRANT] === cells[c.ERRANT]) return cells;
+  const corrected = cells.slice();
+  corrected[c.ERRANT] = now[c.ERRANT] as number;
+  return corrected;
 }
 
 /** What has to be true of a state and of what is decided on it, read without anything in between. */

@@ -37,7 +37,9 @@ export class Layout {
     key.fill(0);
     for (let field = 0; field < this.#at.length; field++) {
       const word = this.#word[field] as number;
-      key[word] = (key[word] as number) | ((cells[offset + (this.#at[field] as number)] as number) << (this.#shift[field] as number));
+      key[word] =
+        (key[word] as number) |
+        ((cells[offset + (this.#at[field] as number)] as number) << (this.#shift[field] as number));
     }
   }
 

@@ -73,7 +73,12 @@ export function progressOf(exploration: Exploration): Progress {
   if (stuck === undefined) return { states: table.count, cycle: null, stuck: null, sinks };
   const [, hold, number] = stuck.split(' ');
   const path = exploration.pathTo(Number(number));
-  return { states: table.count, cycle: null, stuck: { path, hold: hold === 'null' ? null : (hold as HoldRule) }, sinks };
+  return {
+    states: table.count,
+    cycle: null,
+    stuck: { path, hold: hold === 'null' ? null : (hold as HoldRule) },
+    sinks,
+  };
 
   function read(number: number): c.Cells {
     const copy = cells.slice();
@@ -100,14 +105,18 @@ export function progressOf(exploration: Exploration): Progress {
     environmentMoves(cells, world, moves);
     const follow = (kinds: number): void => {
       for (let move = 0; move < moves.count; move++) {
-        if (((moves.kinds[move] as number) & kinds) !== 0) found.add(exploration.numberOf(moves.states[move] as c.Cells));
+        if (((moves.kinds[move] as number) & kinds) !== 0)
+          found.add(exploration.numberOf(moves.states[move] as c.Cells));
       }
       found.delete(number);
     };
     follow(benign);
     if (found.size === 0) follow(late);
     if (found.size === 0) {
-      const rests = verdict.hold === null ? verdict.kind === 'none' : restingPlaces.has(verdict.hold) || brokenByRevision(verdict.hold);
+      const rests =
+        verdict.hold === null
+          ? verdict.kind === 'none'
+          : restingPlaces.has(verdict.hold) || brokenByRevision(verdict.hold);
       const name = rests ? (verdict.hold ?? 'goal') : `stuck ${verdict.hold} ${number}`;
       sinks.set(name, (sinks.get(name) ?? 0) + 1);
     }

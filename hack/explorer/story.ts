@@ -11,9 +11,20 @@ const names = (of: Readonly<Record<string, number>>): readonly string[] => {
 };
 const healthNames = names(c.Health);
 const phaseNames = names(c.Phase);
-const demoteNames = ['no demote', 'our demote', "somebody's demote", 'our mark alone', 'our demote for another revision'];
+const demoteNames = [
+  'no demote',
+  'our demote',
+  "somebody's demote",
+  'our mark alone',
+  'our demote for another revision',
+];
 const statusNames = ['neither Available nor Healthy', 'Available, not Healthy', 'Healthy'];
-const leadNames = ['writes are open', 'writes are closed', 'nobody follows the new primary yet', 'replicas follow the new primary'];
+const leadNames = [
+  'writes are open',
+  'writes are closed',
+  'nobody follows the new primary yet',
+  'replicas follow the new primary',
+];
 
 const others: readonly (readonly [at: number, say: (value: number) => string])[] = [
   [c.INDEX, (value) => `MOCO moves the primary index to ${value}`],
@@ -36,17 +47,23 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   [c.APPROVED, (value) => (value === 1 ? 'the user approves the primary' : '')],
   [c.PARTITION, (value) => `the partition is ${value}`],
   [c.SCALE, (value) => (value === c.Scale.Asked ? 'the user asks for two more members' : 'the StatefulSet gets them')],
-  [c.INTENT, (value) => (value === 0 ? 'no intent is left' : 'an intent is written down, and its author dies or is slow')],
+  [
+    c.INTENT,
+    (value) => (value === 0 ? 'no intent is left' : 'an intent is written down, and its author dies or is slow'),
+  ],
 ];
 
 /** A counterexample as a short story: one line for what changed at each step, nothing said twice. */
 export function tell({ path, window, invariant, verdict }: Counterexample): readonly string[] {
   const [first] = path;
   if (first === undefined) return [];
-  const lines = [`everything is well and stale, ${memberName(first[c.INDEX] as number)} is primary${first[c.BAD] === 0 ? '' : ', and the new revision never starts'}`];
+  const lines = [
+    `everything is well and stale, ${memberName(first[c.INDEX] as number)} is primary${first[c.BAD] === 0 ? '' : ', and the new revision never starts'}`,
+  ];
   for (let at = 1; at < path.length; at++) lines.push(changes(path[at - 1] as c.Cells, path[at] as c.Cells));
   lines.push('a confirmation begins');
-  for (let at = 1; at < window.length; at++) lines.push(`meanwhile ${changes(window[at - 1] as c.Cells, window[at] as c.Cells)}`);
+  for (let at = 1; at < window.length; at++)
+    lines.push(`meanwhile ${changes(window[at - 1] as c.Cells, window[at] as c.Cells)}`);
   lines.push(`${decided(verdict)}: ${invariant} is broken`);
   return lines;
 }
@@ -61,11 +78,16 @@ export function changes(before: c.Cells, after: c.Cells): string {
       const revision = was === c.Health.Missing ? ` at revision ${after[c.REVISION + ordinal]}` : '';
       said.push(`${name} is ${healthNames[is]}${revision}`);
     }
-    if (before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] && is !== c.Health.Missing && !facts.isLeaving(after, ordinal)) {
+    if (
+      before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] &&
+      is !== c.Health.Missing &&
+      !facts.isLeaving(after, ordinal)
+    ) {
       said.push(`${name}'s role label is ${after[c.SETTLED + ordinal] === 1 ? 'right' : 'wrong'}`);
     }
     const demote = after[c.DEMOTE + ordinal] as number;
-    if (before[c.DEMOTE + ordinal] !== demote && !facts.isLeaving(after, ordinal)) said.push(`${name} has ${demoteNames[demote]}`);
+    if (before[c.DEMOTE + ordinal] !== demote && !facts.isLeaving(after, ordinal))
+      said.push(`${name} has ${demoteNames[demote]}`);
   }
   for (const [at, say] of others) {
     if (before[at] !== after[at]) said.push(say(after[at] as number));

@@ -1,5 +1,5 @@
-import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
+import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
 import type { World } from './world.ts';
@@ -22,8 +22,21 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   notReadyForSeconds: 0,
 };
 const notReady = { ready: false, notReadyForSeconds: longSeconds };
-const creating = { ...notReady, state: 'waiting', reason: 'ContainerCreating', started: false, readySinceRestart: false } as const;
-const backOff = { ...notReady, state: 'waiting', reason: 'CrashLoopBackOff', started: false, readySinceRestart: false, restarts: 3 } as const;
+const creating = {
+  ...notReady,
+  state: 'waiting',
+  reason: 'ContainerCreating',
+  started: false,
+  readySinceRestart: false,
+} as const;
+const backOff = {
+  ...notReady,
+  state: 'waiting',
+  reason: 'CrashLoopBackOff',
+  started: false,
+  readySinceRestart: false,
+  restarts: 3,
+} as const;
 
 const { Health } = c;
 
@@ -70,7 +83,14 @@ export function memberFacts(pods: c.Cells, ordinal: number, index: number, prima
     leavingForSeconds: facts.isLeaving(pods, ordinal) ? 1 : null,
     graceSeconds: 300,
     mysqldIdleForSeconds: health === Health.Idle ? longSeconds : 0,
-    settledForSeconds: serves && settled ? (health === Health.Young ? 0 : ordinal === index && primaryHasSettled ? longSeconds : 100) : null,
+    settledForSeconds:
+      serves && settled
+        ? health === Health.Young
+          ? 0
+          : ordinal === index && primaryHasSettled
+            ? longSeconds
+            : 100
+        : null,
     demote: facts.isDemoted(pods, ordinal),
     demotedFor,
     demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,
