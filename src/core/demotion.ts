@@ -63,7 +63,7 @@ function switchoverUnderWay(situation: Situation): Hold | null {
 function rolesNotSettled({ members, primary, snapshot, policy, deadlines }: Situation): Hold | null {
   const unsettled = members.filter((member) => member.participates && !member.settled);
   if (unsettled.length > 0) return { rule: 'RolesNotSettled', members: unsettled.map((member) => member.ordinal) };
-  if (snapshot.cluster.available || !primary?.participates || !primary.settled) return null;
+  if (snapshot.cluster.available || !primary?.participates) return null;
   return deadlines.reached(primary.facts.settledForSeconds ?? 0, policy.failoverGraceSeconds)
     ? null
     : { rule: 'RolesNotSettled', members: [primary.ordinal] };

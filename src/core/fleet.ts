@@ -23,7 +23,7 @@ export function fleetQueue(clusters: readonly FleetCluster[], limit: number): Re
   if (limit <= 0) return new Map();
   const free = Math.max(0, limit - clusters.filter(({ rolling }) => rolling).length);
   const waiting = clusters
-    .filter(({ rolling, waitingForSeconds }) => !rolling && waitingForSeconds !== null)
-    .toSorted((a, b) => (b.waitingForSeconds ?? 0) - (a.waitingForSeconds ?? 0) || (a.key < b.key ? -1 : 1));
+    .flatMap(({ key, rolling, waitingForSeconds: seconds }) => (rolling || seconds === null ? [] : [{ key, seconds }]))
+    .toSorted((a, b) => b.seconds - a.seconds || (a.key < b.key ? -1 : 1));
   return new Map(waiting.slice(free).map(({ key }, index) => [key, { place: index + 1, limit }]));
 }

@@ -126,7 +126,7 @@ function strategyNotOnDelete({ snapshot, policy }: Situation): Hold | null {
   const { statefulSet } = snapshot;
   return policy.mode !== 'OnDelete' || (statefulSet?.strategy === 'OnDelete' && statefulSet.labelled)
     ? null
-    : { rule: 'StrategyNotOnDelete', labelled: statefulSet?.labelled ?? false };
+    : { rule: 'StrategyNotOnDelete', labelled: statefulSet?.labelled === true };
 }
 
 function paused({ policy }: Situation): Hold | null {

@@ -25,10 +25,9 @@ export function primaryProtected(member: Member): Hold | null {
 /** They do nothing, so the cluster can't get worse: all of them at once. */
 export function membersDown(situation: Situation): Outcome | null {
   const down = descending(dueMembers(situation).filter((member) => member.state === 'down'));
-  if (down.length === 0) return null;
   const free = down.filter((member) => primaryProtected(member) === null);
   if (free.length > 0) return remove('MemberDown', free);
-  const hold = down.map(primaryProtected).find((protection) => protection !== null);
+  const [hold] = down.flatMap((member) => primaryProtected(member) ?? []);
   return hold ? wait(hold) : null;
 }
 

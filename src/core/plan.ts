@@ -201,7 +201,7 @@ function moved(snapshot: ClusterSnapshot, from: readonly number[]): ClusterSnaps
     (member) =>
       !from.includes(member.ordinal) &&
       member.leavingForSeconds === null &&
-      member.containers.some(({ part, ready, state }) => part === 'mysqld' && (ready || state === 'running')),
+      member.containers.some(({ part, state }) => part === 'mysqld' && state === 'running'),
   );
   return heir ? withPrimary(snapshot, heir.ordinal) : null;
 }

@@ -46,7 +46,7 @@ export function reports(situation: Situation, outcome: Outcome | null): readonly
 
 function verdictOf({ snapshot }: Situation, member: Member, next: readonly number[]): VerdictKind {
   if (member.state === 'leaving') return 'Leaving';
-  if (member.updated && member.owes !== null) return 'Starting';
+  if (member.owes !== null) return 'Starting';
   if (member.updated) return snapshot.memory.updatedOutOfTurn.includes(member.ordinal) ? 'UpdatedOutOfTurn' : 'Updated';
   if (!member.due) return member.held ? 'Held' : 'KeptBack';
   return next.includes(member.ordinal) ? 'Next' : 'Waiting';

@@ -39,6 +39,7 @@ describe('how many may be away at once', () => {
     ['39 % of 5 is rounded down', '39%', 5, 0, 1],
     ['59 % of 5 is rounded down', '59%', 5, 0, 2],
     ['34 % of 9 is rounded down to 3', '34%', 9, 0, 3],
+    ['33 % of 9 is just not 3', '33%', 9, 0, 2],
     ['34 % of 9 from partition 7 up', '34%', 9, 7, 2],
     ['0 % is 1', '0%', 9, 0, 1],
     ['100 % is as many as there may be', '100%', 9, 0, 4],
@@ -143,6 +144,16 @@ describe('maxUnavailable 2 of five', () => {
       given: stale(5).members(starting(4), starting(3)),
       wishes,
       decides: holds(used([3, 4], 2)),
+    },
+    'a third one does not, while both have to settle': {
+      given: stale(5).members(back(4).settledFor(1), back(3).settledFor(1)),
+      wishes,
+      decides: holds(used([3, 4], 2)),
+    },
+    'an impaired one goes while another has to settle: every other participates': {
+      given: stale(5).members(back(4).settledFor(1), member(1).impaired('slow-log')),
+      wishes,
+      decides: deletes('MemberImpaired', 1),
     },
     'a third one goes as soon as one of them is back, whichever': {
       given: stale(5).members(starting(4), back(3)),
@@ -351,6 +362,11 @@ describe('pod management', () => {
       given: ordered(back(6), back(5), back(4).settledFor(4)),
       wishes,
       decides: behind(4),
+    },
+    'OrderedReady: one of the batch that is still leaving is awaited': {
+      given: ordered(leaving(6), back(5), back(4)),
+      wishes,
+      decides: behind(6),
     },
     'OrderedReady: within a batch nobody waits for another': {
       given: ordered(starting(6), starting(5)),

@@ -165,6 +165,10 @@ describe('what a plan waits for first', () => {
       cluster(3).members(member(0).stale().lagging(), member(1).leaving()),
       ['wait AwaitingFailover', 'switchover 0 to 2', 'wait MemberLeaving', 'delete 0', 'done'],
     ],
+    'a failover, to one that lags but runs': [
+      cluster(3).members(member(0).stale().lagging(), member(1).updated().lagging()),
+      ['wait AwaitingFailover', 'switchover 0 to 1', 'delete 0', 'done'],
+    ],
     'a member that is missing': [
       stale().missing(2),
       ['wait MemberMissing', 'wait ClusterNotHealthy', 'evict 1', ...lastOf3],
@@ -249,6 +253,9 @@ describe('a member that a plan has started', () => {
       'evict 2',
       ...lastOf3,
     ]);
+  });
+  it('is not waited for twice where there is none like it', () => {
+    expect(told(cluster(1).missing(0))).to.deep.equal(['wait MemberMissing', 'stops at MemberMissing']);
   });
   it('leaves none of what was wrong with it', () => {
     const given = stale().members(

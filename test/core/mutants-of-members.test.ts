@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { Deadlines } from '../../src/core/deadlines.ts';
+import { canAcknowledge, classify, crashLoop } from '../../src/core/member.ts';
+import { isPossibleSize } from '../../src/core/situation.ts';
+import { cluster } from './cluster-builder.ts';
+import { type MemberBuilder, member } from './member-builder.ts';
+import { decideCase, deletes, holds, play } from './table.ts';
+
+const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
+const stateOf = (builder: MemberBuilder) => classify(factsOf(builder), false, new Deadlines()).state;
+const stale = (replicas = 3) => cluster(replicas).templateChanged();
+
+describe('a member behind a lost kubelet', () => {
+  it('may have one container only', () => {
+    const { containers } = factsOf(member(1));
+    expect(
+      stateOf(
+        member(1)
+          .unreachable()
+          .but({ containers: containers.slice(0, 1) }),
+      ),
+    ).to.equal('unreachable');
+    expect(stateOf(member(1).unreachable().but({ containers: [] }))).to.equal('running');
+  });
+  it('may have an init container that runs on as a sidecar, and is ready', () => {
+    const sidecar = member(1).initContainer('proxy', { state: 'running', reason: null, ready: true });
+    expect(stateOf(sidecar.unreachable())).to.equal('unreachable');
+  });
+  it('may have init containers that are behind it, ready or not', () => {
+    const behind = member(1).initContainer('moco-init', { ready: false, reason: 'Completed' });
+    expect(stateOf(behind.unreachable())).to.equal('unreachable');
+  });
+  it('says nothing about its revision, whatever an init container did before', () => {
+    const before = { ready: false, readySinceRestart: false, restarts: 2, reason: 'Completed' } as const;
+    const { hold } = decideCase({
+      given: stale().members(member(2).updated().unreachable().initContainer('moco-init', before)),
+    });
+    expect(hold?.rule).to.equal('UpdatedMemberNotParticipating');
+  });
+});
+
+describe('a container', () => {
+  it('that was terminated does not wait, whatever its reason', () => {
+    const ended = { state: 'terminated', reason: 'CrashLoopBackOff' } as const;
+    expect(stateOf(member(1).creating(1).initContainer('moco-init', ended))).to.equal('running');
+  });
+  it('that is ready does not crash, whatever was before', () => {
+    expect(crashLoop(factsOf(member(1).container('mysqld', { restarts: 5, readySinceRestart: false })))).to.equal(null);
+  });
+  it('that was terminated acknowledges nothing, though it had started', () => {
+    const gone = member(1).container('mysqld', { ready: false, state: 'terminated', reason: 'Error', started: true });
+    expect(canAcknowledge(factsOf(gone), stateOf(gone), false, false, false)).to.equal(false);
+  });
+});
+
+describe('the size of a cluster', () => {
+  it('is at most 1000, and whole', () => {
+    const sizes = [0, 0.5, 1, 1000, 1001, -1, Number.NaN];
+    expect(sizes.filter(isPossibleSize)).to.deep.equal([1, 1000]);
+  });
+  play({
+    'an ordinal is whole': {
+      given: stale().members(member(2).but({ ordinal: 0.5 })),
+      decides: holds({ rule: 'SnapshotImpossible', problem: 'a pod has the ordinal 0.5' }),
+    },
+  });
+});
+
+describe('members that do not participate', () => {
+  play({
+    'nobody is taken when all that are due are unreachable, and nobody participates': {
+      given: cluster(3)
+        .members(member(0).updated().lagging(), member(1).stale().unreachable(), member(2).stale().unreachable())
+        .primaryAwayFor(180),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+    },
+    'the primary is not taken for a replica when too few others participate': {
+      given: cluster(3).members(member(0).stale().lagging(), member(2).updated().lagging()).primaryAwayFor(180),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+    },
+    'one that acknowledges nothing goes without asking who is left': {
+      given: stale().members(member(1).errant(), member(2).errant()),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'one that acknowledges stays while the primary itself does not': {
+      given: stale(5).members(member(0).impaired('agent'), member(4).lagging()),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 3, needed: 3 }),
+    },
+    'the time of a single one begins when nobody has said when it did': {
+      given: stale(1).members(member(0).lagging()).mysqlCluster({ primaryAwayForSeconds: null }),
+      decides: holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
+      lookAgainInSeconds: 180,
+    },
+    'the time of the new primary begins when nobody has said when it did': {
+      given: stale()
+        .members(member(0).but({ settledForSeconds: null }))
+        .mysqlCluster({ available: false }),
+      decides: holds({ rule: 'RolesNotSettled', members: [0] }),
+      lookAgainInSeconds: 180,
+    },
+    'of the impaired the primary is the last, wherever it is': {
+      given: stale().primaryAt(2).members(member(2).impaired('slow-log'), member(1).impaired('slow-log')),
+      decides: deletes('MemberImpaired', 1),
+    },
+  });
+});
+
+describe('a revision that fails', () => {
+  const crashing = { kind: 'crashLooping', container: 'mysqld', restarts: 3 } as const;
+  const failing = (members: readonly MemberBuilder[]) =>
+    stale(5)
+      .members(member(4).updated().crashLooping(), ...members)
+      .memory({ sinceProgressSeconds: 600 });
+  const down = member(3).down('ErrImagePull');
+  play({
+    'is given to nobody while a bare majority participates, however long': {
+      given: failing([down]),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
+    },
+    'is given to nobody while exactly a majority does': {
+      given: failing([down]).members(member(2)),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
+    },
+    'is given to those that are down once no majority does': {
+      given: failing([down, member(2).lagging()]),
+      decides: deletes('MemberDown', 3),
+    },
+    'is not one whose database serves while its agent crashes': {
+      given: stale().members(member(2).updated().impaired('agent').settledFor(1)),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: { for: 'minReadySeconds', minReadySeconds: 5 },
+      }),
+    },
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { Deadlines } from '../../src/core/deadlines.ts';
+import { decide } from '../../src/core/decide.ts';
+import { disruptive, type HoldRule } from '../../src/core/decision.ts';
+import { phase } from '../../src/core/explain.ts';
+import { overriddenRules } from '../../src/core/overrides.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { cluster } from './cluster-builder.ts';
+import { member } from './member-builder.ts';
+import { type Case, decideCase } from './table.ts';
+
+const stale = () => cluster(3).templateChanged();
+const lastOne = () => cluster(3).members(member(0).stale());
+
+describe('what a step does to a cluster', () => {
+  it('is a disruption where it takes a member away or blocks writes, or ends what does', () => {
+    expect(disruptive).to.deep.equal({
+      none: false,
+      delete: true,
+      evict: true,
+      demote: true,
+      undemote: true,
+      setStrategy: false,
+      setPartition: true,
+      promoteRevision: false,
+    });
+  });
+});
+
+describe('the wishes of a user who has none', () => {
+  it('are these', () => {
+    expect(defaultPolicy).to.deep.equal({
+      mode: 'OnDelete',
+      paused: false,
+      repairWhilePaused: false,
+      maxUnavailable: 1,
+      partition: 0,
+      minReadySeconds: 5,
+      progressDeadlineSeconds: 600,
+      switchoverTimeoutSeconds: 90,
+      failoverGraceSeconds: 180,
+      primaryUpdatePolicy: 'Automatic',
+      approvedRevision: null,
+      heldOrdinals: [],
+      overrides: [],
+    });
+  });
+});
+
+describe('rules that are off', () => {
+  it('are those that can be, for as long as was said', () => {
+    const overrides = [
+      { rule: 'Paused', remainingSeconds: 60 },
+      { rule: 'BackupRunning', remainingSeconds: 60 },
+      { rule: 'ForeignDemote', remainingSeconds: 0 },
+    ] as const;
+    expect([...overriddenRules({ ...defaultPolicy, overrides }, new Deadlines())]).to.deep.equal(['BackupRunning']);
+  });
+});
+
+/** Waits that somebody has asked for. */
+const askedFor: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
+  FeatureGateOff: { given: stale(), wishes: { mode: 'Observe' } },
+  HandedBack: { given: stale().handedBack() },
+  ReconciliationStopped: { given: stale().mysqlCluster({ reconciliationStopped: true }) },
+  ClusteringStopped: { given: stale().mysqlCluster({ clusteringStopped: true }) },
+  Offline: { given: stale().mysqlCluster({ offline: true }) },
+  ForcedRollingUpdate: { given: stale().mysqlCluster({ forcedRollingUpdate: true }) },
+  Paused: { given: stale(), wishes: { paused: true } },
+  AwaitingFleetSlot: { given: stale().queued(1, 1) },
+  AwaitingApproval: { given: lastOne(), wishes: { primaryUpdatePolicy: 'Manual' } },
+  PrimaryWaitsForHeld: { given: lastOne().members(member(1).stale()), wishes: { heldOrdinals: [1] } },
+  PartitionReached: { given: stale(), wishes: { partition: 3 } },
+  ClusterDeleting: { given: stale().mysqlCluster({ deleting: true }) },
+};
+/** Waits that nobody has asked for. */
+const inTheWay: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
+  BlockedByPDB: { given: stale().budgets({ disruptionsAllowed: 0 }) },
+  ClusterNotHealthy: { given: stale().unhealthy() },
+  MemberMissing: { given: stale().missing(1) },
+  NotReconciled: { given: stale().mysqlCluster({ succeededGeneration: null }) },
+  SwitchoverFailing: { given: lastOne().memory({ switchoverTries: 4 }) },
+  UpdateRevisionFailing: { given: stale().members(member(2).updated().crashLooping()) },
+};
+
+describe('a rollout that has not moved for long', () => {
+  const late = (one: Omit<Case, 'decides'>, seconds: number) =>
+    'memory' in one.given && typeof one.given.memory === 'function'
+      ? decideCase({ ...one, given: one.given.memory({ sinceProgressSeconds: seconds }) })
+      : decideCase(one);
+  for (const [rule, one] of Object.entries(askedFor)) {
+    it(`is not late when it waits for ${rule}`, () => {
+      const { hold, progressDeadlineExceeded } = late(one, 9999);
+      expect([hold?.rule, progressDeadlineExceeded]).to.deep.equal([rule, false]);
+    });
+  }
+  for (const [rule, one] of Object.entries(inTheWay)) {
+    it(`is late when it waits for ${rule}`, () => {
+      const { hold, progressDeadlineExceeded } = late(one, 600);
+      expect([hold?.rule, progressDeadlineExceeded]).to.deep.equal([rule, true]);
+    });
+  }
+  it('is late with a step to take, too, and not before its time', () => {
+    expect(late({ given: stale() }, 600).progressDeadlineExceeded).to.equal(true);
+    expect(late({ given: stale() }, 599).progressDeadlineExceeded).to.equal(false);
+  });
+  it('is not late when nothing is stale', () => {
+    expect(late({ given: cluster(3) }, 9999).progressDeadlineExceeded).to.equal(false);
+  });
+});
+
+describe('the phase of a cluster with one stale member', () => {
+  it('is Progressing, with a step or with a hold', () => {
+    expect(phase(decide(lastOne().facts(), defaultPolicy))).to.equal('Progressing');
+    expect(phase(decide(lastOne().unhealthy().facts(), defaultPolicy))).to.equal('Progressing');
+  });
+});
+
+describe('what is said of each member', () => {
+  const first = (given: Case['given']) =>
+    decideCase({ given }).members.find(({ verdict }) => verdict === 'Next')?.ordinal;
+  it('is why it does not work, before what its containers did earlier', () => {
+    const [, one] = decideCase({ given: stale().members(member(1).down('ErrImagePull', 3)) }).members;
+    expect(one?.evidence).to.deep.equal({ kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 3 });
+  });
+  it('is who is next while something holds, in the order of the procedure', () => {
+    const held = () => stale().ownWritePending('evict');
+    expect(first(held())).to.equal(2);
+    expect(first(held().members(member(1).lagging()))).to.equal(1);
+    expect(first(held().members(member(1).impaired('slow-log')))).to.equal(1);
+    expect(first(held().members(member(0).impaired('slow-log')))).to.equal(0);
+    expect(first(held().members(member(0).impaired('slow-log'), member(1).impaired('slow-log')))).to.equal(1);
+    expect(first(held().primaryAt(2))).to.equal(1);
+    expect(first(held().primaryAt(2).members(member(2).lagging()))).to.equal(1);
+    expect(first(held().primaryAt(2).members(member(2).impaired('slow-log'), member(1).lagging()))).to.equal(1);
+    expect(first(held().primaryAt(2).members(member(2).impaired('slow-log'), member(0).impaired('slow-log')))).to.equal(
+      0,
+    );
+    expect(first(held().members(member(0).unreachable(), member(1).lagging()))).to.equal(0);
+    expect(first(held().members(member(0).down('ErrImagePull'), member(1).unreachable()))).to.equal(0);
+  });
+});
