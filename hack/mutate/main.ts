@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { explainedMutants } from './explained.ts';
 import { findMutants } from './find-mutants.ts';
+import type { Result } from './mutant.ts';
+import { refusedByCompiler } from './refused-by-compiler.ts';
 import { count, difference, table } from './report.ts';
 import { runMutants, runUnchanged } from './run-mutants.ts';
 
@@ -36,7 +38,7 @@ console.log(
 );
 
 const started = performance.now();
-const results = await runMutants(
+const tested = await runMutants(
   mutants,
   data,
   { parallel: Number(values.parallel), timeoutMilliseconds },
@@ -47,6 +49,10 @@ const results = await runMutants(
 );
 const seconds = (performance.now() - started) / 1000;
 
+const refused = refusedByCompiler(tested.filter(({ verdict }) => verdict === 'survived').map(({ mutant }) => mutant));
+const results = tested.map(
+  (result): Result => (refused.has(result.mutant) ? { ...result, verdict: 'refused' } : result),
+);
 const survivors = results.filter(({ verdict }) => verdict === 'survived').map(({ mutant }) => mutant);
 const isExplained = await explainedMutants();
 console.log(process.stdout.isTTY ? '\n' : '');
@@ -59,6 +65,8 @@ const { survived } = count(results);
 const percent = (100 * survived) / results.length;
 await mkdir('.cache/mutate', { recursive: true });
 await writeFile('.cache/mutate/results.json', `${JSON.stringify({ seconds, results }, null, 2)}\n`);
+const unexplained = survivors.filter((mutant) => !isExplained(mutant)).length;
+console.log(`${unexplained} of the survivors are not explained in docs/mutation.md`);
 console.log(`${percent.toFixed(1)} % survived, in ${Math.round(seconds)} s; written to .cache/mutate/results.json`);
 process.exitCode = percent > mostSurvivingPercent ? 1 : 0;
 

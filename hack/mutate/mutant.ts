@@ -13,8 +13,11 @@ export interface Mutant {
   readonly end: number;
 }
 
-/** `killed`: a test failed, or nothing could be loaded. `timeout`: the tests never came to an end. */
-export type Verdict = 'killed' | 'survived' | 'timeout';
+/**
+ * `killed`: a test failed, or nothing could be loaded. `timeout`: the tests never came to an end. `refused`: no test
+ * failed, but the compiler would not have it.
+ */
+export type Verdict = 'killed' | 'survived' | 'timeout' | 'refused';
 
 export interface Result {
   readonly mutant: Mutant;

@@ -6,16 +6,27 @@ export interface Count extends Readonly<Record<Verdict, number>> {
 
 export function count(results: readonly Result[]): Count {
   const of = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length;
-  return { mutants: results.length, killed: of('killed'), survived: of('survived'), timeout: of('timeout') };
+  return {
+    mutants: results.length,
+    killed: of('killed'),
+    survived: of('survived'),
+    timeout: of('timeout'),
+    refused: of('refused'),
+  };
 }
 
 /** A line for each file and one for all. */
 export function table(results: readonly Result[]): string {
   const files = [...new Set(results.map(({ mutant }) => mutant.file))];
-  const line = (name: string, { mutants, killed, survived, timeout }: Count): string =>
-    [name.padEnd(36), ...[mutants, killed, survived, timeout].map((number) => `${number}`.padStart(9))].join('');
+  const line = (name: string, { mutants, killed, survived, timeout, refused }: Count): string =>
+    [name.padEnd(36), ...[mutants, killed, timeout, refused, survived].map((number) => `${number}`.padStart(9))].join(
+      '',
+    );
   return [
-    ['file'.padEnd(36), ...['mutants', 'killed', 'survived', 'timeouts'].map((title) => title.padStart(9))].join(''),
+    [
+      'file'.padEnd(36),
+      ...['mutants', 'killed', 'timeouts', 'refused', 'survived'].map((title) => title.padStart(9)),
+    ].join(''),
     ...files.map((file) => line(file, count(results.filter(({ mutant }) => mutant.file === file)))),
     line('all', count(results)),
   ].join('\n');

@@ -3,7 +3,7 @@ import type { Member, Situation } from './situation.ts';
 
 /** A person has said that the primary may be updated to this very revision. */
 export function isApproved({ policy, snapshot }: Situation): boolean {
-  return policy.approvedRevision !== null && policy.approvedRevision === snapshot.statefulSet?.updateRevision;
+  return policy.approvedRevision === snapshot.statefulSet?.updateRevision;
 }
 
 /** With `primaryUpdatePolicy: Manual` the write outage of the switchover comes when a person wants it. */

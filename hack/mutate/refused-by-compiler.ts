@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { API } from 'typescript/unstable/sync';
+import { type Mutant, mutated } from './mutant.ts';
+
+/**
+ * Those that the compiler refuses in their own file. No test has to notice what can't be committed: `make check` fails.
+ * Asked only of those that the tests let live.
+ */
+export function refusedByCompiler(mutants: readonly Mutant[]): ReadonlySet<Mutant> {
+  const changed = new Map<string, string>();
+  const api = new API({ cwd: process.cwd(), fs: { readFile: (path) => changed.get(path) } });
+  const config = resolve('tsconfig.json');
+  try {
+    api.updateSnapshot({ openProjects: [config] }).dispose();
+    return new Set(
+      mutants.filter((mutant) => {
+        const path = resolve(mutant.file);
+        changed.set(path, mutated(readFileSync(path, 'utf8'), mutant));
+        const snapshot = api.updateSnapshot({ fileChanges: { changed: [path] } });
+        const program = snapshot.getProject(config)?.program;
+        const errors = [
+          ...(program?.getSyntacticDiagnostics(path) ?? []),
+          ...(program?.getSemanticDiagnostics(path) ?? []),
+        ];
+        snapshot.dispose();
+        changed.delete(path);
+        api.updateSnapshot({ fileChanges: { changed: [path] } }).dispose();
+        return errors.length > 0;
+      }),
+    );
+  } finally {
+    api.close();
+  }
+}
