@@ -2,7 +2,7 @@ import type { Target } from '../core/decision.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import { cronJobs, path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
-import { objects as items, type Json } from '../moco/json.ts';
+import { objects as items, type Json, object } from '../moco/json.ts';
 import { clusterKind } from '../moco/names.ts';
 import {
   backupName,
@@ -25,6 +25,8 @@ export interface LiveObjects {
 
 const mergePatch = 'application/merge-patch+json';
 
+const isSingle = (statefulSet: Json | null): boolean => object(statefulSet?.['spec'])['replicas'] === 1;
+
 /**
  * Every read and write of one reconciliation, as the API server is to see it. Writes carry uid and resourceVersion, so
  * that each of them applies to the very object that was decided about or fails with 409. Those to pods are sent once:
@@ -42,13 +44,16 @@ export class ClusterApi {
    * there first. `null` when it is gone.
    */
   async readAll(namespace: string, name: string, signal: AbortSignal): Promise<LiveObjects | null> {
-    const [statefulSet, budgets, rollout, backup] = await Promise.all([
+    const [statefulSet, budgets, rollout] = await Promise.all([
       this.#find(statefulSets, namespace, statefulSetName(name), signal),
       this.#list(podDisruptionBudgets, namespace, undefined, signal),
       this.#find(rolloutKind, namespace, name, signal),
-      this.#find(cronJobs, namespace, backupName(name), signal),
     ]);
-    const members = await this.#list(pods, namespace, clusterSelector(name), signal);
+    // Only a cluster of one has no PodDisruptionBudget that tells of a backup.
+    const [members, backup] = await Promise.all([
+      this.#list(pods, namespace, clusterSelector(name), signal),
+      isSingle(statefulSet) ? this.#find(cronJobs, namespace, backupName(name), signal) : null,
+    ]);
     const cluster = await this.#find(clusterKind, namespace, name, signal);
     const record = cluster === null ? null : projectCluster(cluster);
     if (record === null) return null;
