@@ -70,7 +70,7 @@ export async function run(options: Options): Promise<void> {
     world,
     log,
     metrics,
-    defaults: { ...defaultPolicy, onDelete: enabled, minReadySeconds: options.minReadySeconds },
+    defaults: { ...defaultPolicy, mode: enabled ? 'OnDelete' : 'Observe', minReadySeconds: options.minReadySeconds },
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
     holder: identity,

@@ -9,7 +9,7 @@ import {
   strategyOnDelete,
 } from '../moco/names.ts';
 import type { ClusterObjects } from '../moco/records.ts';
-import type { ClusterApi } from './cluster-api.ts';
+import type { ClusterApi, StatefulSetPatch } from './cluster-api.ts';
 import type { StepResult } from './cluster-state.ts';
 import type { OwnWrite } from './own-writes.ts';
 
@@ -74,16 +74,11 @@ export async function act(
         const version = await api.annotatePod(namespace, target, annotations, signal);
         return seen(`end of the demotion of ${target.name}`, target.uid, version);
       });
+    case 'setPartition':
     case 'setStrategy':
     case 'promoteRevision': {
       if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
-      const patch =
-        step.kind === 'setStrategy'
-          ? {
-              labels: { [strategyLabel]: strategyOnDelete },
-              spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
-            }
-          : { status: { currentRevision: step.revision, currentReplicas: step.replicas } };
+      const patch = statefulSetPatch(step);
       return each([{ ...statefulSet, ordinal: -1 }], async () => {
         const after = await api.patchStatefulSet(statefulSet, patch, signal);
         if (step.kind === 'setStrategy' && after?.strategy !== 'OnDelete') {
@@ -96,6 +91,22 @@ export async function act(
         return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
       });
     }
+  }
+}
+
+function statefulSetPatch(
+  step: Extract<Step, { kind: 'setPartition' | 'setStrategy' | 'promoteRevision' }>,
+): StatefulSetPatch {
+  switch (step.kind) {
+    case 'setPartition':
+      return { spec: { updateStrategy: { rollingUpdate: { partition: step.partition } } } };
+    case 'setStrategy':
+      return {
+        labels: { [strategyLabel]: strategyOnDelete },
+        spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
+      };
+    case 'promoteRevision':
+      return { status: { currentRevision: step.revision, currentReplicas: step.replicas } };
   }
 }
 

@@ -21,6 +21,7 @@ const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
   demote: 'Demoted',
   undemote: 'DemotionTakenBack',
   setStrategy: 'StrategySet',
+  setPartition: 'PartitionUpdate',
   promoteRevision: 'RevisionPromoted',
 };
 

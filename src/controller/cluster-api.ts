@@ -23,6 +23,13 @@ export interface LiveObjects {
   readonly rollout: MySQLRollout | null;
 }
 
+/** What a merge patch of a StatefulSet changes; `status` goes to its subresource. */
+export interface StatefulSetPatch {
+  readonly labels?: Json;
+  readonly spec?: Json;
+  readonly status?: Json;
+}
+
 const mergePatch = 'application/merge-patch+json';
 
 const isSingle = (statefulSet: Json | null): boolean => object(statefulSet?.['spec'])['replicas'] === 1;
@@ -183,7 +190,7 @@ export class ClusterApi {
   /** Resolves to the StatefulSet as the patch and every webhook have left it. */
   async patchStatefulSet(
     { namespace, name, uid, resourceVersion }: StatefulSetRecord,
-    patch: { readonly labels?: Json; readonly spec?: Json; readonly status?: Json },
+    patch: StatefulSetPatch,
     signal: AbortSignal,
   ): Promise<StatefulSetRecord | null> {
     const { labels, spec, status } = patch;

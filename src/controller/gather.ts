@@ -43,6 +43,10 @@ export function gather(
       ...facts,
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       memory: memoryOf(rollout, revision, state),
+      // A cluster is neither queued nor handed back as long as there is no fleet limit and no hand-back.
+      createFailure: null,
+      handedBack: false,
+      fleetQueue: null,
       policyProblem: problem,
       ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),
     };
@@ -73,6 +77,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
   return {
     proven: progress?.proven ?? false,
     takenDown: progress?.takenDown ?? [],
+    updatedOutOfTurn: [],
     sinceProgressSeconds: age('progress', progress?.lastProgressAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (takenBackNow ? 1 : 0),
     sinceLastTrySeconds: takenBackNow ? 0 : sinceLastTrySeconds,

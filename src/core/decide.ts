@@ -1,7 +1,15 @@
-import type { Decision } from './decision.ts';
+import type { Decision, Hold, HoldRule } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isProven } from './failing-revision.ts';
-import { holdEverything, holdEverythingButRepairs, holdUntouchable, snapshotImpossible } from './holds.ts';
+import { updatedMemberOwes } from './gates.ts';
+import {
+  holdEverything,
+  holdEverythingButRepairs,
+  holdUnfinished,
+  holdUntouchable,
+  snapshotImpossible,
+} from './holds.ts';
+import { lowerPartition, notYetReplaced } from './lower-partition.ts';
 import {
   membersDown,
   membersRunning,
@@ -18,8 +26,8 @@ import type { ClusterSnapshot } from './snapshot.ts';
 
 type Rule = (situation: Situation) => Outcome | null;
 
-/** The whole procedure: the first rule that has something to say ends it. */
-const procedure: readonly Rule[] = [
+/** The whole procedure under OnDelete: the first rule that has something to say ends it. */
+const onDelete: readonly Rule[] = [
   (situation) => held(holdUntouchable(situation)),
   takeBackDemotion, // a demotion of ours never outlives its reason, whatever else holds
   withItsStep, // everything stands still
@@ -27,6 +35,7 @@ const procedure: readonly Rule[] = [
   membersDown, // they do no work: all at once
   (situation) => held(holdEverythingButRepairs(situation)),
   nothingDue,
+  fleetHold, // from here on members that work are taken
   membersUnreachable,
   primaryAway, // a failover is waited for
   rolesHold, // from here on a quorum is needed, and somebody who leads it
@@ -36,6 +45,19 @@ const procedure: readonly Rule[] = [
   membersImpaired,
   healthyReplicas,
   primaryLast,
+];
+
+/** Partition mode has the same holds; its one step is a lower partition, and the StatefulSet deletes the pods. */
+const partition: readonly Rule[] = [
+  (situation) => held(holdUntouchable(situation)),
+  takeBackDemotion,
+  withItsStep,
+  revisionFails,
+  (situation) => held(holdEverythingButRepairs(situation)),
+  fleetHold,
+  lowerPartition,
+  nothingDue,
+  stillAtWork,
 ];
 
 /**
@@ -53,11 +75,13 @@ export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decisi
     stale,
     proven: isProven(situation),
     complete: isComplete(situation, stale),
+    progressDeadlineExceeded: isStuck(situation, stale, outcome?.hold ?? null),
     lookAgainInSeconds: situation.deadlines.soonestSeconds,
   };
 }
 
 function firstOutcome(situation: Situation): Outcome | null {
+  const procedure = situation.policy.mode === 'Partition' ? partition : onDelete;
   for (const rule of procedure) {
     const outcome = rule(situation);
     if (outcome !== null) return outcome;
@@ -74,6 +98,40 @@ function withItsStep(situation: Situation): Outcome | null {
   return hold?.rule === 'StrategyNotOnDelete' ? take({ kind: 'setStrategy' }) : held(hold);
 }
 
+/** Members that are down need no slot, and what has begun keeps it. */
+function fleetHold({ snapshot, overridden }: Situation): Outcome | null {
+  const { fleetQueue } = snapshot;
+  return fleetQueue === null || overridden.has('AwaitingFleetSlot')
+    ? null
+    : wait({ rule: 'AwaitingFleetSlot', ...fleetQueue });
+}
+
+/** Waits that somebody has asked for are no lack of progress. */
+const askedFor: ReadonlySet<HoldRule> = new Set([
+  'FeatureGateOff',
+  'HandedBack',
+  'ReconciliationStopped',
+  'ClusteringStopped',
+  'Offline',
+  'ForcedRollingUpdate',
+  'Paused',
+  'AwaitingFleetSlot',
+  'AwaitingApproval',
+  'PrimaryWaitsForHeld',
+  'PartitionReached',
+  'ClusterDeleting',
+]);
+
+function isStuck({ snapshot, policy, deadlines }: Situation, stale: number, hold: Hold | null): boolean {
+  if (stale === 0 || (hold !== null && askedFor.has(hold.rule))) return false;
+  return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
+}
+
+/** The StatefulSet has still to replace a member, or that one to settle. */
+function stillAtWork(situation: Situation): Outcome | null {
+  return held(updatedMemberOwes(situation) ?? notYetReplaced(situation));
+}
+
 function rolesHold(situation: Situation): Outcome | null {
   return held(rolesMoving(situation));
 }
@@ -86,7 +144,7 @@ function revisionFails(situation: Situation): Outcome | null {
   const quorumLost = participating < majority;
   const timeIsUp =
     quorumLost && deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
-  return (timeIsUp ? membersDown(situation) : null) ?? wait(hold);
+  return (timeIsUp && policy.mode === 'OnDelete' ? membersDown(situation) : null) ?? wait(hold);
 }
 
 function isComplete(situation: Situation, stale: number): boolean {
@@ -97,7 +155,7 @@ function isComplete(situation: Situation, stale: number): boolean {
     snapshot.statefulSet?.observed === true &&
     !snapshot.statefulSet.deleting &&
     snapshotImpossible(situation) === null &&
-    holdEverythingButRepairs(situation) === null &&
+    holdUnfinished(situation) === null &&
     members.every((member) => member.state === 'participating')
   );
 }

@@ -18,7 +18,9 @@ export type StepRule =
   | 'MemberImpaired'
   | 'ReplicaHealthy'
   | 'PrimaryLast'
-  | 'SingleMember';
+  | 'SingleMember'
+  /** Partition mode: nobody is taken away by this. */
+  | 'AlreadyUpdated';
 
 /** Why a demotion of ours is taken back. */
 export type TakeBackReason = 'NoLongerPrimary' | 'NotDue' | 'OthersDue' | 'TimedOut' | 'MarkAlone' | HoldRule;
@@ -42,6 +44,13 @@ export type Step =
       readonly demoted: boolean;
     }
   | { readonly kind: 'setStrategy' }
+  | {
+      readonly kind: 'setPartition';
+      readonly rule: StepRule;
+      readonly partition: number;
+      /** The member at that ordinal where it is stale, so that the StatefulSet takes it; else nobody. */
+      readonly targets: readonly Target[];
+    }
   | { readonly kind: 'promoteRevision'; readonly revision: string; readonly replicas: number };
 
 export type StepKind = Step['kind'];
@@ -54,6 +63,7 @@ export const disruptive: Readonly<Record<StepKind, boolean>> = {
   demote: true,
   undemote: true,
   setStrategy: false,
+  setPartition: true,
   promoteRevision: false,
 };
 
@@ -61,6 +71,8 @@ export const disruptive: Readonly<Record<StepKind, boolean>> = {
 export type Wait =
   | { readonly for: 'state'; readonly state: MemberState; readonly evidence: Evidence | null }
   | { readonly for: 'role' }
+  /** Partition mode: the StatefulSet has still to replace it. */
+  | { readonly for: 'revision' }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 
 /** "Not now", by the name of the rule, with its arguments. `explain` makes the sentence. */
@@ -73,6 +85,7 @@ export type Hold =
   | { readonly rule: 'StatefulSetNotObserved' }
   | { readonly rule: 'AwaitingOwnWrite'; readonly write: string }
   | { readonly rule: 'FeatureGateOff' }
+  | { readonly rule: 'HandedBack' }
   | { readonly rule: 'ReconciliationStopped' }
   | { readonly rule: 'ClusteringStopped' }
   | { readonly rule: 'Offline' }
@@ -82,7 +95,7 @@ export type Hold =
   | { readonly rule: 'RevisionFlapping'; readonly revisions: number }
   | { readonly rule: 'NotReconciled'; readonly generation: number; readonly succeeded: number | null }
   | { readonly rule: 'NotInitialized' }
-  | { readonly rule: 'MemberMissing'; readonly members: readonly number[] }
+  | { readonly rule: 'MemberMissing'; readonly members: readonly number[]; readonly message: string | null }
   | { readonly rule: 'Scaling'; readonly wanted: number; readonly statefulSet: number; readonly pods: number }
   | { readonly rule: 'UpdateRevisionFailing'; readonly member: number; readonly evidence: Evidence }
   | { readonly rule: 'AwaitingSwitchover'; readonly member: number; readonly timeoutSeconds: number }
@@ -93,6 +106,7 @@ export type Hold =
   | { readonly rule: 'MemberUnreachable'; readonly member: number }
   | { readonly rule: 'AwaitingFailover'; readonly primary: number; readonly graceSeconds: number }
   | { readonly rule: 'AwaitingRecovery'; readonly member: number; readonly graceSeconds: number }
+  | { readonly rule: 'AwaitingFleetSlot'; readonly place: number; readonly limit: number }
   | { readonly rule: 'MemberLeaving'; readonly member: number }
   | { readonly rule: 'MemberStuckTerminating'; readonly member: number; readonly graceSeconds: number }
   | {
@@ -103,6 +117,7 @@ export type Hold =
     }
   | { readonly rule: 'BackupRunning' }
   | { readonly rule: 'UpdatedMemberNotParticipating'; readonly member: number; readonly wait: Wait }
+  | { readonly rule: 'BatchNotComplete'; readonly members: readonly number[] }
   | { readonly rule: 'BudgetUsed'; readonly away: readonly number[]; readonly maxUnavailable: number }
   | {
       readonly rule: 'ClusterNotHealthy';
@@ -118,13 +133,31 @@ export type Hold =
       readonly needed: number;
       readonly message: string | null;
     }
+  | { readonly rule: 'AwaitingApproval'; readonly member: number; readonly revision: string }
+  | { readonly rule: 'PrimaryWaitsForHeld'; readonly member: number; readonly held: readonly number[] }
   | { readonly rule: 'SwitchoverFailing'; readonly member: number; readonly tries: number; readonly retries: boolean }
-  | { readonly rule: 'PartitionReached'; readonly partition: number; readonly members: readonly number[] };
+  | {
+      readonly rule: 'PartitionReached';
+      readonly partition: number;
+      /** Stale members below the partition. */
+      readonly members: readonly number[];
+      /** Stale members that the user holds. */
+      readonly held: readonly number[];
+    };
 
 export type HoldRule = Hold['rule'];
 
 /** What becomes of a member, in one word that people can filter for. */
-export type VerdictKind = 'Updated' | 'Starting' | 'Next' | 'Waiting' | 'KeptBack' | 'Leaving' | 'Missing';
+export type VerdictKind =
+  | 'Updated'
+  | 'Starting'
+  | 'Next'
+  | 'Waiting'
+  | 'KeptBack'
+  | 'Held'
+  | 'UpdatedOutOfTurn'
+  | 'Leaving'
+  | 'Missing';
 
 /** One member as the decision saw it. */
 export interface MemberReport {
@@ -154,6 +187,8 @@ export interface Decision {
   readonly proven: boolean;
   /** Nothing stale, every member participates and is unimpaired, and MOCO has applied the current generation. */
   readonly complete: boolean;
+  /** The rollout has not moved for progressDeadlineSeconds although nobody has asked it to wait. */
+  readonly progressDeadlineExceeded: boolean;
   /** Seconds until time alone could change this decision; `null` when only an event can. */
   readonly lookAgainInSeconds: number | null;
 }

@@ -1,3 +1,4 @@
+import { awaitingApproval, primaryWaitsForHeld } from './approval.ts';
 import type { Hold, TakeBackReason } from './decision.ts';
 import { failingRevision } from './failing-revision.ts';
 import { holdEverything, holdEverythingButRepairs } from './holds.ts';
@@ -31,7 +32,8 @@ function takeBackReason(situation: Situation, member: Member): TakeBackReason | 
   }
   if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
   if (dueMembers(situation).length > 1) return 'OthersDue';
-  return hold?.rule ?? (timedOut ? 'TimedOut' : null);
+  const unwanted = hold ?? awaitingApproval(situation, member) ?? primaryWaitsForHeld(situation, member);
+  return unwanted?.rule ?? (timedOut ? 'TimedOut' : null);
 }
 
 /**
@@ -68,7 +70,8 @@ function rolesNotSettled({ members, primary, snapshot, policy, deadlines }: Situ
 }
 
 /** Somebody else's `demote`: on the primary one that moves nothing, on a replica one that waits for its promotion. */
-export function foreignDemote({ members, policy, deadlines }: Situation): Hold | null {
+export function foreignDemote({ members, policy, deadlines, overridden }: Situation): Hold | null {
+  if (overridden.has('ForeignDemote')) return null;
   for (const member of members) {
     const { demote, demotedFor, demoteForSeconds } = member.facts;
     if (!demote || demotedFor !== null || member.state === 'leaving') continue;

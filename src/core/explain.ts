@@ -24,6 +24,8 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return `waiting to see the effect of the last step (${hold.write})`;
     case 'FeatureGateOff':
       return 'the feature gate UpdateStrategyOnDelete is off';
+    case 'HandedBack':
+      return 'the cluster was handed back to MOCO';
     case 'ReconciliationStopped':
       return "MOCO's reconciliation of this cluster is stopped by annotation";
     case 'ClusteringStopped':
@@ -45,7 +47,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'NotInitialized':
       return 'the cluster is not initialized: it is cloning, restoring, or has never started';
     case 'MemberMissing':
-      return `${names(hold.members)} ${hold.members.length === 1 ? 'does' : 'do'} not exist`;
+      return `${names(hold.members)} ${hold.members.length === 1 ? 'does' : 'do'} not exist${hold.message === null ? '' : `: ${hold.message}`}`;
     case 'Scaling':
       return `scaling comes first: ${hold.wanted} wanted, the StatefulSet has ${hold.statefulSet}, there are ${hold.pods} pods`;
     case 'UpdateRevisionFailing':
@@ -66,6 +68,8 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return `the primary ${name(hold.primary)} does not participate; MOCO has ${hold.graceSeconds} s for a failover`;
     case 'AwaitingRecovery':
       return `${name(hold.member)} runs without participating; it has ${hold.graceSeconds} s to recover`;
+    case 'AwaitingFleetSlot':
+      return `${hold.limit} clusters may be rolling at a time; this one is number ${hold.place} in the queue`;
     case 'MemberLeaving':
       return `${name(hold.member)} is terminating`;
     case 'MemberStuckTerminating':
@@ -75,7 +79,11 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'BackupRunning':
       return 'a backup is running';
     case 'UpdatedMemberNotParticipating':
-      return `${name(hold.member)} is updated, but ${explainWait(hold.wait)}`;
+      return hold.wait.for === 'revision'
+        ? `the StatefulSet has still to replace ${name(hold.member)}`
+        : `${name(hold.member)} is updated, but ${explainWait(hold.wait)}`;
+    case 'BatchNotComplete':
+      return `${names(hold.members)} of the batch before ${hold.members.length === 1 ? 'is' : 'are'} not done`;
     case 'BudgetUsed':
       return `${names(hold.away)} ${hold.away.length === 1 ? 'is' : 'are'} away, and at most ${hold.maxUnavailable} may be`;
     case 'ClusterNotHealthy':
@@ -84,10 +92,21 @@ export function explainHold(hold: Hold, name: MemberName): string {
         : 'MOCO does not report the cluster as Healthy';
     case 'BlockedByPDB':
       return explainBudget(hold);
+    case 'AwaitingApproval':
+      return `the primary ${name(hold.member)} waits for approval of revision ${hold.revision}`;
+    case 'PrimaryWaitsForHeld':
+      return `the primary ${name(hold.member)} waits for ${names(hold.held)}, held at the revision before: a replica must not be older than its source`;
     case 'SwitchoverFailing':
       return `the switchover away from ${name(hold.member)} has failed ${times(hold.tries)}${hold.retries ? '; it will be tried again' : '; it will not be tried again for this revision'}`;
     case 'PartitionReached':
-      return `partition ${hold.partition} keeps ${names(hold.members)} at the revision before`;
+      return [
+        ...(hold.members.length > 0
+          ? [`partition ${hold.partition} keeps ${names(hold.members)} at the revision before`]
+          : []),
+        ...(hold.held.length > 0
+          ? [`${names(hold.held)} ${hold.held.length === 1 ? 'is' : 'are'} held at the revision before`]
+          : []),
+      ].join('; ');
   }
 }
 
@@ -139,7 +158,7 @@ function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-function explainWait(wait: Wait): string {
+function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
   switch (wait.for) {
     case 'state':
       return `does not participate${wait.evidence ? `: ${explainEvidence(wait.evidence)}` : ` (${wait.state})`}`;
@@ -167,6 +186,8 @@ export function explainStep(step: Step): string {
         : `removing the mark of a finished demotion from ${step.targets[0].name}`;
     case 'setStrategy':
       return 'setting the update strategy of the StatefulSet to OnDelete';
+    case 'setPartition':
+      return `lowering the partition of the StatefulSet to ${step.partition}${step.targets[0] ? `, which takes ${step.targets[0].name}` : ''}`;
     case 'promoteRevision':
       return `setting the current revision of the StatefulSet to ${step.revision}`;
   }
@@ -189,6 +210,7 @@ function deletionReason(rule: Extract<Step, { kind: 'delete' }>['rule']): string
     case 'ReplicaHealthy':
     case 'PrimaryLast':
     case 'SingleMember':
+    case 'AlreadyUpdated':
       return 'stale';
   }
 }
@@ -211,15 +233,26 @@ function takeBackReason(reason: TakeBackReason): string {
 }
 
 /** The state of the whole in one word: a column for people, not an interface for programs. */
-export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | 'Paused' | 'PartitionReached' | 'Failing' | 'Off';
+export type Phase =
+  | 'UpToDate'
+  | 'Progressing'
+  | 'Waiting'
+  | 'Paused'
+  | 'AwaitingApproval'
+  | 'PartitionReached'
+  | 'Failing'
+  | 'Off';
 
 export function phase(decision: Decision): Phase {
   switch (decision.hold?.rule) {
     case 'FeatureGateOff':
+    case 'HandedBack':
     case 'ForcedRollingUpdate':
       return 'Off';
     case 'Paused':
       return 'Paused';
+    case 'AwaitingApproval':
+      return 'AwaitingApproval';
     case 'PartitionReached':
       return 'PartitionReached';
     case 'UpdateRevisionFailing':

@@ -1,3 +1,4 @@
+import { isReadable } from './budget.ts';
 import type { Hold } from './decision.ts';
 import { isPossibleSize, type Situation } from './situation.ts';
 
@@ -25,6 +26,7 @@ const everything: readonly HoldRuleFunction[] = [
   policyUnknown, // never act on defaults when the user has said something else
   statefulSetDeleting, // being re-created: its revisions are about to start anew
   statefulSetNotObserved, // updateRevision may still belong to the template before
+  handedBack, // the user took the cluster back
   reconciliationStopped, // the user has told MOCO to keep its hands off: so do we
   clusteringStopped, // nobody would switch over or fail over
   offline, // scaled to nothing on purpose
@@ -34,8 +36,8 @@ const everything: readonly HoldRuleFunction[] = [
   revisionFlapping, // two writers fight over the template
 ];
 
-/** Nothing but the deletion of due members that are down. */
-const everythingButRepairs: readonly HoldRuleFunction[] = [
+/** The cluster is not what its MySQLCluster asks for. */
+const unfinished: readonly HoldRuleFunction[] = [
   notReconciled, // the template that MOCO wants may be another one
   notInitialized, // a clone or a restore would start from the beginning
   memberMissing, // its pod may come up in any state
@@ -44,8 +46,10 @@ const everythingButRepairs: readonly HoldRuleFunction[] = [
 
 export const holdUntouchable = (situation: Situation): Hold | null => firstHold(untouchable, situation);
 export const holdEverything = (situation: Situation): Hold | null => firstHold(everything, situation);
+export const holdUnfinished = (situation: Situation): Hold | null => firstHold(unfinished, situation);
+/** Nothing but the deletion of due members that are down. */
 export const holdEverythingButRepairs = (situation: Situation): Hold | null =>
-  firstHold(everythingButRepairs, situation);
+  pausedButForRepairs(situation) ?? holdUnfinished(situation);
 
 export function snapshotImpossible({ snapshot, replicas }: Situation): Hold | null {
   const { cluster, members } = snapshot;
@@ -77,11 +81,13 @@ function awaitingOwnWrite({ snapshot }: Situation): Hold | null {
 }
 
 function featureGateOff({ policy }: Situation): Hold | null {
-  return policy.onDelete ? null : { rule: 'FeatureGateOff' };
+  return policy.mode === 'Observe' ? { rule: 'FeatureGateOff' } : null;
 }
 
-function policyUnknown({ snapshot }: Situation): Hold | null {
-  return snapshot.policyProblem === null ? null : { rule: 'PolicyUnknown', problem: snapshot.policyProblem };
+function policyUnknown({ snapshot, policy }: Situation): Hold | null {
+  const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
+  const problem = snapshot.policyProblem ?? unreadable;
+  return problem === null ? null : { rule: 'PolicyUnknown', problem };
 }
 
 function statefulSetDeleting({ snapshot }: Situation): Hold | null {
@@ -92,6 +98,10 @@ function statefulSetNotObserved({ snapshot }: Situation): Hold | null {
   return snapshot.statefulSet?.observed && snapshot.statefulSet.updateRevision !== ''
     ? null
     : { rule: 'StatefulSetNotObserved' };
+}
+
+function handedBack({ snapshot, policy }: Situation): Hold | null {
+  return policy.mode === 'OnDelete' && snapshot.handedBack ? { rule: 'HandedBack' } : null;
 }
 
 function reconciliationStopped({ snapshot }: Situation): Hold | null {
@@ -112,14 +122,18 @@ function forcedRollingUpdate({ snapshot }: Situation): Hold | null {
     : null;
 }
 
-function strategyNotOnDelete({ snapshot }: Situation): Hold | null {
+function strategyNotOnDelete({ snapshot, policy }: Situation): Hold | null {
   const { statefulSet } = snapshot;
-  return statefulSet?.strategy === 'OnDelete' && statefulSet.labelled
+  return policy.mode !== 'OnDelete' || (statefulSet?.strategy === 'OnDelete' && statefulSet.labelled)
     ? null
     : { rule: 'StrategyNotOnDelete', labelled: statefulSet?.labelled ?? false };
 }
 
 function paused({ policy }: Situation): Hold | null {
+  return policy.paused && !policy.repairWhilePaused ? { rule: 'Paused' } : null;
+}
+
+function pausedButForRepairs({ policy }: Situation): Hold | null {
   return policy.paused ? { rule: 'Paused' } : null;
 }
 
@@ -127,7 +141,8 @@ function paused({ policy }: Situation): Hold | null {
 const mostRevisions = 3;
 const flappingWindowSeconds = 600;
 
-function revisionFlapping({ snapshot, deadlines }: Situation): Hold | null {
+function revisionFlapping({ snapshot, deadlines, overridden }: Situation): Hold | null {
+  if (overridden.has('RevisionFlapping')) return null;
   const recent = snapshot.memory.recentRevisionAgesSeconds.filter(
     (ageSeconds) => !deadlines.reached(ageSeconds, flappingWindowSeconds),
   );
@@ -145,8 +160,8 @@ function notInitialized({ snapshot }: Situation): Hold | null {
   return snapshot.cluster.initialized ? null : { rule: 'NotInitialized' };
 }
 
-function memberMissing({ missing }: Situation): Hold | null {
-  return missing.length > 0 ? { rule: 'MemberMissing', members: missing } : null;
+function memberMissing({ missing, snapshot }: Situation): Hold | null {
+  return missing.length > 0 ? { rule: 'MemberMissing', members: missing, message: snapshot.createFailure } : null;
 }
 
 function scaling({ snapshot, members, replicas }: Situation): Hold | null {

@@ -1,5 +1,6 @@
 import type { Hold, StepRule } from './decision.ts';
 import { rolesMoving } from './demotion.ts';
+import { backupRunning, updatedMemberOwes } from './gates.ts';
 import { memberLeaving } from './leaving.ts';
 import {
   descending,
@@ -123,19 +124,6 @@ function othersThatAcknowledge({ members }: Situation, member: Member): number {
 export function unreachableRemains(situation: Situation): Outcome | null {
   const lost = dueMembers(situation).find((member) => member.state === 'unreachable');
   return lost ? wait({ rule: 'MemberUnreachable', member: lost.ordinal }) : null;
-}
-
-/** Updated members must participate, be settled, and have done so for minReadySeconds. */
-export function updatedMemberOwes({ members }: Situation): Hold | null {
-  const owing = members.find((member) => member.owes !== null);
-  return owing?.owes ? { rule: 'UpdatedMemberNotParticipating', member: owing.ordinal, wait: owing.owes } : null;
-}
-
-/** MOCO closes the budget while a backup runs; a cluster of one has no budget, so its job is asked. */
-export function backupRunning({ snapshot }: Situation): Hold | null {
-  return snapshot.backupJobActive || snapshot.budgets.some((budget) => budget.closed)
-    ? { rule: 'BackupRunning' }
-    : null;
 }
 
 export function remove(rule: StepRule, members: readonly Member[]): Outcome {

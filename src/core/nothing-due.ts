@@ -1,6 +1,6 @@
+import { updatedMemberOwes } from './gates.ts';
 import { memberLeaving } from './leaving.ts';
-import { updatedMemberOwes } from './not-participating.ts';
-import { type Outcome, type Situation, take, wait } from './situation.ts';
+import { type Member, type Outcome, type Situation, take, wait } from './situation.ts';
 
 /** No member is due: the end of a rollout, or of what the user lets it reach; or nothing has begun. */
 export function nothingDue(situation: Situation): Outcome | null {
@@ -8,8 +8,11 @@ export function nothingDue(situation: Situation): Outcome | null {
   if (members.some((member) => member.due)) return null;
   const hold = memberLeaving(situation) ?? updatedMemberOwes(situation);
   if (hold) return wait(hold);
-  const stale = members.filter((member) => !member.updated).map((member) => member.ordinal);
-  if (stale.length > 0) return wait({ rule: 'PartitionReached', partition: policy.partition, members: stale });
+  const stale = members.filter((member) => !member.updated);
+  if (stale.length > 0) {
+    const [members, held] = [stale.filter(({ held }) => !held), stale.filter(({ held }) => held)].map(ordinals);
+    return wait({ rule: 'PartitionReached', partition: policy.partition, members: members ?? [], held: held ?? [] });
+  }
   const promotion = promotable(situation)
     ? take({
         kind: 'promoteRevision',
@@ -20,6 +23,8 @@ export function nothingDue(situation: Situation): Outcome | null {
   return promotion ?? idle;
 }
 
+const ordinals = (members: readonly Member[]): readonly number[] => members.map(({ ordinal }) => ordinal);
+
 /** A decision of its own: nothing to do, and nothing that holds. */
 const idle: Outcome = take({ kind: 'none' });
 
@@ -27,9 +32,10 @@ const idle: Outcome = take({ kind: 'none' });
  * Under OnDelete `status.currentRevision` stays behind on Kubernetes before 1.37, and MOCO takes that for a StatefulSet
  * that isn't ready; a volume asked for then is lost.
  */
-function promotable({ snapshot, members }: Situation): boolean {
+function promotable({ snapshot, members, policy }: Situation): boolean {
   const { statefulSet } = snapshot;
   return (
+    policy.mode === 'OnDelete' &&
     statefulSet !== null &&
     statefulSet.currentRevision !== statefulSet.updateRevision &&
     members.every((member) => member.facts.ready)

@@ -1,7 +1,8 @@
+import { awaitingApproval, isApproved, primaryWaitsForHeld } from './approval.ts';
 import type { Hold } from './decision.ts';
-import { foreignDemote } from './demotion.ts';
+import { backupRunning, batchNotComplete, budgetUsed, closedGate, updatedMemberOwes } from './gates.ts';
 import { memberLeaving } from './leaving.ts';
-import { backupRunning, primaryProtected, remove, updatedMemberOwes } from './not-participating.ts';
+import { primaryProtected, remove } from './not-participating.ts';
 import {
   descending,
   dueMembers,
@@ -15,9 +16,6 @@ import {
 } from './situation.ts';
 
 // Due members that participate: the impaired ones, then the healthy replicas, then the primary.
-
-/** Members of a cluster of any size that may be away at once. */
-const maxUnavailable = 1;
 
 export function updatedMembersSettle(situation: Situation): Outcome | null {
   const hold = updatedMemberOwes(situation);
@@ -34,7 +32,7 @@ export function membersImpaired(situation: Situation): Outcome | null {
   if (!next) return null;
   const hold =
     memberLeaving(situation) ??
-    (everyOtherParticipates(situation, next) ? null : budgetUsed(situation)) ??
+    (everyOtherParticipates(situation, next) ? null : budgetUsed(situation, 1)) ??
     backupRunning(situation) ??
     primaryProtected(next);
   return hold ? wait(hold) : remove('MemberImpaired', [next]);
@@ -43,7 +41,7 @@ export function membersImpaired(situation: Situation): Outcome | null {
 export function healthyReplicas(situation: Situation): Outcome | null {
   const [next] = descending(dueMembers(situation).filter((member) => !member.primary));
   if (!next) return null;
-  const hold = closedGate(situation);
+  const hold = closedGate(situation) ?? batchNotComplete(situation, next);
   return hold ? wait(hold) : take({ kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] });
 }
 
@@ -55,7 +53,11 @@ export function primaryLast(situation: Situation): Outcome | null {
   const { snapshot, replicas } = situation;
   const next = dueMembers(situation).find((member) => member.primary);
   if (!next) return null;
-  const hold = closedGate(situation) ?? primaryProtected(next);
+  const hold =
+    primaryWaitsForHeld(situation, next) ??
+    closedGate(situation) ??
+    primaryProtected(next) ??
+    awaitingApproval(situation, next);
   if (hold) return wait(hold);
   if (replicas === 1) return take({ kind: 'evict', rule: 'SingleMember', targets: [target(next)] });
   const failing = switchoverFailing(situation, next);
@@ -64,75 +66,19 @@ export function primaryLast(situation: Situation): Outcome | null {
   return take({ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision });
 }
 
-/** What has to be true of the whole cluster before a member that works is taken away. */
-function closedGate(situation: Situation): Hold | null {
-  return (
-    foreignDemote(situation) ??
-    budgetUsed(situation) ??
-    clusterNotHealthy(situation) ??
-    singleBackup(situation) ??
-    blockedByBudget(situation)
-  );
-}
-
-function budgetUsed(situation: Situation): Hold | null {
-  const away = [
-    ...situation.missing,
-    ...situation.members.filter((member) => !member.participates).map((member) => member.ordinal),
-  ];
-  return away.length >= maxUnavailable
-    ? (memberLeaving(situation) ?? { rule: 'BudgetUsed', away, maxUnavailable })
-    : null;
-}
-
-function clusterNotHealthy({ snapshot, replicas }: Situation): Hold | null {
-  const { healthy, syncedReplicas } = snapshot.cluster;
-  return healthy && syncedReplicas === replicas
-    ? null
-    : { rule: 'ClusterNotHealthy', healthy, synced: syncedReplicas, replicas };
-}
-
-/** With a budget in place the closed budget itself says so, with its numbers. */
-function singleBackup({ snapshot }: Situation): Hold | null {
-  return snapshot.backupJobActive ? { rule: 'BackupRunning' } : null;
-}
-
-/** A refusal is believed for this long, unless its budget changes earlier. */
-const refusalSeconds = 10;
-
-function blockedByBudget({ snapshot, deadlines }: Situation): Hold | null {
-  const { budgets } = snapshot;
-  for (const budget of budgets) {
-    const { name, currentHealthy: healthy, desiredHealthy: needed, refusal } = budget;
-    const blocked = (cause: Extract<Hold, { rule: 'BlockedByPDB' }>['cause'], message: string | null = null): Hold => ({
-      rule: 'BlockedByPDB',
-      budget: name,
-      cause,
-      healthy,
-      needed,
-      message,
-    });
-    // The eviction API answers 500 where more than one budget matches a pod.
-    if (budgets.length > 1) return blocked('several');
-    if (budget.closed) return blocked('closed');
-    if (!budget.observed) return blocked('notObserved');
-    if (!(budget.disruptionsAllowed >= 1)) return blocked('used');
-    if (refusal !== null && !deadlines.reached(budget.refusedForSeconds, refusalSeconds)) {
-      return blocked('refused', refusal);
-    }
-  }
-  return null;
-}
-
 /** Each try blocks writes for a while, so they come ever more rarely, and after the last a person has to look. */
 const retryDelaysSeconds: readonly number[] = [5 * 60, 15 * 60, 45 * 60];
+const lastRetryDelaySeconds = 45 * 60;
 
-function switchoverFailing({ snapshot, deadlines }: Situation, member: Member): Hold | null {
+function switchoverFailing(situation: Situation, { ordinal: member }: Member): Hold | null {
+  const { snapshot, deadlines, overridden } = situation;
   const { switchoverTries: tries, sinceLastTrySeconds } = snapshot.memory;
-  if (tries === 0) return null;
+  if (tries === 0 || overridden.has('SwitchoverFailing')) return null;
   const delaySeconds = retryDelaysSeconds[tries - 1];
-  if (delaySeconds === undefined) return { rule: 'SwitchoverFailing', member: member.ordinal, tries, retries: false };
-  return deadlines.reached(sinceLastTrySeconds, delaySeconds)
+  if (delaySeconds === undefined && !isApproved(situation)) {
+    return { rule: 'SwitchoverFailing', member, tries, retries: false };
+  }
+  return deadlines.reached(sinceLastTrySeconds, delaySeconds ?? lastRetryDelaySeconds)
     ? null
-    : { rule: 'SwitchoverFailing', member: member.ordinal, tries, retries: true };
+    : { rule: 'SwitchoverFailing', member, tries, retries: true };
 }

@@ -1,23 +1,54 @@
+import type { HoldRule } from './decision.ts';
+
+/** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
+export type MaxUnavailable = number | `${number}%`;
+
 /** The user's wishes for one cluster, each already taken from where it has precedence. */
 export interface RolloutPolicy {
-  /** Feature gate `UpdateStrategyOnDelete`. */
-  readonly onDelete: boolean;
+  /**
+   * Who deletes pods: this program (feature gate `UpdateStrategyOnDelete`), the StatefulSet's own rolling update whose
+   * partition this program lowers, or the same with somebody else lowering it and this program only looking on.
+   */
+  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
   readonly paused: boolean;
+  /** While paused, members that are down may still go. */
+  readonly repairWhilePaused: boolean;
+  /** Members that may be away at once, for whatever reason; at least 1, never more than ⌊replicas/2⌋. */
+  readonly maxUnavailable: MaxUnavailable;
   /** Members with a lower ordinal keep their revision. */
   readonly partition: number;
   readonly minReadySeconds: number;
   readonly progressDeadlineSeconds: number;
   readonly switchoverTimeoutSeconds: number;
   readonly failoverGraceSeconds: number;
+  readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
+  /** The update revision whose primary a person has approved, or `null`. */
+  readonly approvedRevision: string | null;
+  /** Ordinals that keep their revision until the user lets them go. */
+  readonly heldOrdinals: readonly number[];
+  readonly overrides: readonly Override[];
+}
+
+/** One rule that the user has switched off for a while. */
+export interface Override {
+  readonly rule: HoldRule;
+  /** Seconds until it is on again; 0 or less: it is. */
+  readonly remainingSeconds: number;
 }
 
 /** `minReadySeconds` is that of MOCO's own partition controller. */
 export const defaultPolicy: RolloutPolicy = {
-  onDelete: true,
+  mode: 'OnDelete',
   paused: false,
+  repairWhilePaused: false,
+  maxUnavailable: 1,
   partition: 0,
   minReadySeconds: 5,
   progressDeadlineSeconds: 600,
   switchoverTimeoutSeconds: 90,
   failoverGraceSeconds: 180,
+  primaryUpdatePolicy: 'Automatic',
+  approvedRevision: null,
+  heldOrdinals: [],
+  overrides: [],
 };

@@ -6,7 +6,7 @@ export function reports(situation: Situation, outcome: Outcome | null): readonly
   const next = nextOrdinals(situation, outcome?.step ?? null);
   const rule = outcome?.hold?.rule ?? null;
   const present = situation.members.map((member): MemberReport => {
-    const verdict = verdictOf(member, next);
+    const verdict = verdictOf(situation, member, next);
     return {
       ordinal: member.ordinal,
       name: member.facts.name,
@@ -18,7 +18,12 @@ export function reports(situation: Situation, outcome: Outcome | null): readonly
       state: member.state,
       evidence: member.evidence ?? member.crashLoop,
       verdict,
-      rule: verdict === 'KeptBack' ? 'PartitionReached' : verdict === 'Next' || verdict === 'Waiting' ? rule : null,
+      rule:
+        verdict === 'KeptBack' || verdict === 'Held'
+          ? 'PartitionReached'
+          : verdict === 'Next' || verdict === 'Waiting'
+            ? rule
+            : null,
     };
   });
   const missing = situation.missing.map(
@@ -39,10 +44,11 @@ export function reports(situation: Situation, outcome: Outcome | null): readonly
   return [...present, ...missing].toSorted((a, b) => a.ordinal - b.ordinal);
 }
 
-function verdictOf(member: Member, next: readonly number[]): VerdictKind {
+function verdictOf({ snapshot }: Situation, member: Member, next: readonly number[]): VerdictKind {
   if (member.state === 'leaving') return 'Leaving';
-  if (member.updated) return member.owes === null ? 'Updated' : 'Starting';
-  if (!member.due) return 'KeptBack';
+  if (member.updated && member.owes !== null) return 'Starting';
+  if (member.updated) return snapshot.memory.updatedOutOfTurn.includes(member.ordinal) ? 'UpdatedOutOfTurn' : 'Updated';
+  if (!member.due) return member.held ? 'Held' : 'KeptBack';
   return next.includes(member.ordinal) ? 'Next' : 'Waiting';
 }
 

@@ -1,6 +1,8 @@
+import { budgetOf } from './budget.ts';
 import { Deadlines } from './deadlines.ts';
-import type { Hold, Step, Target, Wait } from './decision.ts';
+import type { Hold, HoldRule, Step, Target, Wait } from './decision.ts';
 import { canAcknowledge, classify, crashLoop, type Evidence, isSettled, type MemberState } from './member.ts';
+import { overriddenRules } from './overrides.ts';
 import type { RolloutPolicy } from './policy.ts';
 import type { ClusterSnapshot, MemberFacts, StatefulSetFacts } from './snapshot.ts';
 
@@ -23,7 +25,9 @@ export interface Member {
   readonly canAcknowledge: boolean;
   readonly crashLoop: Evidence | null;
   readonly updated: boolean;
-  /** Stale, not leaving, and not kept back by the user. */
+  /** The user wants it to keep its revision. */
+  readonly held: boolean;
+  /** Stale, not leaving, and neither below the partition nor held. */
   readonly due: boolean;
   /** What an updated member still owes before the next one may go; `null` when nothing, and for stale ones. */
   readonly owes: Wait | null;
@@ -48,6 +52,10 @@ export interface Situation {
   /** How many have to participate for a quorum: ⌊replicas/2⌋ + 1. */
   readonly majority: number;
   readonly participating: number;
+  /** How many members may be away at once. */
+  readonly budget: number;
+  /** Rules that the user has switched off for now. */
+  readonly overridden: ReadonlySet<HoldRule>;
 }
 
 export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situation {
@@ -68,6 +76,8 @@ export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situat
     replicas: cluster.replicas,
     majority: Math.floor(cluster.replicas / 2) + 1,
     participating: members.filter((member) => member.participates).length,
+    budget: budgetOf(policy.maxUnavailable, cluster.replicas, policy.partition),
+    overridden: overriddenRules(policy, deadlines),
   };
 }
 
@@ -83,6 +93,7 @@ function view(
   const updated = facts.revision === statefulSet?.updateRevision;
   const settled = isSettled(facts, cluster.primaryIndex);
   const participates = state === 'participating' || state === 'impaired';
+  const held = policy.heldOrdinals.includes(facts.ordinal);
   return {
     facts,
     ordinal: facts.ordinal,
@@ -94,7 +105,8 @@ function view(
     canAcknowledge: canAcknowledge(facts, state, updated, errant),
     crashLoop: crashLoop(facts),
     updated,
-    due: !updated && state !== 'leaving' && facts.ordinal >= policy.partition,
+    held,
+    due: !updated && state !== 'leaving' && facts.ordinal >= policy.partition && !held,
     owes: updated ? owed(facts, state, evidence, participates, settled, policy.minReadySeconds, deadlines) : null,
   };
 }

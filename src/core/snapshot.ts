@@ -15,6 +15,12 @@ export interface ClusterSnapshot {
   readonly memory: RolloutMemory;
   /** Why the user's wishes can't be read, or `null`. */
   readonly policyProblem: string | null;
+  /** The StatefulSet's FailedCreate sentence while a pod can't be made, else `null`. */
+  readonly createFailure: string | null;
+  /** The user took this cluster back from this program, and no later wish says otherwise. */
+  readonly handedBack: boolean;
+  /** The place in the queue of a cluster that may not begin yet, or `null`. */
+  readonly fleetQueue: { readonly place: number; readonly limit: number } | null;
   /** A write of this controller that the facts don't show yet, in a word or two, or `null`. */
   readonly ownWritePending: string | null;
 }
@@ -52,6 +58,10 @@ export interface StatefulSetFacts {
   readonly currentRevision: string;
   readonly updateRevision: string;
   readonly strategy: 'OnDelete' | 'RollingUpdate';
+  /** `rollingUpdate.partition`; `null` where there is none. */
+  readonly partition: number | null;
+  /** MOCO's is Parallel: a next member may go as soon as any of the budget is free. */
+  readonly podManagement: 'Parallel' | 'OrderedReady';
   /** Annotation `force-rolling-update` has been copied to it. */
   readonly forcedRollingUpdate: boolean;
   /** It carries the label by which the webhook keeps it at OnDelete. */
@@ -129,6 +139,8 @@ export interface RolloutMemory {
   readonly proven: boolean;
   /** Members that were down already when this rollout took them. */
   readonly takenDown: readonly number[];
+  /** Members that came up at the update revision without a step of ours. */
+  readonly updatedOutOfTurn: readonly number[];
   /** Seconds since the rollout last moved. */
   readonly sinceProgressSeconds: number;
   /** Demotions of this rollout that were taken back. */

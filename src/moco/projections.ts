@@ -108,6 +108,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   if (clusterName === undefined || own.name !== statefulSetName(clusterName)) return null;
   const spec = object(raw['spec']);
   const status = object(raw['status']);
+  const partition = whole(object(object(spec['updateStrategy'])['rollingUpdate'])['partition'], -1);
   return {
     ...own,
     clusterName,
@@ -117,6 +118,8 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
     currentRevision: text(status['currentRevision']) ?? '',
     updateRevision: text(status['updateRevision']) ?? '',
     strategy: object(spec['updateStrategy'])['type'] === 'OnDelete' ? 'OnDelete' : 'RollingUpdate',
+    partition: partition < 0 ? null : partition,
+    podManagement: spec['podManagementPolicy'] === 'Parallel' ? 'Parallel' : 'OrderedReady',
     labelled: labels[strategyLabel] === strategyOnDelete,
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
   };

@@ -41,6 +41,8 @@ export interface StatefulSetRecord extends ObjectRecord {
   readonly currentRevision: string;
   readonly updateRevision: string;
   readonly strategy: 'OnDelete' | 'RollingUpdate';
+  readonly partition: number | null;
+  readonly podManagement: 'Parallel' | 'OrderedReady';
   readonly labelled: boolean;
   readonly forcedRollingUpdate: boolean;
 }

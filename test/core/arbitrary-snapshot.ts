@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { overridable } from '../../src/core/overrides.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 import { cluster } from './cluster-builder.ts';
@@ -130,6 +131,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     memory: fc.record({
       proven: fc.boolean(),
       takenDown: fc.subarray([0, 1, 2, 3, 4]),
+      updatedOutOfTurn: fc.subarray([0, 1, 2]),
       sinceProgressSeconds: seconds,
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
@@ -139,6 +141,9 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       backupJobActive: rarely(false, true),
       policyProblem: rarely<string | null>(null, 'unreadable'),
       ownWritePending: rarely<string | null>(null, 'evict'),
+      createFailure: rarely<string | null>(null, 'quota'),
+      handedBack: rarely(false, true),
+      fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2 }),
     }),
   })
   .map(({ drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, memory, around }) => {
@@ -235,6 +240,8 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
       strategy: rarely<'OnDelete' | 'RollingUpdate'>('OnDelete', 'RollingUpdate'),
       forcedRollingUpdate: rarely(false, true),
       labelled: rarely(true, false),
+      partition: fc.option(mostly(0, 1, 2, 3), { freq: 1 }),
+      podManagement: rarely<'Parallel' | 'OrderedReady'>('Parallel', 'OrderedReady'),
     }),
     { freq: 20 },
   ),
@@ -259,6 +266,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   memory: fc.record({
     proven: fc.boolean(),
     takenDown: fc.array(anyNumber, { maxLength: 3 }),
+    updatedOutOfTurn: fc.array(anyNumber, { maxLength: 3 }),
     sinceProgressSeconds: anyNumber,
     switchoverTries: anyNumber,
     sinceLastTrySeconds: anyNumber,
@@ -266,6 +274,9 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   }),
   policyProblem: rarely<string | null>(null, 'unreadable'),
   ownWritePending: rarely<string | null>(null, 'evict'),
+  createFailure: rarely<string | null>(null, 'quota'),
+  handedBack: rarely(false, true),
+  fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2 }),
 });
 
 export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
@@ -273,13 +284,28 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      onDelete: rarely(true, false),
+      mode: rarely<RolloutPolicy['mode']>('OnDelete', 'Partition', 'Observe'),
       paused: rarely(false, true),
+      repairWhilePaused: fc.boolean(),
+      maxUnavailable: fc.oneof(
+        fc.constantFrom<RolloutPolicy['maxUnavailable'][]>(1, 2, 3, '50%', '0%', 'abc%' as '1%'),
+        anyNumber,
+      ),
       partition: fc.oneof(fc.constantFrom(0, 1, 2, 3), anyNumber),
       minReadySeconds: fc.oneof(fc.constantFrom(0, 5), anyNumber),
       progressDeadlineSeconds: fc.oneof(fc.constantFrom(0, 600), anyNumber),
       switchoverTimeoutSeconds: fc.oneof(fc.constantFrom(0, 90), anyNumber),
       failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
+      primaryUpdatePolicy: fc.constantFrom('Automatic', 'Manual'),
+      approvedRevision: fc.constantFrom(null, revisionAfter, 'old'),
+      heldOrdinals: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(fc.nat({ max: 6 }), { maxLength: 2 })),
+      overrides: fc.array(
+        fc.record({
+          rule: fc.constantFrom(...(Object.keys(overridable) as (keyof typeof overridable)[])),
+          remainingSeconds: fc.constantFrom(-1, 0, 1, 600),
+        }),
+        { maxLength: 2 },
+      ),
     }),
   },
 );

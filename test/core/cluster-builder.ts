@@ -24,7 +24,7 @@ export class ClusterBuilder {
   #statefulSet: Partial<StatefulSetFacts> | null = {};
   #facts: Partial<ClusterFacts> = {};
   #memory: Partial<RolloutMemory> = {};
-  #around: Partial<Pick<ClusterSnapshot, 'backupJobActive' | 'policyProblem' | 'ownWritePending'>> = {};
+  #around: Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>> = {};
 
   constructor(replicas: number) {
     this.#replicas = replicas;
@@ -97,6 +97,28 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** The StatefulSet's FailedCreate sentence. */
+  createFailure(message: string): this {
+    this.#around = { ...this.#around, createFailure: message };
+    return this;
+  }
+
+  handedBack(): this {
+    this.#around = { ...this.#around, handedBack: true };
+    return this;
+  }
+
+  /** Others are rolling, and this one may not begin yet. */
+  queued(place: number, limit: number): this {
+    this.#around = { ...this.#around, fleetQueue: { place, limit } };
+    return this;
+  }
+
+  /** The StatefulSet updates by itself, from this partition up. */
+  atPartition(partition: number): this {
+    return this.statefulSet({ strategy: 'RollingUpdate', labelled: false, partition });
+  }
+
   ownWritePending(write: string): this {
     this.#around = { ...this.#around, ownWritePending: write };
     return this;
@@ -138,6 +160,8 @@ export class ClusterBuilder {
         currentRevision: this.#revision,
         updateRevision: revisionAfter,
         strategy: 'OnDelete',
+        partition: null,
+        podManagement: 'Parallel',
         forcedRollingUpdate: false,
         labelled: true,
         ...this.#statefulSet,
@@ -148,6 +172,7 @@ export class ClusterBuilder {
       memory: {
         proven: false,
         takenDown: [],
+        updatedOutOfTurn: [],
         sinceProgressSeconds: 0,
         switchoverTries: 0,
         sinceLastTrySeconds: 0,
@@ -155,6 +180,9 @@ export class ClusterBuilder {
         ...this.#memory,
       },
       policyProblem: null,
+      createFailure: null,
+      handedBack: false,
+      fleetQueue: null,
       ownWritePending: null,
       ...this.#around,
     };

@@ -75,7 +75,7 @@ describe('a demotion that is under way', () => {
     },
     'of somebody else is never taken back': {
       given: cluster(3).members(member(0).stale().demotedBySomebody(9999)),
-      wishes: { onDelete: false },
+      wishes: { mode: 'Observe' },
       decides: holds({ rule: 'FeatureGateOff' }),
     },
   });

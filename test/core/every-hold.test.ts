@@ -1,9 +1,10 @@
 import type { HoldRule } from '../../src/core/decision.ts';
 import { cluster } from './cluster-builder.ts';
-import { member } from './member-builder.ts';
-import { type Case, check, deletes, demotes, evicts, holds, promotes, setsStrategy } from './table.ts';
+import { member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { type Case, check, deletes, demotes, evicts, holds, lowers, promotes, setsStrategy } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
+const lastOne = () => cluster(3).members(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
 const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 } as const;
 
@@ -32,8 +33,8 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     justDoesNot: { given: stale(), decides: next },
   },
   FeatureGateOff: {
-    applies: { given: stale(), wishes: { onDelete: false }, decides: holds({ rule: 'FeatureGateOff' }) },
-    justDoesNot: { given: stale(), wishes: { onDelete: true }, decides: next },
+    applies: { given: stale(), wishes: { mode: 'Observe' }, decides: holds({ rule: 'FeatureGateOff' }) },
+    justDoesNot: { given: stale(), wishes: { mode: 'OnDelete' }, decides: next },
   },
   PolicyUnknown: {
     applies: {
@@ -49,6 +50,14 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   StatefulSetNotObserved: {
     applies: { given: stale().statefulSet({ observed: false }), decides: holds({ rule: 'StatefulSetNotObserved' }) },
     justDoesNot: { given: stale().statefulSet({ observed: true }), decides: next },
+  },
+  HandedBack: {
+    applies: { given: stale().handedBack(), decides: holds({ rule: 'HandedBack' }) },
+    justDoesNot: {
+      given: stale().handedBack().atPartition(3),
+      wishes: { mode: 'Partition' },
+      decides: lowers('ReplicaHealthy', 2, 2),
+    },
   },
   ReconciliationStopped: {
     applies: {
@@ -110,7 +119,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
   },
   MemberMissing: {
-    applies: { given: stale().missing(1), decides: holds({ rule: 'MemberMissing', members: [1] }) },
+    applies: { given: stale().missing(1), decides: holds({ rule: 'MemberMissing', members: [1], message: null }) },
     justDoesNot: {
       given: stale().missing(1).members(member(2).down('CrashLoopBackOff')),
       decides: deletes('MemberDown', 2),
@@ -216,6 +225,13 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: deletes('PrimaryNotParticipating', 0),
     },
   },
+  AwaitingFleetSlot: {
+    applies: { given: stale().queued(4, 2), decides: holds({ rule: 'AwaitingFleetSlot', place: 4, limit: 2 }) },
+    justDoesNot: {
+      given: stale().queued(4, 2).members(member(1).down('ImagePullBackOff')),
+      decides: deletes('MemberDown', 1),
+    },
+  },
   MemberLeaving: {
     applies: {
       given: stale().members(member(2).leaving(309)),
@@ -268,7 +284,25 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     justDoesNot: {
       given: stale().members(member(2).updated().settledFor(5)),
       decides: evicts('ReplicaHealthy', 1),
-      lookAgainInSeconds: null,
+      lookAgainInSeconds: 600,
+    },
+  },
+  BatchNotComplete: {
+    applies: {
+      given: cluster(5)
+        .templateChanged()
+        .members(member(3).updated().lagging(), member(4).updated())
+        .statefulSet({ podManagement: 'OrderedReady' }),
+      wishes: { maxUnavailable: 2 },
+      decides: holds({ rule: 'BatchNotComplete', members: [3] }),
+    },
+    justDoesNot: {
+      given: cluster(5)
+        .templateChanged()
+        .members(member(3).updated().lagging(), member(4).updated())
+        .statefulSet({ podManagement: 'Parallel' }),
+      wishes: { maxUnavailable: 2 },
+      decides: evicts('ReplicaHealthy', 2),
     },
   },
   BudgetUsed: {
@@ -300,6 +334,26 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: { given: stale().budgets({ disruptionsAllowed: 1 }), decides: next },
   },
+  AwaitingApproval: {
+    applies: {
+      given: lastOne(),
+      wishes: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionBefore },
+      decides: holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter }),
+    },
+    justDoesNot: {
+      given: lastOne(),
+      wishes: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter },
+      decides: demotes(0),
+    },
+  },
+  PrimaryWaitsForHeld: {
+    applies: {
+      given: lastOne().members(member(2).stale()),
+      wishes: { heldOrdinals: [2] },
+      decides: holds({ rule: 'PrimaryWaitsForHeld', member: 0, held: [2] }),
+    },
+    justDoesNot: { given: lastOne().members(member(2).updated()), wishes: { heldOrdinals: [2] }, decides: demotes(0) },
+  },
   SwitchoverFailing: {
     applies: {
       given: cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 299 }),
@@ -315,7 +369,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: {
       given: cluster(3).members(member(0).stale(), member(1).stale()),
       wishes: { partition: 2 },
-      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], held: [] }),
     },
     justDoesNot: {
       given: cluster(3).statefulSet({ currentRevision: 'old' }),

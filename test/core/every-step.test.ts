@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { HoldRule, StepRule, TakeBackReason } from '../../src/core/decision.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { type Case, check, decideCase, deletes, demotes, evicts, holds, promotes, takesBack } from './table.ts';
+import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, promotes, takesBack } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
@@ -82,6 +82,18 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
     applies: { given: cluster(1).templateChanged(), decides: evicts('SingleMember', 0) },
     justDoesNot: { given: cluster(1).statefulSet({ currentRevision: 'old' }), decides: promotes(1) },
   },
+  AlreadyUpdated: {
+    applies: {
+      given: stale().atPartition(3).members(member(2).updated().lagging()),
+      wishes: { mode: 'Partition' },
+      decides: lowers('AlreadyUpdated', 2),
+    },
+    justDoesNot: {
+      given: stale().atPartition(3).members(member(2).lagging()),
+      wishes: { mode: 'Partition' },
+      decides: lowers('MemberNotParticipating', 2, 2),
+    },
+  },
 };
 
 describe('every step', () => {
@@ -130,7 +142,7 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
 };
 
 /** Rules that take a demotion back, rules that keep everybody from touching it, and rules that leave it alone. */
-type OnDemotion = 'takes back' | 'keeps from taking back' | 'leaves alone' | 'is the wait itself';
+type OnDemotion = 'takes back' | 'keeps from taking back' | 'leaves alone' | 'shows instead' | 'is the wait itself';
 
 const failed = { kind: 'crashLooping', container: 'mysqld', restarts: 7 } as const;
 const closed = { closed: true, disruptionsAllowed: 0 };
@@ -143,10 +155,11 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   ClusterDeleting: { does: 'keeps from taking back', given: { given: demoted().mysqlCluster({ deleting: true }) } },
   StatefulSetMissing: { does: 'keeps from taking back', given: { given: demoted().statefulSet(null) } },
   AwaitingOwnWrite: { does: 'keeps from taking back', given: { given: demoted().ownWritePending('demote') } },
-  FeatureGateOff: { does: 'takes back', given: { given: demoted(), wishes: { onDelete: false } } },
+  FeatureGateOff: { does: 'takes back', given: { given: demoted(), wishes: { mode: 'Observe' } } },
   PolicyUnknown: { does: 'takes back', given: { given: demoted().policyProblem('spec.partition is -1') } },
   StatefulSetDeleting: { does: 'takes back', given: { given: demoted().statefulSet({ deleting: true }) } },
   StatefulSetNotObserved: { does: 'takes back', given: { given: demoted().statefulSet({ observed: false }) } },
+  HandedBack: { does: 'takes back', given: { given: demoted().handedBack() } },
   ReconciliationStopped: {
     does: 'takes back',
     given: { given: demoted().mysqlCluster({ reconciliationStopped: true }) },
@@ -187,6 +200,7 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     given: { given: cluster(3).members(member(0).stale().demotedByUs().lagging()) },
   },
   AwaitingRecovery: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging()) } },
+  AwaitingFleetSlot: { does: 'shows instead', given: { given: demoted().queued(1, 1) } },
   MemberLeaving: { does: 'leaves alone', given: { given: demoted().members(member(2).leaving()) } },
   MemberStuckTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).leaving(1000)) } },
   NotEnoughAcknowledging: {
@@ -198,9 +212,18 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     does: 'leaves alone',
     given: { given: demoted().members(member(1).updated().lagging()) },
   },
+  BatchNotComplete: {
+    does: 'leaves alone',
+    given: { given: demoted().members(member(2).updated().lagging()).statefulSet({ podManagement: 'OrderedReady' }) },
+  },
   BudgetUsed: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging(), member(2).lagging()) } },
   ClusterNotHealthy: { does: 'leaves alone', given: { given: demoted().unhealthy() } },
   BlockedByPDB: { does: 'leaves alone', given: { given: demoted().budgets({ disruptionsAllowed: 0 }) } },
+  AwaitingApproval: { does: 'takes back', given: { given: demoted(), wishes: { primaryUpdatePolicy: 'Manual' } } },
+  PrimaryWaitsForHeld: {
+    does: 'takes back',
+    given: { given: demoted().members(member(2).stale()), wishes: { heldOrdinals: [2] } },
+  },
   SwitchoverFailing: { does: 'leaves alone', given: { given: demoted().memory({ switchoverTries: 2 }) } },
   PartitionReached: { does: 'takes back', given: { given: demoted(), wishes: { partition: 1 } } },
 };

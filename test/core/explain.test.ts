@@ -76,9 +76,20 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   NotInitialized: [
     [{ rule: 'NotInitialized' }, 'the cluster is not initialized: it is cloning, restoring, or has never started'],
   ],
+  HandedBack: [[{ rule: 'HandedBack' }, 'the cluster was handed back to MOCO']],
+  AwaitingFleetSlot: [
+    [
+      { rule: 'AwaitingFleetSlot', place: 4, limit: 2 },
+      '2 clusters may be rolling at a time; this one is number 4 in the queue',
+    ],
+  ],
   MemberMissing: [
-    [{ rule: 'MemberMissing', members: [2] }, 'moco-test-2 does not exist'],
-    [{ rule: 'MemberMissing', members: [1, 2] }, 'moco-test-1, moco-test-2 do not exist'],
+    [{ rule: 'MemberMissing', members: [2], message: null }, 'moco-test-2 does not exist'],
+    [{ rule: 'MemberMissing', members: [1, 2], message: null }, 'moco-test-1, moco-test-2 do not exist'],
+    [
+      { rule: 'MemberMissing', members: [2], message: 'exceeded quota: pods' },
+      'moco-test-2 does not exist: exceeded quota: pods',
+    ],
   ],
   Scaling: [
     [
@@ -222,9 +233,30 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'the switchover away from moco-test-0 has failed 4 times; it will not be tried again for this revision',
     ],
   ],
-  PartitionReached: [
+  BatchNotComplete: [
+    [{ rule: 'BatchNotComplete', members: [4] }, 'moco-test-4 of the batch before is not done'],
+    [{ rule: 'BatchNotComplete', members: [3, 4] }, 'moco-test-3, moco-test-4 of the batch before are not done'],
+  ],
+  AwaitingApproval: [
     [
-      { rule: 'PartitionReached', partition: 2, members: [0, 1] },
+      { rule: 'AwaitingApproval', member: 0, revision: revisionAfter },
+      `the primary moco-test-0 waits for approval of revision ${revisionAfter}`,
+    ],
+  ],
+  PrimaryWaitsForHeld: [
+    [
+      { rule: 'PrimaryWaitsForHeld', member: 0, held: [1, 2] },
+      'the primary moco-test-0 waits for moco-test-1, moco-test-2, held at the revision before: a replica must not be older than its source',
+    ],
+  ],
+  PartitionReached: [
+    [{ rule: 'PartitionReached', partition: 0, members: [], held: [2] }, 'moco-test-2 is held at the revision before'],
+    [
+      { rule: 'PartitionReached', partition: 1, members: [0], held: [1, 2] },
+      'partition 1 keeps moco-test-0 at the revision before; moco-test-1, moco-test-2 are held at the revision before',
+    ],
+    [
+      { rule: 'PartitionReached', partition: 2, members: [0, 1], held: [] },
       'partition 2 keeps moco-test-0, moco-test-1 at the revision before',
     ],
   ],
@@ -334,6 +366,16 @@ describe('the sentence for a step', () => {
       [back('MarkAlone'), 'removing the mark of a finished demotion from moco-test-0'],
     ],
     setStrategy: [[{ kind: 'setStrategy' }, 'setting the update strategy of the StatefulSet to OnDelete']],
+    setPartition: [
+      [
+        { kind: 'setPartition', rule: 'ReplicaHealthy', partition: 2, targets: [targetOf(2)] },
+        'lowering the partition of the StatefulSet to 2, which takes moco-test-2',
+      ],
+      [
+        { kind: 'setPartition', rule: 'AlreadyUpdated', partition: 1, targets: [] },
+        'lowering the partition of the StatefulSet to 1',
+      ],
+    ],
     promoteRevision: [
       [
         { kind: 'promoteRevision', revision: revisionAfter, replicas: 3 },
@@ -358,13 +400,18 @@ describe('the phase', () => {
     Progressing: [[stale()], [stale().members(member(2).leaving())]],
     Waiting: [[cluster(3).members(member(2).lagging())]],
     Paused: [[stale(), { paused: true }]],
+    AwaitingApproval: [[cluster(3).members(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
     PartitionReached: [[stale(), { partition: 3 }]],
     Failing: [
       [stale().members(member(2).updated().crashLooping())],
       [cluster(3).members(member(0).stale()).memory({ switchoverTries: 4 })],
       [stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] })],
     ],
-    Off: [[stale(), { onDelete: false }], [stale().mysqlCluster({ forcedRollingUpdate: true })]],
+    Off: [
+      [stale(), { mode: 'Observe' }],
+      [stale().handedBack()],
+      [stale().mysqlCluster({ forcedRollingUpdate: true })],
+    ],
   };
   for (const [expected, cases] of Object.entries(phases)) {
     it(`is ${expected}`, () => {

@@ -113,7 +113,7 @@ describe('the first hold wins', () => {
       .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, offline: true, forcedRollingUpdate: true })
       .memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] });
     const paused = { paused: true };
-    expect(names(holdEverything, worst, { onDelete: false })).to.equal('FeatureGateOff');
+    expect(names(holdEverything, worst, { mode: 'Observe' })).to.equal('FeatureGateOff');
     expect(names(holdEverything, worst, paused)).to.equal('PolicyUnknown');
     const readable = worst.policyProblem(null);
     expect(names(holdEverything, readable, paused)).to.equal('StatefulSetDeleting');

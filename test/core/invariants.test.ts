@@ -46,7 +46,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     'I4, by evicting': [stale().members(member(2).lagging()), eviction(2), 'I4: an unhealthy member evicted'],
     I5: [cluster(3), eviction(2), 'I5:'],
     'I5, by a demotion': [cluster(3), demotion(0), 'I5:'],
-    I10: [stale(), eviction(2), 'I10:', { onDelete: false }],
+    I10: [stale(), eviction(2), 'I10:', { mode: 'Observe' }],
     I11: [stale(), nothing, 'I11:'],
     'I12, by leaving it': [cluster(3).members(member(1).demotedByUs()), nothing, 'I12:'],
     'I12, by doing something else first': [stale().members(member(1).demotedByUs()), eviction(2), 'I12:'],

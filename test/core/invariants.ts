@@ -20,16 +20,25 @@ export function impossible({ cluster, members }: ClusterSnapshot): boolean {
   );
 }
 
+/** What may be written with the gate off: what takes a demotion back and, where this program lowers partitions, those. */
+const writable: Readonly<Record<'Partition' | 'Observe', readonly Step['kind'][]>> = {
+  Partition: ['none', 'undemote', 'setPartition'],
+  Observe: ['none', 'undemote'],
+};
+
 /** Everything wrong with a decision, by the number of the invariant; empty when it is right. */
 export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
   const { step, hold } = decision;
   return [
     ...(step.kind === 'delete' || step.kind === 'evict' ? ofDisruption(snapshot, policy, step) : []),
     ...(step.kind === 'demote' ? ofDemotion(snapshot, policy, step) : []),
+    ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
     ...('rule' in step ? unmetNeeds(snapshot, policy, step) : []),
     ...ofDemotionsLeft(snapshot, policy, step),
     ...(impossible(snapshot) && step.kind !== 'none' ? ['facts that cannot be led to a step'] : []),
-    ...(!policy.onDelete && !['none', 'undemote'].includes(step.kind) ? ['I10: a write with the gate off'] : []),
+    ...(policy.mode !== 'OnDelete' && !writable[policy.mode].includes(step.kind)
+      ? ['I10: a write with the gate off']
+      : []),
     ...(step.kind !== 'none' && hold !== null ? ['a hold came with a step'] : []),
     ...(step.kind === 'none' && hold === null && decision.stale > 0
       ? ['I11: no step, no hold, and stale members']
@@ -84,7 +93,25 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
   if (going.length > 1 && going.some((member) => participates(snapshot, member)))
     found.push('several that participate');
   if (step.kind === 'evict' && going.length > 1) found.push('several evicted');
-  if (policy.paused) found.push('a disruption while paused');
+  if (policy.paused && !(policy.repairWhilePaused && step.rule === 'MemberDown'))
+    found.push('a disruption while paused');
+  return found;
+}
+
+function ofLowering(
+  { cluster, statefulSet, members }: ClusterSnapshot,
+  policy: RolloutPolicy,
+  { partition, targets }: Extract<Step, { kind: 'setPartition' }>,
+): string[] {
+  const found: string[] = [];
+  const before = Math.min(statefulSet?.partition ?? 0, cluster.replicas);
+  if (partition !== before - 1) found.push('a partition lowered by more than one');
+  if (!(partition >= policy.partition)) found.push('a partition below that of the user');
+  const below = members.find(({ ordinal }) => ordinal === partition);
+  const stale = below !== undefined && below.revision !== statefulSet?.updateRevision;
+  const named = targets.map(({ uid, resourceVersion }) => `${uid} ${resourceVersion}`).join();
+  if (named !== (stale ? `${below.uid} ${below.resourceVersion}` : '')) found.push('I5: not the member that goes');
+  if (below !== undefined && below.leavingForSeconds !== null && stale) found.push('a member that is leaving');
   return found;
 }
 
@@ -119,7 +146,7 @@ function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step:
   const over = members.filter((one) => {
     if (one.demotedFor === null || one.leavingForSeconds !== null) return false;
     if (!one.demote || one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
-    if (policy.paused || !policy.onDelete) return true;
+    if ((policy.paused && !policy.repairWhilePaused) || policy.mode === 'Observe') return true;
     // What MOCO is about to take away itself, as the last part of a switchover, is left to it.
     if (one.ordinal !== cluster.primaryIndex) return !rolesMove(snapshot, policy);
     return due.length > 1 || !due.includes(one) || one.demotedFor !== statefulSet.updateRevision;

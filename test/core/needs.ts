@@ -2,6 +2,7 @@ import type { Step, StepRule } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import { crashes, down, impaired, lost, owes, participates, rolesMove } from './judged-members.ts';
+import { approved, kept, off, room } from './judged-wishes.ts';
 
 type Taking = Extract<Step, { rule: StepRule }>;
 
@@ -17,7 +18,11 @@ const allAre =
   (snapshot, _policy, going) =>
     going.every((one) => is(snapshot, one));
 
-const everybody: Need = (snapshot) => serving(snapshot).length >= snapshot.cluster.replicas;
+/** Fewer are away than may be; one that has only just come back still is. */
+const somebodyMayGo: Need = (snapshot, policy) => {
+  const inPlace = serving(snapshot).filter((one) => !owes(snapshot, policy, one));
+  return snapshot.cluster.replicas - inPlace.length < room(snapshot, policy);
+};
 const everyOther: Need = (snapshot, _policy, going) =>
   serving(snapshot).filter((one) => !going.includes(one)).length >= snapshot.cluster.replicas - 1;
 const majorityServes: Need = (snapshot) =>
@@ -33,17 +38,60 @@ const rolesRest: Need = (snapshot, policy) => {
   return !asked || primary.demoteForSeconds >= policy.switchoverTimeoutSeconds;
 };
 const nobodyLeaves: Need = ({ members }) => members.every(({ leavingForSeconds }) => leavingForSeconds === null);
-const nobodyOwes: Need = (snapshot, policy) => !snapshot.members.some((one) => owes(snapshot, policy, one));
-const noBackup: Need = ({ backupJobActive, budgets }) => !backupJobActive && !budgets.some(({ closed }) => closed);
-const noForeignDemote: Need = ({ members }) =>
+/** With room for more than one only those that fail are in the way. */
+const nobodyOwes: Need = (snapshot, policy) =>
+  !snapshot.members.some(
+    (one) => owes(snapshot, policy, one) && (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one)),
+  );
+const noBackup: Need = ({ backupJobActive, budgets }, policy) =>
+  off(policy, 'BackupRunning') || (!backupJobActive && !budgets.some(({ closed }) => closed));
+const noForeignDemote: Need = ({ members }, policy) =>
+  off(policy, 'ForeignDemote') ||
   !members.some((one) => one.demote && one.demotedFor === null && one.leavingForSeconds === null);
-const healthy: Need = ({ cluster }) => cluster.healthy && cluster.syncedReplicas === cluster.replicas;
+/** MOCO may miss those on their way where more than one may be. */
+const healthy: Need = (snapshot, policy) => {
+  const { cluster, members, statefulSet } = snapshot;
+  if (cluster.healthy && cluster.syncedReplicas === cluster.replicas) return true;
+  const coming = members.filter(
+    (one) =>
+      one.leavingForSeconds !== null || (one.revision === statefulSet?.updateRevision && !participates(snapshot, one)),
+  );
+  const enough = cluster.syncedReplicas + coming.length >= cluster.replicas;
+  return room(snapshot, policy) > 1 && cluster.available && coming.length > 0 && enough;
+};
 const budgetAllows: Need = ({ budgets }) =>
   budgets.length <= 1 && budgets.every((one) => one.observed && one.disruptionsAllowed >= 1);
 const retryDelaysSeconds = [0, 300, 900, 2700];
-const notTooManyTries: Need = ({ memory }) =>
-  memory.switchoverTries === 0 ||
-  memory.sinceLastTrySeconds >= (retryDelaysSeconds[memory.switchoverTries] ?? Infinity);
+const notTooManyTries: Need = (snapshot, policy) => {
+  const { switchoverTries, sinceLastTrySeconds } = snapshot.memory;
+  if (switchoverTries === 0 || off(policy, 'SwitchoverFailing')) return true;
+  const afterTheLast = approved(policy, snapshot) ? 2700 : Infinity;
+  return sinceLastTrySeconds >= (retryDelaysSeconds[switchoverTries] ?? afterTheLast);
+};
+const slot: Need = ({ fleetQueue }, policy) => fleetQueue === null || off(policy, 'AwaitingFleetSlot');
+const approval: Need = (snapshot, policy) => policy.primaryUpdatePolicy === 'Automatic' || approved(policy, snapshot);
+const noneHeldBehind: Need = ({ members, statefulSet }, policy) =>
+  off(policy, 'PrimaryWaitsForHeld') ||
+  !members.some(
+    (one) =>
+      one.revision !== statefulSet?.updateRevision &&
+      policy.heldOrdinals.includes(one.ordinal) &&
+      one.ordinal >= policy.partition,
+  );
+const notKept: Need = (_snapshot, policy, going) => going.every((one) => !kept(policy, one));
+/** Under OrderedReady management everybody above the batch is done but the primary and those that are held. */
+const batchesAbove: Need = (snapshot, policy, going) => {
+  const { cluster, statefulSet, members } = snapshot;
+  if (statefulSet?.podManagement !== 'OrderedReady' || off(policy, 'BatchNotComplete')) return true;
+  const size = room(snapshot, policy);
+  const next = Math.max(...going.map(({ ordinal }) => ordinal));
+  const top = cluster.replicas - size * Math.trunc((cluster.replicas - 1 - next) / size);
+  return members
+    .filter(
+      ({ ordinal }) => ordinal >= top && ordinal !== cluster.primaryIndex && !policy.heldOrdinals.includes(ordinal),
+    )
+    .every((one) => one.revision === statefulSet.updateRevision && !owes(snapshot, policy, one));
+};
 const oneOnly: Need = (_snapshot, _policy, going) => going.length === 1;
 const primaryOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal === cluster.primaryIndex);
 const replicaOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal !== cluster.primaryIndex);
@@ -68,6 +116,7 @@ const revisionStandsOrQuorumLost: Need = (snapshot, policy) =>
 function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
   const { memory, members, statefulSet } = snapshot;
   const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
+  if (off(policy, 'UpdateRevisionFailing')) return false;
   if (memory.proven || updated.some((one) => !owes(snapshot, policy, one))) return false;
   return updated.some((one) => {
     if (participates(snapshot, one) || one.leavingForSeconds !== null || lost(one)) return false;
@@ -76,27 +125,69 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   });
 }
 
-const standing = { applied, revisionStands };
-const calm = { ...standing, oneOnly, rolesRest, nobodyLeaves, nobodyOwes, noBackup };
-const healthyOnes = { ...calm, everybody, noForeignDemote, healthy, budgetAllows };
+const standing = { applied, revisionStands, notKept };
+const calm = { ...standing, slot, oneOnly, rolesRest, nobodyOwes, noBackup };
+const alone = { ...calm, nobodyLeaves };
+const healthyOnes = { ...calm, somebodyMayGo, noForeignDemote, healthy, budgetAllows };
+
+type Needs = Readonly<Record<string, Need>>;
 
 /** For every rule what it needs before it may take anybody; the compiler demands a line for each. */
-const needs: Readonly<Record<StepRule, Readonly<Record<string, Need>>>> = {
-  MemberDown: { down: allAre(down), revisionStandsOrQuorumLost },
-  MemberUnreachable: { ...standing, oneOnly, replicaOnly, everyOther, lost: allAre((_snapshot, one) => lost(one)) },
-  MemberNotParticipating: { ...calm, replicaOnly, primaryServesOrGraceOver, running },
-  PrimaryNotParticipating: { ...standing, oneOnly, primaryOnly, graceOver, majorityServes, running },
-  NobodyParticipates: { ...standing, nobodyServes, graceOver, reachable: allAre((_snapshot, one) => !lost(one)) },
-  MemberImpaired: { ...calm, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
-  ReplicaHealthy: { ...healthyOnes, replicaOnly },
-  PrimaryLast: { ...healthyOnes, primaryOnly, notTooManyTries },
-  SingleMember: { ...healthyOnes, primaryOnly, single: ({ cluster }) => cluster.replicas === 1 },
+const needs: Readonly<Record<StepRule, Needs>> = {
+  MemberDown: { down: allAre(down), revisionStandsOrQuorumLost, notKept },
+  MemberUnreachable: {
+    ...standing,
+    slot,
+    oneOnly,
+    replicaOnly,
+    everyOther,
+    lost: allAre((_snapshot, one) => lost(one)),
+  },
+  MemberNotParticipating: { ...alone, replicaOnly, primaryServesOrGraceOver, running },
+  PrimaryNotParticipating: { ...standing, slot, oneOnly, primaryOnly, graceOver, majorityServes, running },
+  NobodyParticipates: { ...standing, slot, nobodyServes, graceOver, reachable: allAre((_snapshot, one) => !lost(one)) },
+  MemberImpaired: { ...alone, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
+  ReplicaHealthy: { ...healthyOnes, replicaOnly, batchesAbove },
+  PrimaryLast: { ...healthyOnes, primaryOnly, notTooManyTries, approval, noneHeldBehind },
+  SingleMember: { ...healthyOnes, primaryOnly, approval, single: ({ cluster }) => cluster.replicas === 1 },
+  AlreadyUpdated: { never: () => false },
+};
+
+const replaced: Need = ({ members, statefulSet }, _policy, going) =>
+  members.every(
+    ({ ordinal, revision }) => going.some((one) => one.ordinal >= ordinal) || revision === statefulSet?.updateRevision,
+  );
+const unprotected: Need = ({ cluster }, _policy, going) =>
+  going.every(({ ordinal, preventDelete }) => ordinal !== cluster.primaryIndex || !preventDelete);
+const approvalOfPrimary: Need = (snapshot, policy, going) =>
+  going.every(({ ordinal }) => ordinal !== snapshot.cluster.primaryIndex) || approval(snapshot, policy, going);
+
+const lowered = { ...alone, noForeignDemote, replaced, unprotected, approvalOfPrimary };
+const withoutGates = {
+  applied,
+  revisionStands,
+  slot,
+  nobody: (_snapshot, _policy, going) => going.length === 0,
+} as Needs;
+const { nobodyOwes: _, ...loweredBroken } = lowered;
+
+/** The same of a lower partition. */
+const needsOfLowering: Readonly<Partial<Record<StepRule, Needs>>> = {
+  AlreadyUpdated: withoutGates,
+  ReplicaHealthy: { ...lowered, somebodyMayGo, healthy, budgetAllows },
+  MemberImpaired: { ...loweredBroken, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
+  MemberNotParticipating: {
+    ...loweredBroken,
+    everyOther,
+    away: allAre((snapshot, one) => !participates(snapshot, one)),
+  },
 };
 
 /** What the rule of a step needs and has not got. */
 export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Taking): readonly string[] {
   const going = snapshot.members.filter(({ ordinal }) => step.targets.some((target) => target.ordinal === ordinal));
-  return Object.entries(needs[step.rule])
+  const list = (step.kind === 'setPartition' ? needsOfLowering : needs)[step.rule] ?? { never: () => false };
+  return Object.entries(list)
     .filter(([, need]) => !need(snapshot, policy, going))
     .map(([name]) => `${step.rule} needs ${name}`);
 }

@@ -139,7 +139,7 @@ describe('members that run without participating', () => {
     'stay when the partition keeps them back': {
       given: stale().members(member(1).lagging()),
       wishes: { partition: 3 },
-      decides: holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2] }),
+      decides: holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2], held: [] }),
     },
   });
 });
@@ -263,7 +263,7 @@ describe('the primary dies while the template changes', () => {
     },
     'its pod is gone: nobody is deleted': {
       given: dead().missing(0),
-      decides: holds({ rule: 'MemberMissing', members: [0] }),
+      decides: holds({ rule: 'MemberMissing', members: [0], message: null }),
     },
     'it is back at the new revision and not yet ready: nobody is deleted': {
       given: dead().members(member(0).updated().starting()),

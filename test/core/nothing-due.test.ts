@@ -35,7 +35,7 @@ describe('when nothing is due', () => {
     },
     'it does not while a member is missing': {
       given: behind().missing(1),
-      decides: holds({ rule: 'MemberMissing', members: [1] }),
+      decides: holds({ rule: 'MemberMissing', members: [1], message: null }),
     },
     'it does not while MOCO has not applied the newest generation': {
       given: behind().mysqlCluster({ generation: 3 }),
@@ -52,12 +52,12 @@ describe('when nothing is due', () => {
     'the partition has been reached': {
       given: behind().members(member(0).stale(), member(1).stale()),
       wishes: { partition: 2 },
-      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], held: [] }),
     },
     'a partition above all ordinals stages the update': {
       given: cluster(3).templateChanged(),
       wishes: { partition: 5 },
-      decides: holds({ rule: 'PartitionReached', partition: 5, members: [0, 1, 2] }),
+      decides: holds({ rule: 'PartitionReached', partition: 5, members: [0, 1, 2], held: [] }),
     },
     'the partition is not said to be reached before the last updated member has settled': {
       given: cluster(3).members(member(0).stale(), member(2).settledFor(2)),
@@ -71,12 +71,12 @@ describe('when nothing is due', () => {
     'members below the partition stay even when they are down': {
       given: cluster(3).members(member(0).stale(), member(1).stale().down('CrashLoopBackOff')),
       wishes: { partition: 2 },
-      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1] }),
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], held: [] }),
     },
     'a partition that is no number keeps everybody': {
       given: cluster(3).templateChanged(),
       wishes: { partition: Number.NaN },
-      decides: holds({ rule: 'PartitionReached', partition: Number.NaN, members: [0, 1, 2] }),
+      decides: holds({ rule: 'PartitionReached', partition: Number.NaN, members: [0, 1, 2], held: [] }),
     },
   });
 });

@@ -19,7 +19,7 @@ describe('a rollout of three', () => {
     },
     'waits for the new pod to come': {
       given: stale().missing(2),
-      decides: holds({ rule: 'MemberMissing', members: [2] }),
+      decides: holds({ rule: 'MemberMissing', members: [2], message: null }),
     },
     'waits for the new member to participate': {
       given: stale().members(member(2).updated().starting()),
@@ -41,7 +41,7 @@ describe('a rollout of three', () => {
     'goes on with the next one': {
       given: stale().members(member(2).updated().settledFor(5)),
       decides: evicts('ReplicaHealthy', 1),
-      lookAgainInSeconds: null,
+      lookAgainInSeconds: 600,
     },
     'goes on at once with minReadySeconds 0': {
       given: stale().members(member(2).updated().settledFor(0)),

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { HoldRule, StepKind, StepRule, TakeBackReason } from '../../src/core/decision.ts';
 import type { MemberState } from '../../src/core/member.ts';
+import { overridable } from '../../src/core/overrides.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -17,6 +18,7 @@ const holdRules: Readonly<Record<HoldRule, true>> = {
   StatefulSetNotObserved: true,
   AwaitingOwnWrite: true,
   FeatureGateOff: true,
+  HandedBack: true,
   ReconciliationStopped: true,
   ClusteringStopped: true,
   Offline: true,
@@ -37,14 +39,18 @@ const holdRules: Readonly<Record<HoldRule, true>> = {
   MemberUnreachable: true,
   AwaitingFailover: true,
   AwaitingRecovery: true,
+  AwaitingFleetSlot: true,
   MemberLeaving: true,
   MemberStuckTerminating: true,
   NotEnoughAcknowledging: true,
   BackupRunning: true,
   UpdatedMemberNotParticipating: true,
+  BatchNotComplete: true,
   BudgetUsed: true,
   ClusterNotHealthy: true,
   BlockedByPDB: true,
+  AwaitingApproval: true,
+  PrimaryWaitsForHeld: true,
   SwitchoverFailing: true,
   PartitionReached: true,
 };
@@ -58,6 +64,7 @@ const stepRules: Readonly<Record<StepRule, StepKind>> = {
   ReplicaHealthy: 'evict',
   PrimaryLast: 'demote',
   SingleMember: 'evict',
+  AlreadyUpdated: 'setPartition',
 };
 const takeBackReasons: Readonly<Record<Exclude<TakeBackReason, HoldRule>, true>> = {
   NoLongerPrimary: true,
@@ -112,16 +119,19 @@ describe('SPEC.md', () => {
     expect(states.toSorted()).to.deep.equal(Object.keys(memberStates).sort());
   });
 
-  it('has the procedure line by line in the order of the code', () => {
-    const code = read('src/core/decide.ts');
-    const chain = /const procedure[^[]*\[\] = \[\n(.*?)\n\];/s.exec(code)?.[1] ?? '';
-    const lines = chain.split('\n').map((line) => /held\((\w+)\(|^\s*(\w+),/.exec(line)?.slice(1).find(Boolean));
-    expect(names('Procedure')).to.deep.equal(lines);
-  });
+  for (const [heading, procedure] of Object.entries({ Procedure: 'onDelete', 'Partition mode': 'partition' })) {
+    it(`has the procedure line by line in the order of the code: ${procedure}`, () => {
+      const code = read('src/core/decide.ts');
+      const chain = new RegExp(`const ${procedure}: [^=]*= \\[\\n(.*?)\\n\\];`, 's').exec(code)?.[1] ?? '';
+      const lines = chain.split('\n').map((line) => /held\((\w+)\(|^\s*(\w+),/.exec(line)?.slice(1).find(Boolean));
+      expect(lines).not.to.deep.equal([undefined]);
+      expect(names(heading)).to.deep.equal(lines);
+    });
+  }
 
   it('has the holds of each chain in the order of the code', () => {
     const code = read('src/core/holds.ts');
-    for (const chain of ['untouchable', 'everything', 'everythingButRepairs']) {
+    for (const chain of ['untouchable', 'everything', 'unfinished']) {
       const body = new RegExp(`const ${chain}: [^=]*= \\[\\n(.*?)\\n\\];`, 's').exec(code)?.[1] ?? '';
       const rules = [...body.matchAll(/^\s*(\w+),/gm)].map(
         ([, name = '']) => name.charAt(0).toUpperCase() + name.slice(1),
@@ -129,6 +139,12 @@ describe('SPEC.md', () => {
       expect(rules, chain).not.to.deep.equal([]);
       expect(names('Holds').filter((rule) => rules.includes(rule))).to.deep.equal(rules);
     }
+  });
+
+  it('marks the holds that the user can switch off, and no other', () => {
+    const marked = rows('Holds').flatMap(([cell, meaning]) => (meaning?.startsWith('◇ ') ? (named(cell) ?? []) : []));
+    const expected = Object.entries(overridable).flatMap(([rule, yes]) => (yes ? [rule] : []));
+    expect(marked.toSorted()).to.deep.equal(expected.toSorted());
   });
 
   it('numbers its invariants and points to files and functions that exist', () => {

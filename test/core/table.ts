@@ -33,6 +33,10 @@ export const takesBack = (ordinal: number, reason: TakeBackReason): Verdict => (
   step: { kind: 'undemote', ordinals: [ordinal], reason, demoted: reason !== 'MarkAlone' },
 });
 export const setsStrategy: Verdict = { step: { kind: 'setStrategy' } };
+/** Partition mode: a lower partition, and the members that the StatefulSet takes then. */
+export const lowers = (rule: StepRule, partition: number, ...ordinals: readonly number[]): Verdict => ({
+  step: { kind: 'setPartition', rule, partition, ordinals },
+});
 export const promotes = (replicas: number): Verdict => ({
   step: { kind: 'promoteRevision', revision: revisionAfter, replicas },
 });

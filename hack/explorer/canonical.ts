@@ -1,0 +1,64 @@
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import type { World } from './world.ts';
+
+const { Health } = c;
+
+/** What follows from a move by itself, and what no longer means anything and so has one value. */
+export function canonical(before: c.Cells, after: c.Cells, world: World): void {
+  const n = facts.replicasOf(after, world);
+  const index = after[c.INDEX] as number;
+  const moved = index !== before[c.INDEX];
+  let demoted = false;
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    const health = after[c.HEALTH + ordinal];
+    if (health === Health.Missing || health === Health.Leaving || health === Health.Ending) {
+      after[c.REVISION + ordinal] = 0;
+      after[c.SETTLED + ordinal] = 0;
+      after[c.DEMOTE + ordinal] = c.Demote.None;
+      continue;
+    }
+    if (moved && (ordinal === index || ordinal === before[c.INDEX])) after[c.SETTLED + ordinal] = 0;
+    const updated = after[c.REVISION + ordinal] === after[c.TARGET];
+    if (health === Health.Young && !updated) after[c.HEALTH + ordinal] = Health.Serving;
+    if (health === Health.Serving && updated && after[c.SETTLED + ordinal] === 0) after[c.HEALTH + ordinal] = Health.Young;
+    if (facts.isDemoted(after, ordinal)) demoted = true;
+  }
+  const serves = facts.participates(after, index);
+  if (moved || serves !== facts.participates(before, index)) after[c.GRACE] = 0;
+  if (serves && after[c.STATUS] !== c.Status.Poor) after[c.GRACE] = 0;
+  if (!demoted) after[c.TIMEOUT] = 0;
+  const process = after[c.HEALTH + index];
+  if (after[c.LEAD] === c.Lead.Open && !facts.answers(after, index) && process !== Health.Unreachable) {
+    after[c.LEAD] = c.Lead.Closed;
+  }
+  if (after[c.PHASE] !== c.Phase.Switchover) after[c.TO] = 0;
+  if (after[c.PROVEN] !== 0) after[c.TAKEN] = 0;
+  if (after[c.STUCK] !== 0) {
+    const quorum = facts.count(after, n, facts.participates) >= facts.majorityOf(n);
+    if (quorum || after[c.PROVEN] !== 0) after[c.STUCK] = 0;
+  }
+  if (!world.families.has('budget')) after[c.OPEN] = facts.budgetAllows(after, n) ? 1 : 0;
+  if (after[c.PREVENT] !== 0 && (moved || facts.isMissing(after, index))) after[c.PREVENT] = 0;
+  if (after[c.INTENT] !== 0 && world.preconditions) forgetTouched(before, after, n);
+}
+
+/** A pod that has changed in any way has another resourceVersion: a write that expects the one before is refused. */
+function forgetTouched(before: c.Cells, after: c.Cells, replicas: number): void {
+  for (let ordinal = 0; ordinal < replicas; ordinal++) {
+    if (isTouched(before, after, ordinal)) after[c.INTENDED] = (after[c.INTENDED] as number) & ~(1 << ordinal);
+  }
+}
+
+export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boolean {
+  // minReadySeconds passing is the one change that no pod shows.
+  const [was, is] = [before[c.HEALTH + ordinal], after[c.HEALTH + ordinal]];
+  const onlyAged = was === Health.Young && is === Health.Serving;
+  const onlyIdle = was === Health.Starting && is === Health.Idle;
+  return (
+    (was !== is && !onlyAged && !onlyIdle) ||
+    before[c.REVISION + ordinal] !== after[c.REVISION + ordinal] ||
+    before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] ||
+    before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal]
+  );
+}

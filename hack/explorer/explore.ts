@@ -1,0 +1,288 @@
+import * as c from './cells.ts';
+import { isDisruptive, perform, untouched } from './controller.ts';
+import { type Decide, Decisions, type Verdict } from './decisions.ts';
+import { environmentMoves } from './environment.ts';
+import { type Invariant, judge, judgeState } from './judge.ts';
+import { Layout } from './layout.ts';
+import { StateTable } from './state-table.ts';
+import { isFirstRead, isLastRead } from './reads.ts';
+import { moco, Successors } from './successors.ts';
+import { beginnings, type World } from './world.ts';
+import * as facts from './facts.ts';
+
+/** A controller that is wrong on purpose, and what is then to be found. */
+export interface Broken {
+  readonly decide?: Decide;
+  /** Acts on what it once decided, however long ago. */
+  readonly unconfirmed?: boolean;
+  /** Leaves uid and resourceVersion out. */
+  readonly unconditional?: boolean;
+  /** Takes the next step whatever intent it finds. */
+  readonly unfenced?: boolean;
+  /** The one invariant that is looked for; others are passed over. */
+  readonly wanted?: Invariant;
+}
+
+export interface Bounds {
+  /** Ends the exploration, unfinished, after so many states. */
+  readonly states?: number;
+}
+
+/** How it came about: from a beginning, state by state, then what happened within one confirmation. */
+export interface Counterexample {
+  readonly invariant: Invariant;
+  readonly path: readonly c.Cells[];
+  readonly window: readonly c.Cells[];
+  readonly verdict: Verdict;
+}
+
+export interface Findings {
+  readonly states: number;
+  readonly transitions: number;
+  /** Disruptions whose condition ceased to hold between their confirmation and their commit. */
+  readonly races: number;
+  readonly steps: number;
+  /** Different sets of facts that were decided on. */
+  readonly decisions: number;
+  /** Every state has been looked at. */
+  readonly finished: boolean;
+  readonly counterexample: Counterexample | null;
+}
+
+const intents: readonly Verdict['kind'][] = ['delete', 'evict', 'demote', 'undemote', 'setPartition'];
+
+const nothing: Verdict = {
+  kind: 'none',
+  targets: 0,
+  rule: null,
+  reason: null,
+  demoted: false,
+  partition: -1,
+  hold: null,
+  stale: 0,
+  proven: false,
+  complete: false,
+};
+
+/** Every state that can be reached, breadth first, so that the first counterexample is a shortest one. */
+export class Exploration {
+  readonly world: World;
+  readonly layout: Layout;
+  readonly table: StateTable;
+  readonly decisions: Decisions;
+  readonly #broken: Broken;
+  #parents = new Int32Array(1 << 16);
+  #transitions = 0;
+  #races = 0;
+  #steps = 0;
+  #found: Counterexample | null = null;
+  #at = 0;
+  readonly #key: Int32Array;
+  readonly #first = new Successors();
+  readonly #second = new Successors();
+  /** Of the moves between a decision and its commit. */
+  readonly #between = [new Successors(), new Successors(), new Successors()] as const;
+  readonly #after = new Uint8Array(c.cellCount);
+
+  constructor(world: World, broken: Broken = {}) {
+    this.world = world;
+    this.layout = new Layout(world);
+    this.table = new StateTable(this.layout.words);
+    this.decisions = new Decisions(world, this.layout, broken.decide);
+    this.#broken = broken;
+    this.#key = new Int32Array(this.layout.words);
+  }
+
+  run({ states = Number.POSITIVE_INFINITY }: Bounds = {}): Findings {
+    const begin = beginnings(this.world);
+    const [like] = begin;
+    if (like === undefined) throw new Error('expected a world to have a beginning, got none');
+    for (const cells of begin) this.#reach(cells, -1);
+    const cells = like.slice();
+    for (; this.#at < this.table.count && this.#found === null && this.table.count < states; this.#at++) {
+      this.state(this.#at, cells);
+      this.#visit(cells);
+    }
+    return {
+      states: this.table.count,
+      transitions: this.#transitions,
+      races: this.#races,
+      steps: this.#steps,
+      decisions: this.decisions.asked,
+      finished: this.#at === this.table.count,
+      counterexample: this.#found,
+    };
+  }
+
+  /** Unpacks a state; cells that never vary keep what `cells` has. */
+  state(number: number, cells: c.Cells): void {
+    this.table.read(number, this.#key);
+    this.layout.unpack(this.#key, cells);
+    if (!this.world.families.has('budget')) {
+      cells[c.OPEN] = facts.budgetAllows(cells, facts.replicasOf(cells, this.world)) ? 1 : 0;
+    }
+  }
+
+  numberOf(cells: c.Cells): number {
+    this.layout.pack(cells, 0, this.#key);
+    return this.table.find(this.#key);
+  }
+
+  /** The states from a beginning to this one. */
+  pathTo(number: number): readonly c.Cells[] {
+    const path: c.Cells[] = [];
+    for (let at = number; at >= 0; at = this.#parents[at] as number) {
+      const cells = (beginnings(this.world)[0] as c.Cells).slice();
+      this.state(at, cells);
+      path.push(cells);
+    }
+    return path.toReversed();
+  }
+
+  #reach(cells: c.Cells, parent: number): void {
+    this.#transitions++;
+    this.layout.pack(cells, 0, this.#key);
+    const number = this.table.add(this.#key);
+    if (number >= 0) return;
+    if (~number >= this.#parents.length) {
+      const grown = new Int32Array(this.#parents.length * 2);
+      grown.set(this.#parents);
+      this.#parents = grown;
+    }
+    this.#parents[~number] = parent;
+  }
+
+  #visit(zero: c.Cells): void {
+    const { world, decisions } = this;
+    const now = decisions.of(zero, zero, zero);
+    const wrong = judgeState(now, zero, world);
+    if (wrong !== null && (this.#broken.wanted ?? wrong) === wrong) return this.#find(wrong, [zero], now);
+    environmentMoves(zero, world, this.#first);
+    for (let one = 0; one < this.#first.count; one++) this.#reach(this.#first.states[one] as c.Cells, this.#at);
+    if (now.proven && zero[c.PROVEN] === 0) {
+      this.#after.set(zero);
+      this.#after[c.PROVEN] = 1;
+      this.#after[c.TAKEN] = 0;
+      this.#reach(this.#after, this.#at);
+    }
+    if (zero[c.INTENT] !== 0) {
+      this.#lateWrite(zero);
+      if (!this.#broken.unfenced) return;
+    }
+    if (isDisruptive(now)) this.#commit(now, zero, [zero], 2);
+    else if (now.kind === 'undemote') this.#act(now, [zero]);
+    for (let one = 0; one < this.#first.count && this.#found === null; one++) {
+      this.#confirmAcross(zero, this.#first.states[one] as c.Cells, now);
+    }
+  }
+
+  /** Reads that lie on both sides of one move or two. */
+  #confirmAcross(zero: c.Cells, one: c.Cells, now: Verdict): void {
+    const { decisions, world } = this;
+    const lastMoved = isLastRead(zero, one);
+    const aroundMoved = isFirstRead(zero, one);
+    if (lastMoved) {
+      const verdict = decisions.of(zero, zero, one);
+      if (verdict !== now && isDisruptive(verdict) && this.#stands(verdict, zero, one)) {
+        this.#commit(verdict, one, [zero, one], 1);
+      }
+    }
+    if (aroundMoved) {
+      const verdict = decisions.of(zero, one, one);
+      if (isDisruptive(verdict)) this.#commit(verdict, one, [zero, one], 1);
+    }
+    environmentMoves(one, world, this.#second, aroundMoved ? 'all' : 'last read');
+    const second = this.#second;
+    for (let two = 0; two < second.count && this.#found === null; two++) {
+      const last = second.states[two] as c.Cells;
+      if (((second.kinds[two] as number) & moco) !== 0 && isLastRead(one, last)) {
+        this.#confirmed(decisions.of(zero, zero, last), [zero, one, last], 0);
+        if (aroundMoved) this.#confirmed(decisions.of(zero, one, last), [zero, one, last], 1);
+      }
+      if (aroundMoved) this.#confirmed(decisions.of(zero, last, last), [zero, one, last], 2);
+    }
+  }
+
+  /** The pods were read at `read` of the path, and the step is done at its end. */
+  #confirmed(verdict: Verdict, path: readonly c.Cells[], read: number): void {
+    if (!isDisruptive(verdict)) return;
+    for (let at = read + 1; at < path.length; at++) {
+      if (!this.#stands(verdict, path[at - 1] as c.Cells, path[at] as c.Cells)) return;
+    }
+    this.#act(verdict, path);
+  }
+
+  #stands(verdict: Verdict, before: c.Cells, after: c.Cells): boolean {
+    return this.#broken.unconditional === true || untouched(before, after, verdict);
+  }
+
+  /** Done at once, or after at most so many moves that leave its pods alone. */
+  #commit(verdict: Verdict, at: c.Cells, path: readonly c.Cells[], moves: number): void {
+    if (this.#found !== null) return;
+    if (this.world.families.has('late-write')) this.#intend(verdict, at);
+    this.#act(verdict, path);
+    if (moves === 0) return;
+    const next = this.#between[moves] as Successors;
+    environmentMoves(at, this.world, next);
+    for (let number = 0; number < next.count; number++) {
+      const state = next.states[number] as c.Cells;
+      if (this.#stands(verdict, at, state)) this.#commitLater(verdict, state, [...path, state], moves - 1);
+    }
+  }
+
+  #commitLater(verdict: Verdict, at: c.Cells, path: readonly c.Cells[], moves: number): void {
+    if (this.#found !== null) return;
+    if (moves > 0) this.#commit(verdict, at, path, moves);
+    else this.#act(verdict, path);
+  }
+
+  #act(verdict: Verdict, path: readonly c.Cells[]): void {
+    const now = path.at(-1) as c.Cells;
+    const window = this.#broken.unconfirmed ? [now] : path;
+    const { violated, race, taken } = judge(verdict, window, this.world, this.#broken.wanted ?? null);
+    const twice = now[c.INTENT] !== 0 && now[c.INTENDED] !== 0 && isDisruptive(verdict);
+    if (race) this.#races++;
+    if (violated !== null) return this.#find(violated, path, verdict);
+    if (twice && (this.#broken.wanted ?? 'I1') === 'I1') return this.#find('I1', path, verdict);
+    this.#steps++;
+    perform(verdict, now, this.#after, this.world, taken);
+    if (now[c.INTENT] !== 0 && isDisruptive(verdict)) {
+      this.#after[c.INTENT] = 0;
+      this.#after[c.INTENDED] = 0;
+    }
+    this.#reach(this.#after, this.#at);
+  }
+
+  /** Written down, and then its author dies or its request is slow. */
+  #intend(verdict: Verdict, at: c.Cells): void {
+    this.#after.set(at);
+    this.#after[c.INTENT] = intents.indexOf(verdict.kind) + 1;
+    this.#after[c.INTENDED] = verdict.targets;
+    // The status that carries the intent carries these too.
+    if (verdict.rule === 'MemberDown') this.#after[c.TAKEN] = (this.#after[c.TAKEN] as number) | verdict.targets;
+    if (verdict.proven) this.#after[c.PROVEN] = 1;
+    if (this.#after[c.PROVEN] === 1) this.#after[c.TAKEN] = 0;
+    this.#reach(this.#after, this.#at);
+  }
+
+  #lateWrite(zero: c.Cells): void {
+    const targets = zero[c.INTENDED] as number;
+    if (targets === 0) return;
+    const kind = intents[(zero[c.INTENT] as number) - 1] as Verdict['kind'];
+    const rule = kind === 'delete' ? 'MemberNotParticipating' : null;
+    const partition = kind === 'setPartition' ? (zero[c.PARTITION] as number) - 1 : -1;
+    const verdict: Verdict = { ...nothing, kind, targets, rule, partition, demoted: kind === 'undemote' };
+    if (this.#broken.unconditional) {
+      const { violated } = judge({ ...verdict, rule: null }, [zero], this.world, 'I5');
+      if (violated !== null) return this.#find(violated, [zero], verdict);
+    }
+    perform(verdict, zero, this.#after, this.world, 0);
+    this.#after[c.INTENT] = 0;
+    this.#after[c.INTENDED] = 0;
+    this.#reach(this.#after, this.#at);
+  }
+
+  #find(invariant: Invariant, window: readonly c.Cells[], verdict: Verdict): void {
+    this.#found ??= { invariant, path: this.pathTo(this.#at), window: window.map((cells) => cells.slice()), verdict };
+  }
+}

@@ -1,0 +1,105 @@
+import * as c from './cells.ts';
+import { membersBeforeScaling, type World } from './world.ts';
+
+// What is true of one state. All of it in the words of the design; nothing here decides.
+
+const { Health } = c;
+
+export const healthOf = (cells: c.Cells, ordinal: number): number => cells[c.HEALTH + ordinal] as number;
+
+/** `spec.replicas` of the MySQLCluster. */
+export function replicasOf(cells: c.Cells, world: World): number {
+  return cells[c.SCALE] === c.Scale.Before ? membersBeforeScaling(world) : world.replicas;
+}
+
+/** `spec.replicas` of the StatefulSet, which MOCO changes after the MySQLCluster's. */
+export function podsWanted(cells: c.Cells, world: World): number {
+  return cells[c.SCALE] === c.Scale.Done ? world.replicas : membersBeforeScaling(world);
+}
+
+export function isErrant(cells: c.Cells, ordinal: number): boolean {
+  return ((cells[c.ERRANT] as number) & (1 << ordinal)) !== 0;
+}
+
+/** Container mysqld is ready, and nobody has anything against the pod. */
+export function participates(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  return (
+    (health === Health.Serving || health === Health.Young || health === Health.Impaired) && !isErrant(cells, ordinal)
+  );
+}
+
+/** Participates, and no container of it fails. */
+export function isWell(cells: c.Cells, ordinal: number): boolean {
+  return participates(cells, ordinal) && healthOf(cells, ordinal) !== Health.Impaired;
+}
+
+/** Its condition Ready is True. */
+export function isReady(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Serving || health === Health.Young || health === Health.Leaving;
+}
+
+/** MOCO and the other members get an answer from its mysqld. */
+export function answers(cells: c.Cells, ordinal: number): boolean {
+  switch (healthOf(cells, ordinal)) {
+    case Health.Up:
+    case Health.Lagging:
+    case Health.Young:
+    case Health.Serving:
+    case Health.Retrying:
+    case Health.Leaving:
+    case Health.Impaired:
+      return true;
+    default:
+      return false;
+  }
+}
+
+export const isLeaving = (cells: c.Cells, ordinal: number): boolean => {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Leaving || health === Health.Ending;
+};
+
+export const isMissing = (cells: c.Cells, ordinal: number): boolean => healthOf(cells, ordinal) === Health.Missing;
+
+export const isUpdated = (cells: c.Cells, ordinal: number): boolean =>
+  cells[c.REVISION + ordinal] === cells[c.TARGET];
+
+/** Its revision is the one that never starts. */
+export function isBad(cells: c.Cells, ordinal: number): boolean {
+  return cells[c.BAD] !== 0 && cells[c.REVISION + ordinal] === cells[c.BAD];
+}
+
+/** Takes part in acknowledging commits, as far as can be known. */
+export function canAcknowledge(cells: c.Cells, ordinal: number): boolean {
+  if (isErrant(cells, ordinal)) return false;
+  const health = healthOf(cells, ordinal);
+  if (health === Health.Serving || health === Health.Young || health === Health.Impaired) return true;
+  return (health === Health.Up || health === Health.Lagging) && !isUpdated(cells, ordinal);
+}
+
+export function count(cells: c.Cells, replicas: number, holds: (cells: c.Cells, ordinal: number) => boolean): number {
+  let counted = 0;
+  for (let ordinal = 0; ordinal < replicas; ordinal++) if (holds(cells, ordinal)) counted++;
+  return counted;
+}
+
+export const majorityOf = (replicas: number): number => Math.floor(replicas / 2) + 1;
+
+/** What the disruption controller would compute: one more may go by eviction. */
+export function budgetAllows(cells: c.Cells, replicas: number): boolean {
+  if (replicas < 3) return false;
+  return cells[c.BACKUP] === 0 && count(cells, replicas, isWellReady) > replicas - Math.floor(replicas / 2);
+}
+
+const isWellReady = (cells: c.Cells, ordinal: number): boolean => {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Serving || health === Health.Young;
+};
+
+/** Somebody's wish that this member be primary no more, MOCO's to fulfil. */
+export function isDemoted(cells: c.Cells, ordinal: number): boolean {
+  const demote = cells[c.DEMOTE + ordinal];
+  return demote !== c.Demote.None && demote !== c.Demote.MarkAlone;
+}

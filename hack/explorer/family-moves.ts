@@ -1,0 +1,104 @@
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import { benign, moco, type Successors } from './successors.ts';
+import type { World } from './world.ts';
+
+const { Health, Scale, Stage } = c;
+
+/** What the families add to the base model. */
+export function familyMoves(
+  cells: c.Cells,
+  world: World,
+  out: Successors,
+  fails: (state: c.Cells) => boolean,
+): void {
+  const has = (family: Parameters<World['families']['has']>[0]): boolean => world.families.has(family);
+  const n = facts.replicasOf(cells, world);
+  const set = (at: number, value: number, kind: number): c.Cells => {
+    const next = out.add(cells, kind);
+    next[at] = value;
+    return next;
+  };
+  if (has('budget')) {
+    // A backup closes the budget in its spec; the disruption controller follows, whenever it does.
+    const backs = set(c.BACKUP, 1 - (cells[c.BACKUP] as number), cells[c.BACKUP] === 1 ? benign : 0);
+    backs[c.COMPUTED] = 0;
+    const allows = facts.budgetAllows(cells, n) ? 1 : 0;
+    if (cells[c.COMPUTED] === 0 || cells[c.OPEN] !== allows) set(c.COMPUTED, 1, benign)[c.OPEN] = allows;
+  }
+  if (has('prevent-delete')) {
+    set(c.PREVENT, 1 - (cells[c.PREVENT] as number), cells[c.PREVENT] === 1 ? benign | moco : moco);
+  }
+  if (has('errant')) {
+    for (let ordinal = 0; ordinal < n; ordinal++) {
+      if (ordinal === cells[c.INDEX]) continue;
+      const errant = facts.isErrant(cells, ordinal);
+      const next = set(c.ERRANT, (cells[c.ERRANT] as number) ^ c.bit(ordinal), errant ? benign | moco : moco);
+      if (!errant && !(facts.answers(cells, ordinal) && fails(next))) out.drop();
+    }
+  }
+  if (has('scaling') && cells[c.SCALE] !== Scale.Done) {
+    set(c.SCALE, (cells[c.SCALE] as number) + 1, benign);
+  }
+  if (has('template')) templateMoves(cells, out);
+  if (has('user')) {
+    set(c.PAUSED, 1 - (cells[c.PAUSED] as number), cells[c.PAUSED] === 1 ? benign : 0);
+    set(c.HELD, 1 - (cells[c.HELD] as number), cells[c.HELD] === 1 ? benign : 0);
+    if (cells[c.APPROVED] === 0) set(c.APPROVED, 1, benign);
+  }
+  if (has('foreign-demote')) {
+    for (let ordinal = 0; ordinal < n; ordinal++) {
+      if (facts.isMissing(cells, ordinal) || facts.isLeaving(cells, ordinal)) continue;
+      const demote = cells[c.DEMOTE + ordinal];
+      if (demote === c.Demote.Foreign) set(c.DEMOTE + ordinal, c.Demote.None, benign);
+      else if (demote === c.Demote.None && !fails(set(c.DEMOTE + ordinal, c.Demote.Foreign, 0))) out.drop();
+    }
+  }
+  if (has('partition-mode')) rollingUpdate(cells, n, out);
+  if (has('late-write') && cells[c.INTENT] !== 0) {
+    // Whoever wrote the intent has died, or its request is still on the way.
+    const voided = set(c.INTENT, 0, benign);
+    voided[c.INTENDED] = 0;
+  }
+}
+
+/** The user changes the template, MOCO applies it, and the StatefulSet controller sees it. */
+function templateMoves(cells: c.Cells, out: Successors): void {
+  if (cells[c.STAGE] === Stage.Asked) out.add(cells, benign | moco)[c.STAGE] = Stage.Applied;
+  if (cells[c.STAGE] === Stage.Applied) {
+    const next = out.add(cells, benign);
+    next[c.STAGE] = Stage.Settled;
+    next[c.TARGET] = next[c.WANTED] as number;
+    newRevision(next);
+  }
+  if ((cells[c.CHANGES] as number) >= 2) return;
+  for (let revision = 0; revision < 3; revision++) {
+    if (revision === cells[c.WANTED]) continue;
+    const next = out.add(cells, moco);
+    next[c.WANTED] = revision;
+    next[c.STAGE] = Stage.Asked;
+    next[c.CHANGES] = (next[c.CHANGES] as number) + 1;
+  }
+}
+
+/** What is remembered is remembered of one revision. */
+function newRevision(next: c.Cells): void {
+  for (const at of [c.PROVEN, c.TAKEN, c.TRIES, c.WAITED, c.STUCK]) next[at] = 0;
+  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+    const demote = next[c.DEMOTE + ordinal];
+    if (demote === c.Demote.Ours) next[c.DEMOTE + ordinal] = c.Demote.OursForAnother;
+  }
+}
+
+/** The StatefulSet's own rolling update: from the top down to the partition, and none while one above is not well. */
+function rollingUpdate(cells: c.Cells, n: number, out: Successors): void {
+  for (let ordinal = n - 1; ordinal >= (cells[c.PARTITION] as number); ordinal--) {
+    if (facts.isMissing(cells, ordinal) || facts.isLeaving(cells, ordinal)) return;
+    if (!facts.isUpdated(cells, ordinal)) {
+      const next = out.add(cells, benign);
+      next[c.HEALTH + ordinal] = facts.answers(cells, ordinal) ? Health.Leaving : Health.Ending;
+      return;
+    }
+    if (!facts.isReady(cells, ordinal)) return;
+  }
+}

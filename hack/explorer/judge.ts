@@ -1,0 +1,188 @@
+import * as c from './cells.ts';
+import type { Verdict } from './decisions.ts';
+import * as facts from './facts.ts';
+import type { World } from './world.ts';
+
+// The invariants as SPEC.md numbers them, judged on the truth and not on what was read. Every one is a condition of a
+// moment: a violation is a disruption whose condition held at no moment between the start of its confirmation and its
+// commit; one that ceased to hold within that window is a race.
+
+export type Invariant = 'I1' | 'I2' | 'I2b' | 'I3' | 'I4' | 'I5' | 'I7' | 'I8' | 'I11' | 'I12' | 'wish' | 'protected';
+
+interface Moment {
+  readonly cells: c.Cells;
+  readonly world: World;
+  readonly n: number;
+  readonly target: number;
+  readonly verdict: Verdict;
+}
+
+type Condition = (moment: Moment) => boolean;
+
+const others = ({ cells, n, target, verdict }: Moment, holds: (cells: c.Cells, ordinal: number) => boolean): number => {
+  let counted = 0;
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    if (ordinal !== target && (verdict.targets & (1 << ordinal)) === 0 && holds(cells, ordinal)) counted++;
+  }
+  return counted;
+};
+
+/** A role change that MOCO has not finished: the new primary doesn't take writes yet. */
+const isMoving = (cells: c.Cells): boolean => cells[c.LEAD] === c.Lead.Moved || cells[c.LEAD] === c.Lead.Repointed;
+
+const quorumStays: Condition = (moment) =>
+  moment.n < 3 ||
+  !facts.participates(moment.cells, moment.target) ||
+  others(moment, facts.participates) >= facts.majorityOf(moment.n);
+
+const floorStays: Condition = (moment) => {
+  const { cells, n, target } = moment;
+  const index = cells[c.INDEX] as number;
+  if (!facts.canAcknowledge(cells, target)) return true;
+  const leads = facts.canAcknowledge(cells, index);
+  if (cells[c.GRACE] === 1 && !facts.participates(cells, index) && !leads) return true;
+  return leads && others(moment, facts.canAcknowledge) >= facts.majorityOf(n);
+};
+
+const handedOver: Condition = ({ cells, n, target }) =>
+  n === 1 || !facts.isWell(cells, target) || (target !== cells[c.INDEX] && !isMoving(cells));
+
+const notWell: Condition = ({ cells, target }) => !facts.isWell(cells, target);
+
+const stale: Condition = ({ cells, target }) => !facts.isUpdated(cells, target);
+
+const unprotected: Condition = ({ cells, target }) => target !== cells[c.INDEX] || cells[c.PREVENT] === 0;
+
+const wished: Condition = ({ cells, target, world }) =>
+  target >= world.policy.partition &&
+  cells[c.PAUSED] === 0 &&
+  !(cells[c.HELD] === 1 && target === world.replicas - 1);
+
+const approved: Condition = ({ cells }) => cells[c.APPROVED] === 1;
+
+const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
+
+const fullHouse: Condition = ({ cells, n }) => facts.count(cells, n, facts.participates) === n;
+
+function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly [Invariant, Condition])[] {
+  const onDelete = world.policy.mode === 'OnDelete';
+  const user = world.families.has('user');
+  switch (kind) {
+    case 'delete':
+      return [
+        ['I2', quorumStays],
+        ['I3', handedOver],
+        ['I4', notWell],
+        ['I5', stale],
+        ['wish', wished],
+        ['protected', unprotected],
+        ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
+      ];
+    case 'evict':
+      return [
+        ['I2', quorumStays],
+        ['I3', handedOver],
+        ['I5', stale],
+        ['wish', wished],
+        ['protected', unprotected],
+      ];
+    case 'demote':
+      return [
+        ['I2', fullHouse],
+        ['I3', isPrimary],
+        ['I5', stale],
+        ['wish', wished],
+        ...(user ? ([['wish', approved]] as const) : []),
+      ];
+    case 'setPartition':
+      return onDelete ? [] : [['I2', quorumStays], ['I5', stale], ['wish', wished], ['protected', unprotected]];
+    default:
+      return [];
+  }
+}
+
+export interface Judgement {
+  readonly violated: Invariant | null;
+  /** A condition ceased to hold within the window. */
+  readonly race: boolean;
+  /** Targets that participated at every moment of the window. */
+  readonly taken: number;
+}
+
+const clean: Judgement = { violated: null, race: false, taken: 0 };
+
+/** `path` is every state from the start of the confirmation to the commit. `wanted` looks for one invariant only. */
+export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, wanted: Invariant | null): Judgement {
+  const conditions = conditionsOf(verdict, world);
+  if (conditions.length === 0) return clean;
+  let race = false;
+  let taken = 0;
+  const now = path.at(-1) as c.Cells;
+  for (let target = 0; target < c.mostMembers; target++) {
+    if ((verdict.targets & (1 << target)) === 0 || facts.isLeaving(now, target)) continue;
+    for (const [invariant, holds] of conditions) {
+      if (holds({ cells: now, world, n: facts.replicasOf(now, world), target, verdict })) continue;
+      const held = path.some((cells) => holds({ cells, world, n: facts.replicasOf(cells, world), target, verdict }));
+      if (held) race = true;
+      else if (wanted === null || wanted === invariant) return { violated: invariant, race: false, taken };
+    }
+    if (verdict.kind !== 'demote' && path.every((cells) => facts.participates(cells, target))) taken++;
+  }
+  const limit = world.families.has('two-at-once') ? 2 : 1;
+  if (taken > 0 && now[c.BAD] !== 0 && (now[c.LOST] as number) + taken > limit && now[c.TARGET] === now[c.BAD]) {
+    if (wanted === null || wanted === 'I7') return { violated: 'I7', race: false, taken };
+  }
+  return { violated: null, race, taken };
+}
+
+/** What has to be true of a state and of what is decided on it, read without anything in between. */
+export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Invariant | null {
+  if (verdict.kind === 'none' && verdict.hold === null && verdict.stale > 0) return 'I11';
+  if ((cells[c.MOVES] as number) > 1) return 'I8';
+  if (world.countMoves && cells[c.MOVES] === 1 && world.policy.partition > 0) return judgeKept(cells, world);
+  const overdue = demotionOverdue(cells, world);
+  return overdue && verdict.kind !== 'undemote' ? 'I12' : null;
+}
+
+/** The primary that a rollout began with lies below the partition, and yet another one leads. */
+function judgeKept(cells: c.Cells, world: World): Invariant | null {
+  const kept = facts.count(cells, world.policy.partition, (at, ordinal) => facts.isUpdated(at, ordinal)) > 0;
+  return kept ? 'I8' : null;
+}
+
+/** A demotion of ours whose reason is gone. */
+function demotionOverdue(cells: c.Cells, world: World): boolean {
+  const n = facts.replicasOf(cells, world);
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    const demote = cells[c.DEMOTE + ordinal];
+    if (demote === c.Demote.MarkAlone) return true;
+    if (demote !== c.Demote.Ours && demote !== c.Demote.OursForAnother) continue;
+    if (cells[c.TIMEOUT] === 1 || cells[c.PAUSED] === 1) return true;
+    if (ordinal !== cells[c.INDEX]) {
+      if (!rolesMove(cells, n)) return true;
+      continue;
+    }
+    if (demote === c.Demote.OursForAnother || facts.isUpdated(cells, ordinal)) return true;
+    const othersDue = facts.count(cells, n, (at, other) => isDue(at, other, world)) > 1;
+    if (othersDue) return true;
+  }
+  return false;
+}
+
+const isDue = (cells: c.Cells, ordinal: number, world: World): boolean =>
+  ordinal >= world.policy.partition &&
+  !facts.isMissing(cells, ordinal) &&
+  !facts.isLeaving(cells, ordinal) &&
+  !facts.isUpdated(cells, ordinal) &&
+  !(cells[c.HELD] === 1 && ordinal === world.replicas - 1);
+
+function rolesMove(cells: c.Cells, n: number): boolean {
+  const unsettled = facts.count(cells, n, (at, one) => facts.participates(at, one) && at[c.SETTLED + one] === 0);
+  const index = cells[c.INDEX] as number;
+  const opening =
+    cells[c.STATUS] === c.Status.Poor &&
+    facts.participates(cells, index) &&
+    cells[c.SETTLED + index] === 1 &&
+    cells[c.GRACE] === 0;
+  return unsettled > 0 || opening;
+}

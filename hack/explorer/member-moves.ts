@@ -1,0 +1,118 @@
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import { benign, late, type Successors } from './successors.ts';
+import type { World } from './world.ts';
+
+const { Health, Lead, Phase } = c;
+
+/** What can happen to one member's pod and its mysqld. `fails` counts a fault, and says whether there may be one more. */
+export function memberMoves(
+  cells: c.Cells,
+  ordinal: number,
+  world: World,
+  out: Successors,
+  fails: (state: c.Cells) => boolean,
+): void {
+  const become = (health: number, kind: number): c.Cells => {
+    const next = out.add(cells, kind);
+    next[c.HEALTH + ordinal] = health;
+    return next;
+  };
+  /** A revision that never starts breaks its members by itself. */
+  const bad = facts.isBad(cells, ordinal);
+  const fault = (health: number): void => {
+    const next = become(health, 0);
+    if (!fails(next)) out.drop();
+  };
+  const crash = (): void => void (bad ? become(Health.Crashed, benign) : fault(Health.Crashed));
+  const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Leaving : Health.Ending);
+  switch (facts.healthOf(cells, ordinal)) {
+    case Health.Missing: {
+      const next = become(Health.Starting, benign);
+      const kept = world.families.has('partition-mode') && ordinal < (cells[c.PARTITION] as number);
+      next[c.REVISION + ordinal] = kept ? 0 : (cells[c.TARGET] as number);
+      return;
+    }
+    case Health.Starting:
+      become(Health.Up, bad ? 0 : benign);
+      become(Health.Idle, late);
+      crash();
+      return;
+    case Health.Idle:
+      become(Health.Up, bad ? 0 : benign);
+      if (bad) crash();
+      return;
+    case Health.Up:
+      crash();
+      drained();
+      return;
+    case Health.Lagging:
+      if (!bad && mayServe(cells, ordinal)) become(participating(cells, ordinal), benign);
+      crash();
+      drained();
+      return;
+    case Health.Young:
+      if (cells[c.SETTLED + ordinal] === 1) become(Health.Serving, benign);
+      servingFails();
+      return;
+    case Health.Serving:
+      servingFails();
+      return;
+    case Health.Crashed:
+      become(Health.Retrying, bad ? 0 : benign);
+      return;
+    case Health.Retrying:
+      become(Health.Crashed, bad ? benign : 0);
+      return;
+    case Health.Unreachable:
+      become(participating(cells, ordinal), benign);
+      // Its process has been replaced meanwhile, or follows one that is primary no more.
+      become(Health.Up, 0);
+      // The toleration is over.
+      become(Health.Ending, 0);
+      return;
+    case Health.Leaving:
+      become(Health.Ending, benign);
+      return;
+    case Health.Ending:
+      become(Health.Missing, benign);
+      return;
+    case Health.Impaired:
+      become(participating(cells, ordinal), 0);
+      crash();
+      return;
+  }
+
+  function servingFails(): void {
+    const cut = connectionLost(cells, ordinal);
+    if (cut === null) fault(Health.Lagging);
+    else become(Health.Lagging, cut ? benign : 0);
+    crash();
+    fault(Health.Unreachable);
+    drained();
+    if (world.families.has('impaired')) fault(Health.Impaired);
+  }
+}
+
+/** Stale members have served for long, or it doesn't matter since when. */
+function participating(cells: c.Cells, ordinal: number): number {
+  return facts.isUpdated(cells, ordinal) ? Health.Young : Health.Serving;
+}
+
+/** A source that takes writes, or a replica whose source answers. */
+function mayServe(cells: c.Cells, ordinal: number): boolean {
+  const index = cells[c.INDEX] as number;
+  if (ordinal === index) return cells[c.LEAD] === Lead.Open;
+  return cells[c.LEAD] !== Lead.Moved && facts.answers(cells, index) && !facts.isErrant(cells, ordinal);
+}
+
+/** It turns not ready without any fault of its own: for certain, perhaps, or (`null`) not. */
+function connectionLost(cells: c.Cells, ordinal: number): boolean | null {
+  const index = cells[c.INDEX] as number;
+  const lead = cells[c.LEAD];
+  if (ordinal === index) {
+    return lead === Lead.Open || cells[c.PHASE] === Phase.Switchover ? null : false;
+  }
+  if (!facts.answers(cells, index) && lead !== Lead.Moved) return true;
+  return lead === Lead.Moved ? false : null;
+}

@@ -1,0 +1,174 @@
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import { benign, moco, type Successors } from './successors.ts';
+import type { World } from './world.ts';
+
+const { Health, Lead, Phase, Status } = c;
+
+type State = 'Healthy' | 'Degraded' | 'Incomplete' | 'Failed' | 'Lost';
+
+/** MOCO's clustering loop: the next thing that it does, in its own order. One at a time, whenever it likes. */
+export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
+  switch (cells[c.PHASE]) {
+    case Phase.Watching:
+      return pass(cells, world, out);
+    case Phase.Switchover:
+      return switchoverEnds(cells, world, out, fails);
+    case Phase.Failover: {
+      const elected = lowest(cells, world, isElectable);
+      return elected === null ? watch(cells, out) : moveIndex(cells, elected, world, out);
+    }
+    case Phase.Moved: {
+      const next = out.add(cells, benign | moco);
+      next[c.PHASE] = Phase.Watching;
+      for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
+        if (ordinal !== next[c.INDEX] && facts.isDemoted(next, ordinal)) takeDemoteAway(next, ordinal);
+      }
+      return;
+    }
+    case Phase.Repointing:
+      return repointed(cells, world, out);
+    case Phase.Labelling: {
+      const next = out.add(cells, benign | moco);
+      for (let ordinal = 0; ordinal < facts.replicasOf(cells, world); ordinal++) {
+        if (!facts.isMissing(next, ordinal) && !facts.isErrant(next, ordinal)) next[c.SETTLED + ordinal] = 1;
+      }
+      next[c.PHASE] = next[c.LEAD] === Lead.Open ? Phase.Watching : Phase.Opening;
+      return;
+    }
+    case Phase.Opening: {
+      const next = out.add(cells, benign | moco);
+      next[c.PHASE] = Phase.Watching;
+      const index = next[c.INDEX] as number;
+      if (!facts.answers(next, index)) return;
+      next[c.LEAD] = Lead.Open;
+      configure(next, index);
+      return;
+    }
+  }
+}
+
+function watch(cells: c.Cells, out: Successors): void {
+  out.add(cells, benign | moco)[c.PHASE] = Phase.Watching;
+}
+
+function takeDemoteAway(next: c.Cells, ordinal: number): void {
+  const ours = next[c.DEMOTE + ordinal] !== c.Demote.Foreign;
+  next[c.DEMOTE + ordinal] = ours ? c.Demote.MarkAlone : c.Demote.None;
+}
+
+function isGood(cells: c.Cells, ordinal: number): boolean {
+  return (
+    ordinal !== cells[c.INDEX] &&
+    facts.isReady(cells, ordinal) &&
+    cells[c.LEAD] !== Lead.Moved &&
+    !facts.isErrant(cells, ordinal)
+  );
+}
+
+function isElectable(cells: c.Cells, ordinal: number): boolean {
+  return ordinal !== cells[c.INDEX] && facts.answers(cells, ordinal) && !facts.isErrant(cells, ordinal);
+}
+
+function lowest(cells: c.Cells, world: World, holds: (cells: c.Cells, ordinal: number) => boolean): number | null {
+  for (let ordinal = 0; ordinal < facts.replicasOf(cells, world); ordinal++) if (holds(cells, ordinal)) return ordinal;
+  return null;
+}
+
+function stateOf(cells: c.Cells, n: number): State {
+  const index = cells[c.INDEX] as number;
+  const takesWrites = facts.answers(cells, index) && cells[c.LEAD] === Lead.Open;
+  const good = facts.count(cells, n, isGood);
+  if (takesWrites && good === n - 1 && facts.count(cells, n, facts.isReady) === n) return 'Healthy';
+  const half = Math.floor(n / 2);
+  if (takesWrites && facts.isReady(cells, index) && good >= half && good !== n - 1) return 'Degraded';
+  if (facts.answers(cells, index)) return 'Incomplete';
+  return facts.count(cells, n, isElectable) > half ? 'Failed' : 'Lost';
+}
+
+/** Status first, then the one operation that the state asks for. Nothing at all while a pod is missing. */
+function pass(cells: c.Cells, world: World, out: Successors): void {
+  const n = facts.replicasOf(cells, world);
+  if (facts.count(cells, n, facts.isMissing) > 0) return;
+  const state = stateOf(cells, n);
+  const status = state === 'Healthy' ? Status.Healthy : state === 'Degraded' ? Status.Available : Status.Poor;
+  const synced = facts.count(cells, n, facts.isReady);
+  const next = out.add(cells, benign | moco);
+  next[c.STATUS] = status;
+  if (world.families.has('two-at-once')) next[c.SYNCED] = synced;
+  if (!begin(next, state, n, world) && status === cells[c.STATUS] && next[c.SYNCED] === cells[c.SYNCED]) out.drop();
+}
+
+function begin(next: c.Cells, state: State, n: number, world: World): boolean {
+  const index = next[c.INDEX] as number;
+  switch (state) {
+    case 'Healthy':
+    case 'Degraded': {
+      const wanted = facts.isLeaving(next, index) || facts.isDemoted(next, index);
+      const heir = wanted && next[c.PREVENT] === 0 ? lowest(next, world, isGood) : null;
+      if (heir !== null) {
+        next[c.PHASE] = Phase.Switchover;
+        next[c.TO] = heir;
+        next[c.LEAD] = Lead.Closed;
+        return true;
+      }
+      return state === 'Degraded' && beginConfiguring(next, n);
+    }
+    case 'Incomplete':
+      return beginConfiguring(next, n);
+    case 'Failed':
+      next[c.PHASE] = Phase.Failover;
+      return true;
+    case 'Lost':
+      return false;
+  }
+}
+
+function beginConfiguring(next: c.Cells, n: number): boolean {
+  if (next[c.LEAD] === Lead.Open && facts.count(next, n, wantsConfiguring) === 0) return false;
+  next[c.PHASE] = Phase.Repointing;
+  return true;
+}
+
+function wantsConfiguring(cells: c.Cells, ordinal: number): boolean {
+  if (facts.isErrant(cells, ordinal)) return false;
+  const health = facts.healthOf(cells, ordinal);
+  const fresh = health === Health.Up || (health === Health.Retrying && !facts.isBad(cells, ordinal));
+  return fresh || (!facts.isLeaving(cells, ordinal) && cells[c.SETTLED + ordinal] === 0);
+}
+
+/** mysqld follows, or leads, and is about to be ready. */
+function configure(next: c.Cells, ordinal: number): void {
+  const health = facts.healthOf(next, ordinal);
+  if (health === Health.Up || (health === Health.Retrying && !facts.isBad(next, ordinal))) {
+    next[c.HEALTH + ordinal] = Health.Lagging;
+  }
+}
+
+function repointed(cells: c.Cells, world: World, out: Successors): void {
+  const next = out.add(cells, benign | moco);
+  for (let ordinal = 0; ordinal < facts.replicasOf(cells, world); ordinal++) {
+    if (ordinal !== next[c.INDEX] && !facts.isErrant(next, ordinal)) configure(next, ordinal);
+  }
+  if (next[c.LEAD] === Lead.Moved) next[c.LEAD] = Lead.Repointed;
+  next[c.PHASE] = Phase.Labelling;
+  // A primary whose writes are open and whose process is fresh doesn't exist: nothing to configure on it before.
+}
+
+function switchoverEnds(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
+  if (!facts.answers(cells, cells[c.INDEX] as number)) return watch(cells, out);
+  moveIndex(cells, cells[c.TO] as number, world, out);
+  const failed = out.add(cells, moco);
+  failed[c.PHASE] = Phase.Watching;
+  if (!fails(failed)) out.drop();
+}
+
+/** How both end for MOCO: the index moves, with `Healthy` as it was, and then the old primary loses `demote`. */
+function moveIndex(cells: c.Cells, to: number, world: World, out: Successors): void {
+  const next = out.add(cells, benign | moco);
+  const old = next[c.INDEX] as number;
+  next[c.INDEX] = to;
+  next[c.LEAD] = Lead.Moved;
+  next[c.PHASE] = facts.isDemoted(next, old) ? Phase.Moved : Phase.Watching;
+  if (world.countMoves) next[c.MOVES] = Math.min(3, (next[c.MOVES] as number) + 1);
+}

@@ -1,0 +1,85 @@
+import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import * as c from './cells.ts';
+
+/** What can be added to the base model, each alone or together with others. */
+export const families = [
+  'budget',
+  'prevent-delete',
+  'errant',
+  'partition',
+  'two-at-once',
+  'scaling',
+  'template',
+  'user',
+  'foreign-demote',
+  'partition-mode',
+  'late-write',
+  'impaired',
+] as const;
+export type Family = (typeof families)[number];
+
+/** What is explored. */
+export interface World {
+  readonly replicas: number;
+  readonly families: ReadonlySet<Family>;
+  /** How many times something may go wrong; `null` for any number of times. */
+  readonly faults: number | null;
+  /** Whether a revision that never starts is rolled out as well as one that does. */
+  readonly badRevision: boolean;
+  /** Count the primaries: only where nothing goes wrong. */
+  readonly countMoves: boolean;
+  /** A late write carries uid and resourceVersion, as it should. */
+  readonly preconditions: boolean;
+  readonly policy: RolloutPolicy;
+}
+
+export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas' | 'policy'>> = {}): World {
+  const chosen = wanted.families ?? new Set<Family>();
+  return {
+    replicas,
+    families: chosen,
+    faults: null,
+    badRevision: true,
+    countMoves: false,
+    preconditions: true,
+    ...wanted,
+    policy: {
+      ...defaultPolicy,
+      ...(chosen.has('partition') ? { partition: 1 } : {}),
+      ...(chosen.has('two-at-once') ? { maxUnavailable: 2 } : {}),
+      ...(chosen.has('partition-mode') ? { mode: 'Partition' as const } : {}),
+      ...(chosen.has('user') ? { primaryUpdatePolicy: 'Manual' as const } : {}),
+    },
+  };
+}
+
+/** Members before scaling in a world that scales, which has room for two more. */
+export const membersBeforeScaling = (world: World): number => world.replicas - 2;
+
+/** Every way in which a world begins: everything healthy and stale, whoever is primary. */
+export function beginnings(world: World): readonly c.Cells[] {
+  const has = (family: Family): boolean => world.families.has(family);
+  const members = has('scaling') ? membersBeforeScaling(world) : world.replicas;
+  const found: c.Cells[] = [];
+  for (let primary = 0; primary < members; primary++) {
+    for (const bad of world.badRevision ? [0, 1] : [0]) {
+      const cells = new Uint8Array(c.cellCount);
+      for (let ordinal = 0; ordinal < members; ordinal++) {
+        cells[c.HEALTH + ordinal] = c.Health.Serving;
+        cells[c.SETTLED + ordinal] = 1;
+      }
+      cells[c.INDEX] = primary;
+      cells[c.STATUS] = c.Status.Healthy;
+      cells[c.SYNCED] = members;
+      cells[c.TARGET] = 1;
+      cells[c.WANTED] = 1;
+      cells[c.BAD] = bad;
+      cells[c.OPEN] = members >= 3 ? 1 : 0;
+      cells[c.COMPUTED] = 1;
+      cells[c.SCALE] = has('scaling') ? c.Scale.Before : c.Scale.Done;
+      cells[c.PARTITION] = has('partition-mode') ? world.replicas : 0;
+      found.push(cells);
+    }
+  }
+  return found;
+}

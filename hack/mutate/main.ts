@@ -1,0 +1,86 @@
+import { glob, mkdir, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { explainedMutants } from './explained.ts';
+import { findMutants } from './find-mutants.ts';
+import { count, difference, table } from './report.ts';
+import { runMutants, runUnchanged } from './run-mutants.ts';
+
+// Changes src/core in every small way that could matter and sees whether a test in test/core notices.
+
+const usage =
+  'usage: hack/mutate/main.ts [--parallel N] [--properties N] [FILE ...]   (files of src/core; all without)';
+/** Of the mutants; more than that are too many to look at each. */
+const mostSurvivingPercent = 5;
+const timeoutFactor = 10;
+const leastTimeoutMilliseconds = 10_000;
+
+const { values, positionals } = readArguments();
+// The tests read these: the same few runs every time, so that a mutant is judged the same twice.
+process.env['PROPERTY_RUNS'] = values.properties;
+process.env['SEED'] = '1';
+
+const files = positionals.length > 0 ? positionals : await sorted('src/core/*.ts');
+const tests = (await sorted('test/core/*.test.ts')).toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
+const data = { tests: tests.map((test) => resolve(test)), folders: [resolve('src/core'), resolve('test/core')] };
+const mutants = findMutants(files);
+
+const unchanged = await runUnchanged(data);
+if (unchanged.failed !== null) {
+  console.error(`The tests of src/core have to pass before mutants are tried, and one fails: ${unchanged.failed}`);
+  process.exit(1);
+}
+const timeoutMilliseconds = Math.max(leastTimeoutMilliseconds, timeoutFactor * unchanged.milliseconds);
+console.log(
+  `${mutants.length} mutants of ${files.length} files; the tests take ${Math.round(unchanged.milliseconds)} ms`,
+);
+
+const started = performance.now();
+const results = await runMutants(
+  mutants,
+  data,
+  { parallel: Number(values.parallel), timeoutMilliseconds },
+  (_, done) => {
+    if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${mutants.length}`);
+    else if (done % 200 === 0) console.log(`${done} of ${mutants.length}`);
+  },
+);
+const seconds = (performance.now() - started) / 1000;
+
+const survivors = results.filter(({ verdict }) => verdict === 'survived').map(({ mutant }) => mutant);
+const isExplained = await explainedMutants();
+console.log(process.stdout.isTTY ? '\n' : '');
+for (const mutant of survivors) {
+  console.log(`${difference(mutant)}${isExplained(mutant) ? '\n  explained in docs/mutation.md' : ''}\n`);
+}
+console.log(table(results));
+
+const { survived } = count(results);
+const percent = (100 * survived) / results.length;
+await mkdir('.cache/mutate', { recursive: true });
+await writeFile('.cache/mutate/results.json', `${JSON.stringify({ seconds, results }, null, 2)}\n`);
+console.log(`${percent.toFixed(1)} % survived, in ${Math.round(seconds)} s; written to .cache/mutate/results.json`);
+process.exitCode = percent > mostSurvivingPercent ? 1 : 0;
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: { parallel: { type: 'string', default: '2' }, properties: { type: 'string', default: '300' } },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    process.exit(2);
+  }
+}
+
+async function sorted(pattern: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const file of glob(pattern)) found.push(file);
+  return found.toSorted();
+}
+
+/** What fails fast is asked first. */
+function isLong(test: string): boolean {
+  return test.endsWith('properties.test.ts');
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { registerHooks, stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Mutant, mutated } from './mutant.ts';
+
+/** In the URL of a module it says for which mutant it was loaded. */
+const parameter = 'mutant';
+
+/** Loads the modules of these folders anew for each mutant. Everything else, the libraries above all, is loaded once. */
+export class MutatedModules {
+  readonly #folders: readonly string[];
+  readonly #stripped = new Map<string, string>();
+  #mutant: Mutant | null = null;
+  #round = 0;
+
+  constructor(folders: readonly string[]) {
+    this.#folders = folders.map((folder) => pathToFileURL(`${folder}/`).href);
+    registerHooks({
+      resolve: (specifier, context, next) => {
+        const resolved = next(specifier, context);
+        const round = context.parentURL && new URL(context.parentURL).searchParams.get(parameter);
+        return round && this.#isOurs(resolved.url)
+          ? { ...resolved, url: `${resolved.url}?${parameter}=${round}`, shortCircuit: true }
+          : resolved;
+      },
+      load: (url, context, next) =>
+        new URL(url).searchParams.has(parameter)
+          ? { format: 'module', source: this.#source(fileURLToPath(url)), shortCircuit: true }
+          : next(url, context),
+    });
+  }
+
+  /** From now on modules are loaded with this change; `null` for none. */
+  use(mutant: Mutant | null): void {
+    this.#mutant = mutant;
+    this.#round++;
+  }
+
+  /** What it imports from these folders is loaded for the same mutant. */
+  urlOf(file: string): string {
+    return `${pathToFileURL(file).href}?${parameter}=${this.#round}`;
+  }
+
+  #isOurs(url: string): boolean {
+    return this.#folders.some((folder) => url.startsWith(folder));
+  }
+
+  #source(path: string): string {
+    if (this.#mutant !== null && path === fileURLToPath(pathToFileURL(this.#mutant.file))) {
+      return stripTypeScriptTypes(mutated(readFileSync(path, 'utf8'), this.#mutant));
+    }
+    const known = this.#stripped.get(path);
+    if (known !== undefined) return known;
+    const stripped = stripTypeScriptTypes(readFileSync(path, 'utf8'));
+    this.#stripped.set(path, stripped);
+    return stripped;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Mutant, Result, Verdict } from './mutant.ts';
+
+export interface Count extends Readonly<Record<Verdict, number>> {
+  readonly mutants: number;
+}
+
+export function count(results: readonly Result[]): Count {
+  const of = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length;
+  return { mutants: results.length, killed: of('killed'), survived: of('survived'), timeout: of('timeout') };
+}
+
+/** A line for each file and one for all. */
+export function table(results: readonly Result[]): string {
+  const files = [...new Set(results.map(({ mutant }) => mutant.file))];
+  const line = (name: string, { mutants, killed, survived, timeout }: Count): string =>
+    [name.padEnd(36), ...[mutants, killed, survived, timeout].map((number) => `${number}`.padStart(9))].join('');
+  return [
+    ['file'.padEnd(36), ...['mutants', 'killed', 'survived', 'timeouts'].map((title) => title.padStart(9))].join(''),
+    ...files.map((file) => line(file, count(results.filter(({ mutant }) => mutant.file === file)))),
+    line('all', count(results)),
+  ].join('\n');
+}
+
+/** Where it is and what changed, as a difference of two lines. */
+export function difference({ kind, file, line, before, after }: Mutant): string {
+  const indented = (sign: string, text: string): string =>
+    text
+      .split('\n')
+      .map((one) => `  ${sign} ${one.trim()}`)
+      .join('\n');
+  return [`${file}:${line}  ${kind}`, indented('-', before), indented('+', after)].join('\n');
+}

@@ -1,0 +1,46 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import Mocha from 'mocha';
+import type { Mutant } from './mutant.ts';
+import { MutatedModules } from './mutated-modules.ts';
+
+/** The thread that runs the tests, once for each mutant it is sent. */
+export interface WorkerData {
+  readonly tests: readonly string[];
+  readonly folders: readonly string[];
+}
+
+/** The first test that failed, or `null` when the mutant survived. */
+export type Answer = { readonly by: string | null };
+
+const { tests, folders } = workerData as WorkerData;
+// Says with every thread that stripTypeScriptTypes is experimental.
+process.removeAllListeners('warning');
+const modules = new MutatedModules(folders);
+
+parentPort?.on('message', (mutant: Mutant | null) => {
+  void answer(mutant).then((by) => parentPort?.postMessage({ by } satisfies Answer));
+});
+
+async function answer(mutant: Mutant | null): Promise<string | null> {
+  modules.use(mutant);
+  const mocha = new Mocha({ reporter: Mocha.reporters.Base, bail: true, timeout: 0, forbidOnly: true });
+  try {
+    for (const test of tests) {
+      // Mocha's own way of loading would find them in the cache of `require`.
+      mocha.suite.emit(Mocha.Suite.constants.EVENT_FILE_PRE_REQUIRE, globalThis, test, mocha);
+      await import(modules.urlOf(test));
+    }
+  } catch (error) {
+    return `could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  let failed: string | null = null;
+  await new Promise<void>((ended) => {
+    mocha
+      .run(() => ended())
+      .on('fail', (test: Mocha.Runnable) => {
+        failed ??= test.fullTitle();
+      });
+  });
+  mocha.dispose();
+  return failed;
+}

@@ -1,0 +1,61 @@
+import { awaitingApproval } from './approval.ts';
+import type { Hold } from './decision.ts';
+import { foreignDemote, rolesMoving } from './demotion.ts';
+import { backupRunning, budgetUsed, closedGate, updatedMemberOwes } from './gates.ts';
+import { memberLeaving } from './leaving.ts';
+import { primaryProtected } from './not-participating.ts';
+import { everyOtherParticipates, type Member, type Outcome, type Situation, take, target, wait } from './situation.ts';
+
+/**
+ * Partition mode: the StatefulSet's own rolling update replaces what is stale from its partition up, and this program
+ * lowers the partition by one when the member below it may go. The gates are those of the other mode.
+ */
+export function lowerPartition(situation: Situation): Outcome | null {
+  const { policy } = situation;
+  const partition = partitionOf(situation);
+  if (!(partition > policy.partition)) return null;
+  const next = situation.members.find(({ ordinal }) => ordinal === partition - 1);
+  if (!next) return null;
+  if (next.updated) return lower(partition, next, []);
+  if (next.held) return wait({ rule: 'PartitionReached', partition, members: [], held: [next.ordinal] });
+  const hold =
+    rolesMoving(situation) ??
+    foreignDemote(situation) ??
+    memberLeaving(situation) ??
+    notYetReplaced(situation) ??
+    gateOf(situation, next) ??
+    backupRunning(situation) ??
+    primaryProtected(next) ??
+    (next.primary ? awaitingApproval(situation, next) : null);
+  return hold ? wait(hold) : lower(partition, next, [next]);
+}
+
+/** A partition beyond the last member means as much as one just there. */
+function partitionOf({ snapshot, replicas }: Situation): number {
+  return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
+}
+
+/** The update may be what repairs a member that does not work: neither MOCO's word nor the budget is asked for it. */
+function gateOf(situation: Situation, next: Member): Hold | null {
+  if (next.state === 'participating') return updatedMemberOwes(situation) ?? closedGate(situation);
+  return everyOtherParticipates(situation, next) ? null : budgetUsed(situation, 1);
+}
+
+/** The StatefulSet has still work to do on a member from the partition up. */
+export function notYetReplaced(situation: Situation): Hold | null {
+  const { members } = situation;
+  const partition = partitionOf(situation);
+  const behind = members.find((member) => member.ordinal >= partition && !member.updated);
+  return behind ? { rule: 'UpdatedMemberNotParticipating', member: behind.ordinal, wait: { for: 'revision' } } : null;
+}
+
+function lower(partition: number, next: Member, disrupted: readonly Member[]): Outcome {
+  const rule = next.updated
+    ? 'AlreadyUpdated'
+    : next.state === 'participating'
+      ? 'ReplicaHealthy'
+      : next.state === 'impaired'
+        ? 'MemberImpaired'
+        : 'MemberNotParticipating';
+  return take({ kind: 'setPartition', rule, partition: partition - 1, targets: disrupted.map(target) });
+}

@@ -1,0 +1,62 @@
+import type { Deadlines } from './deadlines.ts';
+import type { HoldRule } from './decision.ts';
+import type { RolloutPolicy } from './policy.ts';
+
+/**
+ * What each rule says of itself: whether a person may switch it off for a while. Not where it guards an invariant of
+ * SPEC.md, and not where MOCO or Kubernetes would refuse what it keeps us from.
+ */
+export const overridable: Readonly<Record<HoldRule, boolean>> = {
+  SnapshotImpossible: false,
+  ClusterDeleting: false,
+  PolicyUnknown: false,
+  StatefulSetMissing: false,
+  StatefulSetDeleting: false,
+  StatefulSetNotObserved: false,
+  AwaitingOwnWrite: false,
+  FeatureGateOff: false,
+  HandedBack: false,
+  ReconciliationStopped: false,
+  ClusteringStopped: false,
+  Offline: false,
+  ForcedRollingUpdate: false,
+  StrategyNotOnDelete: false,
+  Paused: false,
+  RevisionFlapping: true,
+  NotReconciled: false,
+  NotInitialized: false,
+  MemberMissing: false,
+  Scaling: false,
+  UpdateRevisionFailing: true,
+  AwaitingSwitchover: false,
+  SwitchoverInProgress: false,
+  ForeignDemote: true,
+  RolesNotSettled: false,
+  PrimaryProtected: false,
+  MemberUnreachable: false,
+  AwaitingFailover: false,
+  AwaitingRecovery: false,
+  AwaitingFleetSlot: true,
+  MemberLeaving: false,
+  MemberStuckTerminating: false,
+  NotEnoughAcknowledging: false,
+  BackupRunning: true,
+  UpdatedMemberNotParticipating: false,
+  BatchNotComplete: true,
+  BudgetUsed: false,
+  ClusterNotHealthy: false,
+  BlockedByPDB: false,
+  AwaitingApproval: false,
+  PrimaryWaitsForHeld: true,
+  SwitchoverFailing: true,
+  PartitionReached: false,
+};
+
+/** The rules that are off at the moment. What can't be overridden is on, whatever the policy says. */
+export function overriddenRules({ overrides }: RolloutPolicy, deadlines: Deadlines): ReadonlySet<HoldRule> {
+  return new Set(
+    overrides
+      .filter(({ rule, remainingSeconds }) => overridable[rule] && !deadlines.reached(0, remainingSeconds))
+      .map(({ rule }) => rule),
+  );
+}

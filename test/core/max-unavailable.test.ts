@@ -1,0 +1,386 @@
+import { expect } from 'chai';
+import { budgetOf, isReadable } from '../../src/core/budget.ts';
+import type { Hold } from '../../src/core/decision.ts';
+import type { MaxUnavailable, RolloutPolicy } from '../../src/core/policy.ts';
+import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type MemberBuilder, member } from './member-builder.ts';
+import { decideCase, deletes, evicts, holds, play } from './table.ts';
+
+// Every test that KEP-961 asks for, with MOCO's bound of ⌊replicas/2⌋ on top, and one member a step.
+
+const stale = (replicas: number): ClusterBuilder => cluster(replicas).templateChanged();
+const back = (ordinal: number) => member(ordinal).updated();
+const starting = (ordinal: number) => member(ordinal).updated().starting();
+const leaving = (ordinal: number) => member(ordinal).stale().leaving();
+const next = (ordinal: number) => evicts('ReplicaHealthy', ordinal);
+const used = (away: readonly number[], maxUnavailable: number): Hold => ({ rule: 'BudgetUsed', away, maxUnavailable });
+const upTo = (maxUnavailable: MaxUnavailable, wishes: Partial<RolloutPolicy> = {}): Partial<RolloutPolicy> => ({
+  maxUnavailable,
+  ...wishes,
+});
+/** As written by somebody who did not ask the types. */
+const written = (wish: string): MaxUnavailable => wish as MaxUnavailable;
+
+describe('how many may be away at once', () => {
+  const cases: readonly (readonly [string, MaxUnavailable, number, number, number])[] = [
+    ['1 is 1', 1, 5, 0, 1],
+    ['2 of 5 is 2', 2, 5, 0, 2],
+    ['2 of 4 is 2', 2, 4, 0, 2],
+    ['2 of 3 is 1: two of three have to stay', 2, 3, 0, 1],
+    ['3 of 5 is 2: three of five have to stay', 3, 5, 0, 2],
+    ['more than there are is as many as there may be', 9, 7, 0, 3],
+    ['0 is 1: nothing would ever move', 0, 5, 0, 1],
+    ['one of one is 1', 1, 1, 0, 1],
+    ['as many as lie from the partition up', 3, 7, 5, 2],
+    ['one more than lie from the partition up', 3, 7, 4, 3],
+    ['fewer than lie from the partition up', 3, 7, 2, 3],
+    ['the partition is past the last one', 3, 7, 9, 1],
+    ['40 % of 5 is exactly 2', '40%', 5, 0, 2],
+    ['39 % of 5 is rounded down', '39%', 5, 0, 1],
+    ['59 % of 5 is rounded down', '59%', 5, 0, 2],
+    ['34 % of 9 is rounded down to 3', '34%', 9, 0, 3],
+    ['34 % of 9 from partition 7 up', '34%', 9, 7, 2],
+    ['0 % is 1', '0%', 9, 0, 1],
+    ['100 % is as many as there may be', '100%', 9, 0, 4],
+    ['of a number of members that is none', 2, Number.NaN, 0, 1],
+  ];
+  for (const [sentence, wish, replicas, partition, expected] of cases) {
+    it(sentence, () => expect(budgetOf(wish, replicas, partition)).to.equal(expected));
+  }
+});
+
+describe('a maxUnavailable that can be read', () => {
+  const cases: readonly (readonly [MaxUnavailable, boolean])[] = [
+    [0, true],
+    [1, true],
+    [1000, true],
+    [-1, false],
+    [1.5, false],
+    [Number.NaN, false],
+    [Number.POSITIVE_INFINITY, false],
+    ['0%', true],
+    ['25%', true],
+    [written('abc%'), false],
+    [written('abc'), false],
+    [written('%'), false],
+    [written('2'), false],
+    [written('-5%'), false],
+    [written('12.5%'), false],
+    [written('about 25%'), false],
+    [written('25% of them'), false],
+  ];
+  for (const [wish, readable] of cases) {
+    it(`${JSON.stringify(wish)} ${readable ? 'can' : 'can not'}`, () => expect(isReadable(wish)).to.equal(readable));
+  }
+  play({
+    'one that can not is nothing to act on': {
+      given: stale(3),
+      wishes: upTo(written('abc%')),
+      decides: holds({ rule: 'PolicyUnknown', problem: 'maxUnavailable is abc%' }),
+    },
+    'what is wrong with the rest is said first': {
+      given: stale(3).policyProblem('spec.partition is -1'),
+      wishes: upTo(-1),
+      decides: holds({ rule: 'PolicyUnknown', problem: 'spec.partition is -1' }),
+    },
+  });
+});
+
+describe('maxUnavailable 1 is what a StatefulSet does without it', () => {
+  const situations: Readonly<Record<string, ClusterBuilder>> = {
+    'before anything is taken': stale(5),
+    'while one is leaving': stale(5).members(leaving(4)),
+    'while one is starting': stale(5).members(starting(4)),
+    'while one has to settle': stale(5).members(back(4).settledFor(1)),
+    'when one is back': stale(5).members(back(4)),
+    'when one is down': stale(5).members(back(4), member(1).down('CrashLoopBackOff')),
+    'when one lags': stale(5).members(back(4), member(1).lagging()),
+    'when the primary is left': cluster(5).members(member(0).stale()),
+    'when all are back': cluster(5),
+  };
+  for (const [sentence, given] of Object.entries(situations)) {
+    it(sentence, () => {
+      const usual = decideCase({ given });
+      for (const wish of [1, 0, '20%', '39%', '0%'] as const) {
+        expect(decideCase({ given, wishes: upTo(wish) })).to.deep.equal(usual);
+      }
+      const under = given.statefulSet({ podManagement: 'OrderedReady' });
+      expect(decideCase({ given: under, wishes: upTo(1) })).to.deep.equal(usual);
+    });
+  }
+});
+
+describe('maxUnavailable 2 of five', () => {
+  const wishes = upTo(2);
+  play({
+    'the last one goes first': { given: stale(5), wishes, decides: next(4) },
+    'a second one goes while the first is leaving': {
+      given: stale(5).members(leaving(4)),
+      wishes,
+      decides: next(3),
+    },
+    'a second one goes while the first is starting': {
+      given: stale(5).members(starting(4)),
+      wishes,
+      decides: next(3),
+    },
+    'a second one goes while the first has to settle': {
+      given: stale(5).members(back(4).settledFor(1)),
+      wishes,
+      decides: next(3),
+    },
+    'a second one waits until the first has its role': {
+      given: stale(5).members(back(4).role(null)),
+      wishes,
+      decides: holds({ rule: 'RolesNotSettled', members: [4] }),
+    },
+    'a third one does not, while both are leaving': {
+      given: stale(5).members(leaving(4), leaving(3)),
+      wishes,
+      decides: holds({ rule: 'MemberLeaving', member: 3 }),
+    },
+    'a third one does not, while both are starting': {
+      given: stale(5).members(starting(4), starting(3)),
+      wishes,
+      decides: holds(used([3, 4], 2)),
+    },
+    'a third one goes as soon as one of them is back, whichever': {
+      given: stale(5).members(starting(4), back(3)),
+      wishes,
+      decides: next(2),
+    },
+    'whoever else is away counts as well': {
+      given: stale(5).members(starting(4), member(1).errant()).mysqlCluster({ syncedReplicas: 4 }),
+      wishes: upTo(2, { heldOrdinals: [1] }),
+      decides: holds(used([1, 4], 2)),
+    },
+    'one that is unreachable goes by itself': {
+      given: stale(5).members(back(4), member(2).unreachable()),
+      wishes,
+      decides: deletes('MemberUnreachable', 2),
+    },
+    'an updated one that fails holds all the same': {
+      given: stale(5).members(member(4).updated().down('CrashLoopBackOff')).memory({ proven: true }),
+      wishes,
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 4,
+        wait: {
+          for: 'state',
+          state: 'down',
+          evidence: { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 },
+        },
+      }),
+    },
+    'an updated one that crashes between two attempts holds all the same': {
+      given: stale(5).members(member(4).updated().crashLooping()).memory({ proven: true }),
+      wishes,
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 4,
+        wait: { for: 'state', state: 'running', evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 3 } },
+      }),
+    },
+    'the primary still goes alone': {
+      given: cluster(5).members(member(0).stale(), starting(4)),
+      wishes,
+      decides: { step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [0], revision: '7966559688' } },
+    },
+  });
+});
+
+describe('what MOCO says of a cluster with some on their way', () => {
+  const away = () => stale(5).members(starting(4));
+  const notHealthy = (synced: number, healthy = false): Hold => ({
+    rule: 'ClusterNotHealthy',
+    healthy,
+    synced,
+    replicas: 5,
+  });
+  play({
+    'it may miss the one that is starting': {
+      given: away().mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      wishes: upTo(2),
+      decides: next(3),
+    },
+    'it may miss the one that is leaving, updated or not': {
+      given: stale(5).members(leaving(4)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      wishes: upTo(2),
+      decides: next(3),
+    },
+    'it may not miss another one': {
+      given: away().mysqlCluster({ healthy: false, syncedReplicas: 3 }),
+      wishes: upTo(2),
+      decides: holds(notHealthy(3)),
+    },
+    'it has to serve': {
+      given: away().mysqlCluster({ healthy: false, syncedReplicas: 4, available: false }),
+      wishes: upTo(2),
+      decides: holds(notHealthy(4)),
+    },
+    'with nobody on the way it has to be healthy': {
+      given: stale(5).mysqlCluster({ healthy: false, syncedReplicas: 5 }),
+      wishes: upTo(2),
+      decides: holds(notHealthy(5)),
+    },
+    'one that is away by itself is nobody on the way': {
+      given: stale(5).members(member(4).errant()).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      wishes: upTo(2, { heldOrdinals: [4] }),
+      decides: holds(notHealthy(4)),
+    },
+    'an updated one that has only to settle is no longer missed': {
+      given: stale(5).members(back(4).settledFor(1)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      wishes: upTo(2),
+      decides: holds(notHealthy(4)),
+    },
+    'with maxUnavailable 1 nobody may be missed': {
+      given: stale(5).mysqlCluster({ healthy: true, syncedReplicas: 4 }),
+      wishes: upTo(1),
+      decides: holds(notHealthy(4, true)),
+    },
+  });
+});
+
+describe('maxUnavailable greater than replicas', () => {
+  const wishes = upTo(50);
+  play({
+    'takes no more than ⌊replicas/2⌋': {
+      given: stale(5).members(starting(4), starting(3)),
+      wishes,
+      decides: holds(used([3, 4], 2)),
+    },
+    'takes as many as that': { given: stale(5).members(starting(4)), wishes, decides: next(3) },
+    'takes one of three': {
+      given: stale(3).members(leaving(2)),
+      wishes,
+      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+    },
+    'with a partition takes what lies from it up': {
+      given: stale(7).members(starting(6)),
+      wishes: upTo(50, { partition: 5 }),
+      decides: next(5),
+    },
+  });
+});
+
+describe('maxUnavailable 3 of seven, from a partition up', () => {
+  const reached = (...members: readonly number[]) =>
+    holds({ rule: 'PartitionReached', partition: members.length, members, held: [] });
+  describe('fewer of them than may be away', () => {
+    const wishes = upTo(3, { partition: 5 });
+    play({
+      'all of them go at once': { given: stale(7).members(leaving(6)), wishes, decides: next(5) },
+      'and nobody after them': {
+        given: stale(7).members(starting(6), back(5)),
+        wishes,
+        decides: reached(0, 1, 2, 3, 4),
+      },
+      'nor while the last one has to settle with as many as there are': {
+        given: stale(7).members(member(6).updated().down('ErrImagePull'), back(5)),
+        wishes,
+        decides: holds({
+          rule: 'UpdatedMemberNotParticipating',
+          member: 6,
+          wait: {
+            for: 'state',
+            state: 'down',
+            evidence: { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 },
+          },
+        }),
+      },
+      'until all are back': { given: stale(7).members(back(6), back(5)), wishes, decides: reached(0, 1, 2, 3, 4) },
+    });
+  });
+  describe('as many of them as may be away', () => {
+    const wishes = upTo(3, { partition: 4 });
+    play({
+      'the last of them goes while the others are away': {
+        given: stale(7).members(starting(6), leaving(5)),
+        wishes,
+        decides: next(4),
+      },
+      'and nobody after them': {
+        given: stale(7).members(back(6), back(5), back(4)),
+        wishes,
+        decides: reached(0, 1, 2, 3),
+      },
+    });
+  });
+  describe('more of them than may be away', () => {
+    const wishes = upTo(3, { partition: 2 });
+    play({
+      'three go': { given: stale(7).members(starting(6), starting(5)), wishes, decides: next(4) },
+      'a fourth waits': {
+        given: stale(7).members(starting(6), starting(5), starting(4)),
+        wishes,
+        decides: holds(used([4, 5, 6], 3)),
+      },
+      'a fourth goes once one is back': {
+        given: stale(7).members(starting(6), back(5), starting(4)),
+        wishes,
+        decides: next(3),
+      },
+      'those below the partition stay': {
+        given: stale(7).members(back(6), back(5), back(4), back(3), back(2)),
+        wishes,
+        decides: reached(0, 1),
+      },
+    });
+  });
+});
+
+describe('pod management', () => {
+  const parallel = (...members: readonly MemberBuilder[]) => stale(7).members(...members);
+  const ordered = (...members: readonly MemberBuilder[]) =>
+    parallel(...members).statefulSet({ podManagement: 'OrderedReady' });
+  const behind = (...members: readonly number[]) => holds({ rule: 'BatchNotComplete', members });
+  const wishes = upTo(3);
+  play({
+    'Parallel: the next one goes as soon as any of the budget is free': {
+      given: parallel(starting(6), back(5), starting(4)),
+      wishes,
+      decides: next(3),
+    },
+    'OrderedReady: a batch is awaited whole': {
+      given: ordered(starting(6), back(5), starting(4)),
+      wishes,
+      decides: behind(4, 6),
+    },
+    'OrderedReady: its last one too': { given: ordered(back(6), back(5), starting(4)), wishes, decides: behind(4) },
+    'OrderedReady: and until it has settled': {
+      given: ordered(back(6), back(5), back(4).settledFor(4)),
+      wishes,
+      decides: behind(4),
+    },
+    'OrderedReady: within a batch nobody waits for another': {
+      given: ordered(starting(6), starting(5)),
+      wishes,
+      decides: next(4),
+    },
+    'OrderedReady: the next batch goes when the one before is back': {
+      given: ordered(back(6), back(5), back(4)),
+      wishes,
+      decides: next(3),
+    },
+    'OrderedReady: and all of it': {
+      given: ordered(back(6), back(5), back(4), starting(3), starting(2)),
+      wishes,
+      decides: next(1),
+    },
+    'OrderedReady: nobody waits for one that the user holds': {
+      given: ordered(back(6), back(4)),
+      wishes: upTo(3, { heldOrdinals: [5] }),
+      decides: next(3),
+    },
+    'OrderedReady: nobody waits for the primary, which goes last': {
+      given: ordered(back(6), back(4)).primaryAt(5),
+      wishes,
+      decides: next(3),
+    },
+    'OrderedReady: not where a person has switched the rule off': {
+      given: ordered(starting(6), back(5), starting(4)),
+      wishes: upTo(3, { overrides: [{ rule: 'BatchNotComplete', remainingSeconds: 60 }] }),
+      decides: next(3),
+    },
+  });
+});
