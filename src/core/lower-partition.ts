@@ -13,7 +13,7 @@ import { everyOtherParticipates, type Member, type Outcome, type Situation, take
 export function lowerPartition(situation: Situation): Outcome | null {
   const { policy } = situation;
   const partition = partitionOf(situation);
-  if (!(partition > policy.partition)) return null;
+  if (!(partition - 1 >= policy.partition)) return null;
   const next = situation.members.find(({ ordinal }) => ordinal === partition - 1);
   if (!next) return null;
   if (next.updated) return lower(partition, next, []);

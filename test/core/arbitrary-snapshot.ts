@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { overridable } from '../../src/core/overrides.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { BudgetFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+import type {
+  BudgetFacts,
+  ClusterSnapshot,
+  ContainerFacts,
+  MemberFacts,
+  StatefulSetFacts,
+} from '../../src/core/snapshot.ts';
 import { cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 
@@ -113,8 +119,9 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       primaryAwayForSeconds: fc.option(seconds),
     }),
     view: fc.constantFrom('right', 'as before', 'unhealthy'),
-    statefulSet: rarely<object | null>(
+    statefulSet: rarely<Partial<StatefulSetFacts> | null>(
       { currentRevision: 'old' },
+      { currentRevision: 'old', podManagement: 'OrderedReady' },
       null,
       { deleting: true },
       { observed: false },
@@ -128,6 +135,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       { observed: false },
       { refusal: 'no', refusedForSeconds: 3 },
     ),
+    partition: fc.option(fc.integer({ min: 0, max: 8 })),
     memory: fc.record({
       proven: fc.boolean(),
       takenDown: fc.subarray([0, 1, 2, 3, 4]),
@@ -146,13 +154,13 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2 }),
     }),
   })
-  .map(({ drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, memory, around }) => {
+  .map(({ drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory, around }) => {
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
       .missing(...missing)
       .mysqlCluster(facts)
-      .statefulSet(statefulSet)
+      .statefulSet(statefulSet && { partition, ...statefulSet })
       .memory(memory);
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
@@ -284,7 +292,14 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      mode: rarely<RolloutPolicy['mode']>('OnDelete', 'Partition', 'Observe'),
+      mode: fc.constantFrom<RolloutPolicy['mode'][]>(
+        'OnDelete',
+        'OnDelete',
+        'OnDelete',
+        'Partition',
+        'Partition',
+        'Observe',
+      ),
       paused: rarely(false, true),
       repairWhilePaused: fc.boolean(),
       maxUnavailable: fc.oneof(

@@ -21,8 +21,11 @@ const eviction = (ordinal: number): Partial<Decision> =>
   does({ kind: 'evict', rule: 'ReplicaHealthy', targets: [targetOf(ordinal)] });
 const demotion = (ordinal: number): Partial<Decision> =>
   does({ kind: 'demote', rule: 'PrimaryLast', targets: [targetOf(ordinal)], revision: revisionAfter });
+const lowering = (partition: number, ordinal: number): Partial<Decision> =>
+  does({ kind: 'setPartition', rule: 'ReplicaHealthy', partition, targets: [targetOf(ordinal)] });
 const nothing: Partial<Decision> = does({ kind: 'none' });
 
+const lastOne = () => cluster(3).members(member(0).stale());
 const stale = () => cluster(3).templateChanged();
 
 /** A rule that is broken in this way would be found: what it would have decided, and what is said of it. */
@@ -82,6 +85,79 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     ],
     'a member below the partition': [stale(), eviction(0), 'below the partition', { partition: 1 }],
     'a member that is leaving': [stale().members(member(2).leaving()), deletion('MemberDown', 2), 'that is leaving'],
+    'a member that the user holds': [stale(), eviction(2), 'needs notKept', { heldOrdinals: [2] }],
+    'a cluster that has no slot': [stale().queued(1, 1), eviction(2), 'needs slot'],
+    'a primary that nobody has approved': [lastOne(), demotion(0), 'needs approval', { primaryUpdatePolicy: 'Manual' }],
+    'a primary newer than a replica that is held': [
+      lastOne().members(member(1).stale()),
+      demotion(0),
+      'needs noneHeldBehind',
+      { heldOrdinals: [1] },
+    ],
+    'a third one where two may be away': [
+      cluster(5).templateChanged().members(member(4).updated().starting(), member(3).updated().starting()),
+      eviction(2),
+      'needs somebodyMayGo',
+      { maxUnavailable: 2 },
+    ],
+    'a second one where 39 % of five may be away': [
+      cluster(5).templateChanged().members(member(4).updated().starting()),
+      eviction(3),
+      'needs somebodyMayGo',
+      { maxUnavailable: '39%' },
+    ],
+    'one of the next batch before its turn': [
+      cluster(5)
+        .templateChanged()
+        .members(member(4).updated(), member(3).updated().starting())
+        .statefulSet({ podManagement: 'OrderedReady' }),
+      eviction(2),
+      'needs batchesAbove',
+      { maxUnavailable: 2 },
+    ],
+    'a rule switched off that can not be': [
+      stale().unhealthy(),
+      eviction(2),
+      'needs healthy',
+      { overrides: [{ rule: 'ClusterNotHealthy', remainingSeconds: 60 }] },
+    ],
+    'a rule switched off for longer than said': [
+      stale().members(member(1).demotedBySomebody()),
+      eviction(2),
+      'needs noForeignDemote',
+      { overrides: [{ rule: 'ForeignDemote', remainingSeconds: 0 }] },
+    ],
+    'a partition lowered by two': [stale().atPartition(3), lowering(1, 1), 'by more than one', { mode: 'Partition' }],
+    "a partition below the user's": [
+      stale().atPartition(3),
+      lowering(2, 2),
+      'below that of the user',
+      { mode: 'Partition', partition: 3 },
+    ],
+    'a partition that takes another one than it says': [
+      stale().atPartition(3),
+      lowering(2, 1),
+      'not the member that goes',
+      { mode: 'Partition' },
+    ],
+    'a partition lowered before the last one is replaced': [
+      stale().atPartition(2),
+      lowering(1, 1),
+      'needs replaced',
+      { mode: 'Partition' },
+    ],
+    'a partition lowered in a cluster that is not healthy': [
+      stale().atPartition(3).unhealthy(),
+      lowering(2, 2),
+      'needs healthy',
+      { mode: 'Partition' },
+    ],
+    'a partition lowered where somebody else does': [
+      stale().atPartition(3),
+      lowering(2, 2),
+      'I10:',
+      { mode: 'Observe' },
+    ],
     'a protected primary': [
       stale().members(member(0).impaired('slow-log').preventDelete()),
       deletion('MemberImpaired', 0),

@@ -57,7 +57,8 @@ describe('every decision', () => {
       reached.add(hold?.rule ?? ('rule' in step ? step.rule : step.kind));
     }
     const steps = 'MemberDown MemberUnreachable MemberNotParticipating PrimaryNotParticipating NobodyParticipates';
-    const gentle = 'MemberImpaired ReplicaHealthy PrimaryLast SingleMember undemote setStrategy promoteRevision none';
+    const gentle =
+      'MemberImpaired ReplicaHealthy PrimaryLast SingleMember undemote setStrategy promoteRevision none AlreadyUpdated';
     const waits = 'AwaitingFailover AwaitingSwitchover RolesNotSettled BlockedByPDB UpdateRevisionFailing';
     expect([...reached]).to.include.members(`${steps} ${gentle} ${waits}`.split(' '));
   }).timeout(patienceMilliseconds);
