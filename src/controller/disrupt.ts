@@ -30,10 +30,10 @@ export async function disrupt(
   state: ClusterState,
   signal: AbortSignal,
 ): Promise<Requeue> {
-  const { api, world, log, announcer } = context;
-  const [namespace, name] = splitKey(key);
+  const { cache, api, world, log, announcer } = context;
   const confirmingSince = world.monotonic();
-  const live = await api.readAll(namespace, name, signal);
+  const known = cache.objects(key);
+  const live = known && (await api.readAll(known, signal));
   // Gone, or going: whatever is written down now goes with it, and its end is on its way to the cache.
   if (!live?.rollout || live.rollout.metadata.deletionTimestamp !== undefined) return {};
   if (!isOwnOf(live.objects.cluster, live.rollout)) return {};

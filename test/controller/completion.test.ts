@@ -105,7 +105,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     program.sync();
     userChanges(bench, 2);
     // After the StatefulSet, before the MySQLCluster is read for the second time.
-    bench.server.before('GET', /namespaces\/default\/pods$/, () => mocoApplies(bench, 2, 'moco-test-third'));
+    bench.server.before('GET', /pods\/moco-test-0$/, () => mocoApplies(bench, 2, 'moco-test-third'));
     await program.pass();
     expect(written(bench).map(({ status }) => status)).to.deep.equal([409]);
     expect(completion(bench)).to.equal(undefined);

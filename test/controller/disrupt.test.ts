@@ -27,8 +27,8 @@ describe('a disruption', () => {
     program.sync();
     await program.pass();
     const kinds = bench.server.reads.map((path) => path.split('/').slice(-1)[0]);
-    expect(kinds.slice(0, -2)).to.have.members(['moco-test', 'poddisruptionbudgets', 'test']);
-    expect(kinds.slice(-2)).to.deep.equal(['pods', 'test']);
+    expect(kinds.slice(0, 3)).to.have.members(['moco-test', 'moco-test', 'test']);
+    expect(kinds.slice(3, -1)).to.have.members(['moco-test-0', 'moco-test-1', 'moco-test-2']);
     expect(bench.server.reads.at(-1)).to.contain('mysqlclusters');
     expect(
       bench.server.writes.map(({ method, path }) => `${method} ${path.split('/').slice(-2).join('/')}`),
