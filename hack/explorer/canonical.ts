@@ -20,6 +20,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
     }
     if (moved && (ordinal === index || ordinal === before[c.INDEX])) after[c.SETTLED + ordinal] = 0;
     const updated = after[c.REVISION + ordinal] === after[c.TARGET];
+    if (world.detail === 'coarse' && facts.participates(after, ordinal)) after[c.TAKEN] = (after[c.TAKEN] as number) & ~(1 << ordinal);
     if (health === Health.Young && !updated) after[c.HEALTH + ordinal] = Health.Serving;
     if (health === Health.Serving && updated && after[c.SETTLED + ordinal] === 0) after[c.HEALTH + ordinal] = Health.Young;
     if (facts.isDemoted(after, ordinal)) demoted = true;
@@ -36,7 +37,8 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   if (after[c.PROVEN] !== 0) after[c.TAKEN] = 0;
   if (after[c.STUCK] !== 0) {
     const quorum = facts.count(after, n, facts.participates) >= facts.majorityOf(n);
-    if (quorum || after[c.PROVEN] !== 0) after[c.STUCK] = 0;
+    const failing = facts.count(after, n, (at, one) => facts.isUpdated(at, one) && facts.isBroken(at, one)) > 0;
+    if (quorum || !failing || after[c.PROVEN] !== 0) after[c.STUCK] = 0;
   }
   if (!world.families.has('budget')) after[c.OPEN] = facts.budgetAllows(after, n) ? 1 : 0;
   if (after[c.PREVENT] !== 0 && (moved || facts.isMissing(after, index))) after[c.PREVENT] = 0;

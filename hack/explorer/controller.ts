@@ -25,7 +25,11 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
     switch (verdict.kind) {
       case 'delete':
       case 'evict':
-        after[c.HEALTH + ordinal] = facts.answers(now, ordinal) ? c.Health.Leaving : c.Health.Ending;
+        after[c.HEALTH + ordinal] = facts.answers(now, ordinal)
+          ? c.Health.Leaving
+          : world.detail === 'fine'
+            ? c.Health.Ending
+            : c.Health.Missing;
         break;
       case 'demote':
         after[c.DEMOTE + ordinal] = c.Demote.Ours;

@@ -51,7 +51,8 @@ function deadlines(cells: c.Cells, world: World, out: Successors): void {
   if (cells[c.GRACE] === 0 && waits) pass(c.GRACE);
   if (cells[c.TIMEOUT] === 0 && facts.count(cells, n, facts.isDemoted) > 0) pass(c.TIMEOUT);
   if (cells[c.TRIES] === 1 && cells[c.WAITED] === 0) pass(c.WAITED);
-  const noQuorum = facts.count(cells, n, facts.participates) < facts.majorityOf(n);
+  const failing = facts.count(cells, n, (at, one) => facts.isUpdated(at, one) && facts.isBroken(at, one)) > 0;
+  const noQuorum = failing && facts.count(cells, n, facts.participates) < facts.majorityOf(n);
   if (world.badRevision && cells[c.STUCK] === 0 && cells[c.PROVEN] === 0 && noQuorum) pass(c.STUCK);
 }
 

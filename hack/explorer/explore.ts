@@ -191,6 +191,8 @@ export class Exploration {
       const verdict = decisions.of(zero, one, one);
       if (isDisruptive(verdict)) this.#commit(verdict, one, [zero, one], 1);
     }
+    const configuring = (one[c.PHASE] as number) >= c.Phase.Repointing && world.families.size === 0;
+    if (configuring && !aroundMoved) return;
     environmentMoves(one, world, this.#second, aroundMoved ? 'all' : 'last read');
     const second = this.#second;
     for (let two = 0; two < second.count && this.#found === null; two++) {
@@ -226,6 +228,8 @@ export class Exploration {
     environmentMoves(at, this.world, next);
     for (let number = 0; number < next.count; number++) {
       const state = next.states[number] as c.Cells;
+      // Where the same would be decided anew, that confirmation begins later and is judged by itself.
+      if (this.decisions.of(state, state, state) === verdict) continue;
       if (this.#stands(verdict, at, state)) this.#commitLater(verdict, state, [...path, state], moves - 1);
     }
   }

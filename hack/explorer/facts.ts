@@ -71,6 +71,12 @@ export function isBad(cells: c.Cells, ordinal: number): boolean {
   return cells[c.BAD] !== 0 && cells[c.REVISION + ordinal] === cells[c.BAD];
 }
 
+/** Down or crash-looping. */
+export function isBroken(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Crashed || health === Health.Retrying || health === Health.Idle;
+}
+
 /** Takes part in acknowledging commits, as far as can be known. */
 export function canAcknowledge(cells: c.Cells, ordinal: number): boolean {
   if (isErrant(cells, ordinal)) return false;

@@ -1,7 +1,7 @@
 import { Exploration } from './explore.ts';
 import { type Family, worldOf } from './world.ts';
 const [n='3', faults='', fam=''] = process.argv.slice(2);
-const world = worldOf(Number(n), { faults: faults === '' ? null : Number(faults), families: new Set(fam.split(',').filter(Boolean) as Family[]) });
+const world = worldOf(Number(n), { faults: faults === '' ? null : Number(faults), detail: (process.env.DETAIL ?? 'fine') as 'fine', badRevision: process.env.BAD !== '0', families: new Set(fam.split(',').filter(Boolean) as Family[]) });
 const start = performance.now();
 const e = new Exploration(world);
 const f = e.run({ states: Number(process.env.STATES ?? 3e6) });

@@ -25,17 +25,18 @@ export function memberMoves(
     if (!fails(next)) out.drop();
   };
   const crash = (): void => void (bad ? become(Health.Crashed, benign) : fault(Health.Crashed));
+  const fine = world.detail === 'fine';
   const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Leaving : Health.Ending);
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
-      const next = become(Health.Starting, benign);
+      const next = become(fine ? Health.Starting : Health.Up, benign);
       const kept = world.families.has('partition-mode') && ordinal < (cells[c.PARTITION] as number);
       next[c.REVISION + ordinal] = kept ? 0 : (cells[c.TARGET] as number);
       return;
     }
     case Health.Starting:
       become(Health.Up, bad ? 0 : benign);
-      become(Health.Idle, late);
+      if (fine) become(Health.Idle, late);
       crash();
       return;
     case Health.Idle:
@@ -44,12 +45,12 @@ export function memberMoves(
       return;
     case Health.Up:
       crash();
-      drained();
+      if (fine) drained();
       return;
     case Health.Lagging:
       if (!bad && mayServe(cells, ordinal)) become(participating(cells, ordinal), benign);
       crash();
-      drained();
+      if (fine) drained();
       return;
     case Health.Young:
       if (cells[c.SETTLED + ordinal] === 1) become(Health.Serving, benign);
@@ -59,7 +60,8 @@ export function memberMoves(
       servingFails();
       return;
     case Health.Crashed:
-      become(Health.Retrying, bad ? 0 : benign);
+      if (fine) become(Health.Retrying, bad ? 0 : benign);
+      else if (!bad) become(Health.Up, benign);
       return;
     case Health.Retrying:
       become(Health.Crashed, bad ? benign : 0);
@@ -69,10 +71,10 @@ export function memberMoves(
       // Its process has been replaced meanwhile, or follows one that is primary no more.
       become(Health.Up, 0);
       // The toleration is over.
-      become(Health.Ending, 0);
+      become(fine ? Health.Ending : Health.Missing, 0);
       return;
     case Health.Leaving:
-      become(Health.Ending, benign);
+      become(fine ? Health.Ending : Health.Missing, benign);
       return;
     case Health.Ending:
       become(Health.Missing, benign);

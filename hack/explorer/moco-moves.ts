@@ -18,24 +18,12 @@ export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: 
       const elected = lowest(cells, world, isElectable);
       return elected === null ? watch(cells, out) : moveIndex(cells, elected, world, out);
     }
-    case Phase.Moved: {
-      const next = out.add(cells, benign | moco);
-      next[c.PHASE] = Phase.Watching;
-      for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
-        if (ordinal !== next[c.INDEX] && facts.isDemoted(next, ordinal)) takeDemoteAway(next, ordinal);
-      }
-      return;
-    }
+    case Phase.Moved:
+      return demotionEnds(out.add(cells, benign | moco), world);
     case Phase.Repointing:
       return repointed(cells, world, out);
-    case Phase.Labelling: {
-      const next = out.add(cells, benign | moco);
-      for (let ordinal = 0; ordinal < facts.replicasOf(cells, world); ordinal++) {
-        if (!facts.isMissing(next, ordinal) && !facts.isErrant(next, ordinal)) next[c.SETTLED + ordinal] = 1;
-      }
-      next[c.PHASE] = next[c.LEAD] === Lead.Open ? Phase.Watching : Phase.Opening;
-      return;
-    }
+    case Phase.Labelling:
+      return label(out.add(cells, benign | moco), world);
     case Phase.Opening: {
       const next = out.add(cells, benign | moco);
       next[c.PHASE] = Phase.Watching;
@@ -48,8 +36,22 @@ export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: 
   }
 }
 
+function label(next: c.Cells, world: World): void {
+  for (let ordinal = 0; ordinal < facts.replicasOf(next, world); ordinal++) {
+    if (!facts.isMissing(next, ordinal) && !facts.isErrant(next, ordinal)) next[c.SETTLED + ordinal] = 1;
+  }
+  next[c.PHASE] = next[c.LEAD] === Lead.Open ? Phase.Watching : Phase.Opening;
+}
+
 function watch(cells: c.Cells, out: Successors): void {
   out.add(cells, benign | moco)[c.PHASE] = Phase.Watching;
+}
+
+function demotionEnds(next: c.Cells, world: World): void {
+  next[c.PHASE] = Phase.Watching;
+  for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
+    if (ordinal !== next[c.INDEX] && facts.isDemoted(next, ordinal)) takeDemoteAway(next, ordinal);
+  }
 }
 
 function takeDemoteAway(next: c.Cells, ordinal: number): void {
@@ -148,11 +150,12 @@ function configure(next: c.Cells, ordinal: number): void {
 function repointed(cells: c.Cells, world: World, out: Successors): void {
   const next = out.add(cells, benign | moco);
   for (let ordinal = 0; ordinal < facts.replicasOf(cells, world); ordinal++) {
-    if (ordinal !== next[c.INDEX] && !facts.isErrant(next, ordinal)) configure(next, ordinal);
+    if (ordinal === next[c.INDEX] || facts.isErrant(next, ordinal)) continue;
+    configure(next, ordinal);
   }
   if (next[c.LEAD] === Lead.Moved) next[c.LEAD] = Lead.Repointed;
   next[c.PHASE] = Phase.Labelling;
-  // A primary whose writes are open and whose process is fresh doesn't exist: nothing to configure on it before.
+  if (world.detail === 'coarse') label(next, world);
 }
 
 function switchoverEnds(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
@@ -170,5 +173,6 @@ function moveIndex(cells: c.Cells, to: number, world: World, out: Successors): v
   next[c.INDEX] = to;
   next[c.LEAD] = Lead.Moved;
   next[c.PHASE] = facts.isDemoted(next, old) ? Phase.Moved : Phase.Watching;
+  if (world.detail === 'coarse') demotionEnds(next, world);
   if (world.countMoves) next[c.MOVES] = Math.min(3, (next[c.MOVES] as number) + 1);
 }

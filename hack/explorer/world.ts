@@ -28,6 +28,11 @@ export interface World {
   readonly badRevision: boolean;
   /** Count the primaries: only where nothing goes wrong. */
   readonly countMoves: boolean;
+  /**
+   * `fine`: mysqld that never ran for a minute, drains of every pod, and MOCO's parts of a configuration one by one.
+   * `coarse`: those parts that no reader can tell apart at once, so that any number of faults can be explored.
+   */
+  readonly detail: 'coarse' | 'fine';
   /** A late write carries uid and resourceVersion, as it should. */
   readonly preconditions: boolean;
   readonly policy: RolloutPolicy;
@@ -41,6 +46,7 @@ export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas'
     faults: null,
     badRevision: true,
     countMoves: false,
+    detail: 'fine',
     preconditions: true,
     ...wanted,
     policy: {

@@ -82,5 +82,5 @@ async function sorted(pattern: string): Promise<readonly string[]> {
 
 /** What fails fast is asked first. */
 function isLong(test: string): boolean {
-  return test.endsWith('properties.test.ts');
+  return /(properties|model|plan)\.test\.ts$/.test(test);
 }

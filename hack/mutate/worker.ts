@@ -21,15 +21,26 @@ parentPort?.on('message', (mutant: Mutant | null) => {
   void answer(mutant).then((by) => parentPort?.postMessage({ by } satisfies Answer));
 });
 
+/** How many mutants each test has killed: the deadliest is asked first. */
+const kills = new Map(tests.map((test) => [test, 0]));
+
 async function answer(mutant: Mutant | null): Promise<string | null> {
   modules.use(mutant);
+  for (const test of tests.toSorted((a, b) => (kills.get(b) ?? 0) - (kills.get(a) ?? 0))) {
+    const failed = await firstFailure(test);
+    if (failed === null) continue;
+    kills.set(test, (kills.get(test) ?? 0) + 1);
+    return failed;
+  }
+  return null;
+}
+
+async function firstFailure(test: string): Promise<string | null> {
   const mocha = new Mocha({ reporter: Mocha.reporters.Base, bail: true, timeout: 0, forbidOnly: true });
   try {
-    for (const test of tests) {
-      // Mocha's own way of loading would find them in the cache of `require`.
-      mocha.suite.emit(Mocha.Suite.constants.EVENT_FILE_PRE_REQUIRE, globalThis, test, mocha);
-      await import(modules.urlOf(test));
-    }
+    // Mocha's own way of loading would find it in the cache of `require`.
+    mocha.suite.emit(Mocha.Suite.constants.EVENT_FILE_PRE_REQUIRE, globalThis, test, mocha);
+    await import(modules.urlOf(test));
   } catch (error) {
     return `could not be loaded: ${error instanceof Error ? error.message : String(error)}`;
   }
@@ -37,8 +48,8 @@ async function answer(mutant: Mutant | null): Promise<string | null> {
   await new Promise<void>((ended) => {
     mocha
       .run(() => ended())
-      .on('fail', (test: Mocha.Runnable) => {
-        failed ??= test.fullTitle();
+      .on('fail', (one: Mocha.Runnable) => {
+        failed ??= one.fullTitle();
       });
   });
   mocha.dispose();

@@ -131,18 +131,25 @@ function mysqldRuns(member: MemberFacts): boolean {
  * the moment. Between two attempts such a container looks like one that is starting.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
-  for (const container of [...member.initContainers, ...member.containers]) {
-    const essential = container.part !== 'side' || member.initContainers.includes(container);
-    if (essential && container.restarts > 0 && !container.ready && !container.readySinceRestart) {
-      return { kind: 'crashLooping', container: container.name, restarts: container.restarts };
-    }
-  }
-  return null;
+  const looping =
+    member.initContainers.find(restartsInVain) ??
+    member.containers.find((container) => container.part !== 'side' && restartsInVain(container));
+  return looping ? { kind: 'crashLooping', container: looping.name, restarts: looping.restarts } : null;
+}
+
+function restartsInVain({ restarts, ready, readySinceRestart }: ContainerFacts): boolean {
+  return restarts > 0 && !ready && !readySinceRestart;
 }
 
 /** Its mysqld takes part in acknowledging commits as far as can be known, even while its probe says not ready. */
-export function canAcknowledge(member: MemberFacts, state: MemberState, updated: boolean, errant: boolean): boolean {
-  if (state === 'leaving' || state === 'unreachable' || errant || crashLoop(member) !== null) return false;
+export function canAcknowledge(
+  member: MemberFacts,
+  state: MemberState,
+  updated: boolean,
+  errant: boolean,
+  crashLoops: boolean,
+): boolean {
+  if (state === 'leaving' || state === 'unreachable' || errant || crashLoops) return false;
   if (updated) return state === 'participating' || state === 'impaired';
   return member.containers.some(
     (container) => container.part === 'mysqld' && container.state === 'running' && container.started,

@@ -52,8 +52,11 @@ export const overridable: Readonly<Record<HoldRule, boolean>> = {
   PartitionReached: false,
 };
 
+const none: ReadonlySet<HoldRule> = new Set();
+
 /** The rules that are off at the moment. What can't be overridden is on, whatever the policy says. */
 export function overriddenRules({ overrides }: RolloutPolicy, deadlines: Deadlines): ReadonlySet<HoldRule> {
+  if (overrides.length === 0) return none;
   return new Set(
     overrides
       .filter(({ rule, remainingSeconds }) => overridable[rule] && !deadlines.reached(0, remainingSeconds))

@@ -93,6 +93,7 @@ function view(
   const updated = facts.revision === statefulSet?.updateRevision;
   const settled = isSettled(facts, cluster.primaryIndex);
   const participates = state === 'participating' || state === 'impaired';
+  const crashLooping = crashLoop(facts);
   const held = policy.heldOrdinals.includes(facts.ordinal);
   return {
     facts,
@@ -102,12 +103,14 @@ function view(
     primary: facts.ordinal === cluster.primaryIndex,
     settled,
     participates,
-    canAcknowledge: canAcknowledge(facts, state, updated, errant),
-    crashLoop: crashLoop(facts),
+    canAcknowledge: canAcknowledge(facts, state, updated, errant, crashLooping !== null),
+    crashLoop: crashLooping,
     updated,
     held,
     due: !updated && state !== 'leaving' && facts.ordinal >= policy.partition && !held,
-    owes: updated ? owed(facts, state, evidence, participates, settled, policy.minReadySeconds, deadlines) : null,
+    owes: updated
+      ? owed(facts, state, evidence ?? crashLooping, participates, settled, policy.minReadySeconds, deadlines)
+      : null,
   };
 }
 
@@ -120,7 +123,7 @@ function owed(
   minReadySeconds: number,
   deadlines: Deadlines,
 ): Wait | null {
-  if (!participates) return { for: 'state', state, evidence: evidence ?? crashLoop(facts) };
+  if (!participates) return { for: 'state', state, evidence };
   if (!settled) return { for: 'role' };
   // Never null while it participates and is settled; a gatherer that says otherwise makes us wait, not go on.
   if (facts.settledForSeconds === null) return { for: 'minReadySeconds', minReadySeconds };

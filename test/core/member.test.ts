@@ -155,9 +155,9 @@ describe('the state of a member', () => {
   });
 });
 
-describe('a crash loop', () => {
-  const loopOf = (builder: MemberBuilder): Evidence | null => crashLoop(builder.facts(0, 'revision'));
+const loopOf = (builder: MemberBuilder): Evidence | null => crashLoop(builder.facts(0, 'revision'));
 
+describe('a crash loop', () => {
   it('is seen in mysqld, the agent and an init container, whatever they do at the moment', () => {
     expect(loopOf(member(1).crashLooping('mysqld', 3))).to.deep.equal({
       kind: 'crashLooping',
@@ -179,7 +179,13 @@ describe('a crash loop', () => {
 
 describe('who can acknowledge', () => {
   const can = (builder: MemberBuilder, updated = false): boolean =>
-    canAcknowledge(builder.facts(0, 'revision'), look(builder).state, updated, builder.isErrant);
+    canAcknowledge(
+      builder.facts(0, 'revision'),
+      look(builder).state,
+      updated,
+      builder.isErrant,
+      loopOf(builder) !== null,
+    );
 
   it('includes a stale member whose mysqld runs, however far behind', () => {
     expect(can(member(1))).to.equal(true);
