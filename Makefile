@@ -17,7 +17,7 @@ demo: node_modules ## Roll out a new image on a real control plane and watch it
 test: node_modules control-plane ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
-test-unit: node_modules ## The tests that need no control plane
+test-unit: node_modules ## The tests that take seconds and need no control plane
 	@$(NODE) hack/run-tests.ts --unit
 
 check: node_modules types lint format-check unused ## Types, lint, format, unused code; import directions are a unit test
@@ -43,7 +43,8 @@ build: node_modules ## One bundle of what runs, in dist/
 control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes)
 	@$(NODE) hack/control-plane/main.ts build
 
-bench: node_modules control-plane ## The demo's rollout against the sum of its parts
+bench: node_modules control-plane ## A decision beside an empty one, and the demo's rollout against the sum of its parts
+	@$(NODE) hack/bench-decide.ts
 	@$(NODE) hack/bench.ts
 
 mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
