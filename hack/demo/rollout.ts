@@ -128,7 +128,12 @@ function limitMilliseconds({ members, restartMilliseconds }: RolloutSettings): n
 }
 
 function overdue(what: string, limit: number, sight: Sight | null): string {
-  const hold = sight?.status?.hold;
-  const why = hold === undefined ? 'nothing is said to hold it' : `${hold.rule}: ${hold.message}`;
-  return `Expected ${what} within ${roughly(limit)}, it is not: ${why}`;
+  const sentence = `Expected ${what} within ${roughly(limit)}, it is not`;
+  if (sight === null) return `${sentence}: there is no MySQLCluster to be seen`;
+  const { status, members, healthy, complete, updateRevision } = sight;
+  const hold = status?.hold === undefined ? 'no hold' : `held by ${status.hold.rule} (${status.hold.message})`;
+  const seen = members.map(({ name, revision, role, state }) => `${name} ${state}, role ${role}, at ${revision}`);
+  const phase = `phase ${status?.phase} of ${status?.updateRevision}`;
+  const condition = `${complete ? '' : 'not '}RolloutComplete, ${healthy ? '' : 'not '}Healthy`;
+  return [`${sentence}: ${hold}`, `${phase}, ${condition}, update revision ${updateRevision}`, ...seen].join('; ');
 }

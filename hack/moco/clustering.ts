@@ -32,10 +32,11 @@ export function clusteringStep(
   if (isClusteringStopped(cluster) || cluster.metadata.deletionTimestamp !== undefined) {
     return idle(turn);
   }
-  if (activity.kind !== 'watching' && now.monotonicMilliseconds < activity.until) {
+  const gathered: Gathered = { cluster, members: offline ? [] : byOrdinal(pods), databases, faults };
+  const answered = activity.kind === 'asking' && everyoneAnswers(gathered);
+  if (activity.kind !== 'watching' && now.monotonicMilliseconds < activity.until && !answered) {
     return still(turn);
   }
-  const gathered: Gathered = { cluster, members: offline ? [] : byOrdinal(pods), databases, faults };
   if (activity.kind !== 'watching' && activity.kind !== 'asking') {
     return finishActivity(gathered, activity, turn);
   }
@@ -66,15 +67,16 @@ function pass(gathered: Gathered, turn: Turn): ClusteringStep | null {
 /** A pass is made when MOCO has had the time to notice that there is something to do, and everybody has answered. */
 function passWhenDue(gathered: Gathered, due: number | null, step: ClusteringStep, turn: Turn): ClusteringStep {
   const { mind, now, durations } = turn;
-  const { databases, faults, members } = gathered;
   if (due === null) {
-    return passAfter(turn, durations.notice + faults.statusLagMilliseconds);
+    return passAfter(turn, durations.notice + gathered.faults.statusLagMilliseconds);
   }
   if (now.monotonicMilliseconds < due) {
     return still(turn);
   }
   const until = now.monotonicMilliseconds + durations.silence;
-  return members.every((_, ordinal) => answers(databases, ordinal, faults))
-    ? step
-    : goOn(now, mind.databases, { kind: 'asking', until });
+  return everyoneAnswers(gathered) ? step : goOn(now, mind.databases, { kind: 'asking', until });
+}
+
+function everyoneAnswers({ members, databases, faults }: Gathered): boolean {
+  return members.every((_, ordinal) => answers(databases, ordinal, faults));
 }

@@ -11,7 +11,7 @@ export interface Settings {
 export interface ClusteringDurations {
   /** From a change to the pass that sees it. The real one looks on events of the StatefulSet and every minute. */
   readonly notice: number;
-  /** How long a pass asks a member that doesn't answer. The real one asks three times, 3 s apart. */
+  /** How long a pass asks a member that doesn't answer, until it does. The real one asks three times, 3 s apart. */
   readonly silence: number;
   /** A switchover: from the primary being read-only to `currentPrimaryIndex` having moved. Writes are refused. */
   readonly drain: number;

@@ -2,11 +2,11 @@ import type { Target } from '../core/decision.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import { cronJobs, path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
-import { objects as items, type Json } from '../moco/json.ts';
+import { type Json, object, whole } from '../moco/json.ts';
+import { selects } from '../moco/label-selector.ts';
 import { clusterKind } from '../moco/names.ts';
 import {
   backupName,
-  clusterSelector,
   projectBackup,
   projectBudget,
   projectCluster,
@@ -46,16 +46,25 @@ export class ClusterApi {
 
   /**
    * Reads past every cache (no resourceVersion: quorum reads). The MySQLCluster comes last, since a failover shows
-   * there first. `null` when it is gone.
+   * there first. `null` when it is gone. What there is to read is known by name: members have the StatefulSet's
+   * ordinals, and `known` brings what else the cache has. By name, because the API server answers a list of a kind that
+   * nobody has written to lately only when its own cache has caught up with every other kind, which it looks after every
+   * 100 ms (ConsistentListFromCache, Kubernetes 1.31 and later). A budget that the cache doesn't know yet is asked by
+   * the eviction itself.
    */
-  async readAll(namespace: string, name: string, signal: AbortSignal): Promise<LiveObjects | null> {
-    const [statefulSet, budgets, rollout, backup] = await Promise.all([
+  async readAll(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
+    const { namespace, name } = known.cluster;
+    const [statefulSet, rollout, ...budgets] = await Promise.all([
       this.#find(statefulSets, namespace, statefulSetName(name), signal),
-      this.#list(podDisruptionBudgets, namespace, undefined, signal),
       this.#find(rolloutKind, namespace, name, signal),
-      this.#find(cronJobs, namespace, backupName(name), signal),
+      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, signal)),
     ]);
-    const members = await this.#list(pods, namespace, clusterSelector(name), signal);
+    const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
+    const [backup, ...members] = await Promise.all([
+      // Only a cluster of one has no PodDisruptionBudget that tells of a backup.
+      replicas === 1 ? this.#find(cronJobs, namespace, backupName(name), signal) : null,
+      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, signal)),
+    ]);
     const cluster = await this.#find(clusterKind, namespace, name, signal);
     const record = cluster === null ? null : projectCluster(cluster);
     if (record === null) return null;
@@ -63,8 +72,8 @@ export class ClusterApi {
       objects: {
         cluster: record,
         statefulSet: statefulSet === null ? null : projectStatefulSet(statefulSet),
-        pods: members.map(projectPod).filter((pod) => pod !== null),
-        budgets: budgets.map(projectBudget).filter((budget) => budget !== null),
+        pods: projected(members, projectPod).filter(({ clusterName }) => clusterName === name),
+        budgets: projected(budgets, projectBudget),
         backup: backup === null ? null : projectBackup(backup),
       },
       rollout: rollout as MySQLRollout | null,
@@ -218,21 +227,20 @@ export class ClusterApi {
       throw error;
     }
   }
+}
 
-  async #list(
-    kind: ResourceKind,
-    namespace: string,
-    labelSelector: string | undefined,
-    signal: AbortSignal,
-  ): Promise<readonly Json[]> {
-    const query = labelSelector === undefined ? {} : { labelSelector };
-    const list = await this.#client.call<Json>({
-      method: 'GET',
-      path: path(kind, { namespace }),
-      query,
-      lane: 'disrupt',
-      signal,
-    });
-    return items(list['items']);
-  }
+/** MOCO's own, and every other that is known to select a member. */
+function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): readonly string[] {
+  const selecting = budgets.filter(({ selector }) => members.some(({ labels }) => selects(selector, labels)));
+  return [...new Set([statefulSetName(cluster.name), ...selecting.map(({ name }) => name)])];
+}
+
+/** The names that the StatefulSet gives to its members, and those of members beyond them. */
+function podNames({ cluster, pods: members }: ClusterObjects, replicas: number): readonly string[] {
+  const given = Array.from({ length: replicas }, (_, ordinal) => `${statefulSetName(cluster.name)}-${ordinal}`);
+  return [...new Set([...given, ...members.map(({ name }) => name)])];
+}
+
+function projected<R>(raw: readonly (Json | null)[], project: (object: Json) => R | null): readonly R[] {
+  return raw.map((one) => (one === null ? null : project(one))).filter((record) => record !== null);
 }

@@ -2,7 +2,7 @@ import type { Hold } from '../core/decision.ts';
 import type { World } from '../kube/world.ts';
 import { Ages } from '../moco/ages.ts';
 import type { OwnWrite } from './own-writes.ts';
-import type { LastStep, MySQLRollout } from './rollout-resource.ts';
+import type { LastStep, MySQLRollout, RolloutStatus } from './rollout-resource.ts';
 
 /** How a step ended. `unknown` when it may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
@@ -17,6 +17,11 @@ export interface Finished {
   readonly disrupted: number;
   /** A demotion was asked for, or taken back. */
   readonly demotion: { readonly askedAt: string; readonly pod: { name: string; uid: string } } | 'takenBack' | null;
+}
+
+/** What ended last, unless the status has it already: the answer to a write of it may have been lost. */
+export function untold({ lastStep }: RolloutStatus, { finished }: ClusterState): Finished | null {
+  return finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step ? null : finished;
 }
 
 /** The API server's refusal to evict; believed as long as the budgets stay as they were. */

@@ -2,7 +2,7 @@ import type { Decision } from '../core/decision.ts';
 import { isConflict } from '../kube/api-error.ts';
 import { objects as items, type Json, object, whole } from '../moco/json.ts';
 import { rolloutCompleteCondition } from '../moco/names.ts';
-import type { ClusterRecord } from '../moco/records.ts';
+import type { ClusterObjects, ClusterRecord } from '../moco/records.ts';
 import type { ClusterApi, LiveObjects } from './cluster-api.ts';
 
 /** What a decision says about a MySQLCluster as it is just being read. */
@@ -17,19 +17,19 @@ const mostTries = 3;
  * precondition. Conditions are an atomic list, hence GET, change, PUT.
  */
 export async function keepCompletion(
-  cluster: ClusterRecord,
+  known: ClusterObjects,
   decision: Decision,
   judge: Judge,
   api: ClusterApi,
   nowTimestamp: string,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!differs(cluster, decision)) return;
-  const { namespace, name } = cluster;
+  if (!differs(known.cluster, decision)) return;
+  const { namespace, name } = known.cluster;
   for (let tries = 1; ; tries++) {
     const raw = await api.readCluster(namespace, name, signal);
     if (raw === null || object(raw['metadata'])['deletionTimestamp'] !== undefined) return;
-    const live = await api.readAll(namespace, name, signal);
+    const live = await api.readAll(known, signal);
     if (live === null) return;
     const judged = judge(live);
     const generation = whole(object(raw['metadata'])['generation'], 0);

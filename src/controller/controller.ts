@@ -28,12 +28,15 @@ export interface ControllerOptions {
 }
 
 const component = 'moco-rollout';
+/** For events that wait to be sent when the program ends. */
+const eventsGraceMilliseconds = 1000;
 
 /** Watches, queue and reconciler, put together. Watches from the start; reconciles from `work` on. */
 export class Controller {
   readonly #watches: Watches;
   readonly #cache = new Cache();
   readonly #queue: WorkQueue;
+  readonly #recorder: EventRecorder;
   readonly #options: ControllerOptions;
   #synced = false;
 
@@ -41,8 +44,8 @@ export class Controller {
     const { client, world, log, metrics, defaults, namespaces, concurrency, holder, isLeading } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces);
-    const recorder = new EventRecorder({ client, world, component, instance: holder, log });
-    const announcer = new Announcer({ recorder, metrics: metrics.rollouts, log, world });
+    this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
+    const announcer = new Announcer({ recorder: this.#recorder, metrics: metrics.rollouts, log, world });
     const api = new ClusterApi(client);
     const reconciler = new Reconciler({
       cache: this.#cache,
@@ -80,6 +83,7 @@ export class Controller {
 
   async #noteSync(): Promise<void> {
     await this.#watches.synced();
+    if (!this.#watches.hasSynced) return;
     this.#synced = true;
     this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
   }
@@ -87,13 +91,15 @@ export class Controller {
   /** Starts to reconcile, every cluster first, once the cache is in sync. */
   async work(): Promise<void> {
     await this.#watches.synced();
+    if (!this.#watches.hasSynced) return;
     for (const cluster of this.#cache.clusters.values()) this.#queue.add(keyOf(cluster.namespace, cluster.name));
     this.#queue.start();
   }
 
-  /** Takes no new pass and waits for those under way. */
-  drain(graceMilliseconds: number): Promise<void> {
-    return this.#queue.drain(graceMilliseconds);
+  /** Takes no new pass, waits for those under way, then for the events that they have left. */
+  async drain(graceMilliseconds: number): Promise<void> {
+    await this.#queue.drain(graceMilliseconds);
+    await this.#recorder.close(eventsGraceMilliseconds);
   }
 }
 

@@ -8,7 +8,7 @@ import { type Gathered, gather } from './gather.ts';
 import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
 import type { Intent, MySQLRollout } from './rollout-resource.ts';
 import { isOwnOf } from './rollout-resource.ts';
-import { statusOf } from './status.ts';
+import { statusOf, withoutIntent } from './status.ts';
 import { writeStatus } from './write-status.ts';
 
 /** A confirmation older than this proves nothing any more. */
@@ -30,10 +30,10 @@ export async function disrupt(
   state: ClusterState,
   signal: AbortSignal,
 ): Promise<Requeue> {
-  const { api, world, log, announcer } = context;
-  const [namespace, name] = splitKey(key);
+  const { cache, api, world, log, announcer } = context;
   const confirmingSince = world.monotonic();
-  const live = await api.readAll(namespace, name, signal);
+  const known = cache.objects(key);
+  const live = known && (await api.readAll(known, signal));
   // Gone, or going: whatever is written down now goes with it, and its end is on its way to the cache.
   if (!live?.rollout || live.rollout.metadata.deletionTimestamp !== undefined) return {};
   if (!isOwnOf(live.objects.cluster, live.rollout)) return {};
@@ -75,11 +75,12 @@ export async function settleIntent(
   state: ClusterState,
   signal: AbortSignal,
 ): Promise<Requeue | null> {
-  const { intent, ...status } = rollout.status ?? {};
+  const { intent } = rollout.status ?? {};
   if (!intent || intent.id === state.settledIntent) return null;
   await makeVoid(intent, splitKey(key)[0], context.api, signal);
   // What is known of a step of our own is still to be told.
   const { finished } = state;
+  const status = withoutIntent(rollout.status ?? {});
   if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) return vetoed;
   state.finished = finished;
   state.settledIntent = intent.id;

@@ -2,11 +2,10 @@ import type { RolloutPolicy } from '../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../core/snapshot.ts';
 import { isAtLeast } from '../kube/resource-version.ts';
 import type { World } from '../kube/world.ts';
-import type { Ages } from '../moco/ages.ts';
 import type { BudgetRecord, ClusterObjects } from '../moco/records.ts';
 import { objectFacts } from '../moco/snapshot.ts';
 import { milliseconds } from '../moco/timestamp.ts';
-import type { ClusterState, Refusal } from './cluster-state.ts';
+import { type ClusterState, type Refusal, untold } from './cluster-state.ts';
 import { unseen } from './own-writes.ts';
 import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
 import { wishesOf } from './wishes.ts';
@@ -43,8 +42,8 @@ export function gather(
     return {
       ...facts,
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
-      memory: memoryOf(rollout, revision, state.ages),
-      // Nobody fills these in while clusters are neither queued nor handed back.
+      memory: memoryOf(rollout, revision, state),
+      // A cluster is neither queued nor handed back as long as there is no fleet limit and no hand-back.
       createFailure: null,
       handedBack: false,
       fleetQueue: null,
@@ -64,19 +63,24 @@ function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World
   };
 }
 
-function memoryOf(rollout: MySQLRollout | null, revision: string, ages: Ages): RolloutMemory {
+/** A take-back that the status doesn't have yet counts already: it must not be asked for again at once. */
+function memoryOf(rollout: MySQLRollout | null, revision: string, state: ClusterState): RolloutMemory {
+  const { ages } = state;
   const status: RolloutStatus = rollout?.status ?? {};
   const object = rollout?.metadata ?? { uid: '', resourceVersion: '' };
   const age = (fact: string, timestamp: string | undefined): number =>
     timestamp === undefined ? 0 : ages.since(object, fact, timestamp, milliseconds(timestamp));
   const progress = status.rollout?.revision === revision ? status.rollout : null;
+  const ended = untold(status, state);
+  const takenBackNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'takenBack';
+  const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
     proven: progress?.proven ?? false,
     takenDown: progress?.takenDown ?? [],
     updatedOutOfTurn: [],
     sinceProgressSeconds: age('progress', progress?.lastProgressAt),
-    switchoverTries: progress?.tries?.count ?? 0,
-    sinceLastTrySeconds: age('try', progress?.tries?.lastEndedAt),
+    switchoverTries: (progress?.tries?.count ?? 0) + (takenBackNow ? 1 : 0),
+    sinceLastTrySeconds: takenBackNow ? 0 : sinceLastTrySeconds,
     recentRevisionAgesSeconds: (status.recentRevisions ?? []).map(({ revision: seen, firstSeenAt }) =>
       age(`revision ${seen} ${firstSeenAt}`, firstSeenAt),
     ),

@@ -130,7 +130,7 @@ export class Reconciler {
     const now = timestampOf(world.wall());
     const publishIn = await publish(gathered, decision, state, heldForSeconds, this.#context, signal);
     await keepCompletion(
-      gathered.objects.cluster,
+      gathered.objects,
       decision,
       ({ objects, rollout }) => {
         const look = gather(objects, rollout, state, defaults, world, 'live');

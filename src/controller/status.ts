@@ -1,7 +1,7 @@
 import type { Decision, Hold } from '../core/decision.ts';
 import { explainEvidence, explainHold, type MemberName, phase } from '../core/explain.ts';
 import type { MemberState } from '../core/member.ts';
-import type { ClusterState, Finished } from './cluster-state.ts';
+import { type ClusterState, type Finished, untold } from './cluster-state.ts';
 import type { Gathered } from './gather.ts';
 import type {
   Condition,
@@ -60,8 +60,8 @@ export function statusOf(
   const before: RolloutStatus = rollout?.status ?? {};
   const { statefulSet, cluster } = objects;
   const revision = statefulSet?.updateRevision ?? '';
-  const members = Object.fromEntries(memberStatuses(decision));
   const hold = decision.hold !== null && isShown(decision.hold, heldForSeconds) ? decision.hold : null;
+  const members = Object.fromEntries(memberStatuses(decision, hold));
   const ended = untold(before, state);
   const progress = progressOf(before, gathered, decision, state, members, nowTimestamp, intent);
   const unresolved = before.intent && before.intent.id !== state.settledIntent ? before.intent : undefined;
@@ -79,7 +79,7 @@ export function statusOf(
   return defined({
     observedGeneration: rollout?.metadata.generation,
     observedClusterGeneration: cluster.generation,
-    phase: phase(decision),
+    phase: phase({ ...decision, hold }),
     strategy: statefulSet?.strategy,
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -107,7 +107,9 @@ export function statusOf(
   });
 }
 
-function* memberStatuses(decision: Decision): Generator<[string, MemberStatus]> {
+/** A rule that isn't shown yet isn't shown as a member's either. */
+function* memberStatuses(decision: Decision, shown: Hold | null): Generator<[string, MemberStatus]> {
+  const hidden = shown === null ? decision.hold?.rule : undefined;
   for (const { ordinal, role, revision, updated, state, verdict, rule, evidence } of decision.members) {
     yield [
       String(ordinal),
@@ -117,16 +119,11 @@ function* memberStatuses(decision: Decision): Generator<[string, MemberStatus]> 
         updated,
         state,
         verdict,
-        rule: rule ?? undefined,
+        rule: rule === null || rule === hidden ? undefined : rule,
         message: evidence === null ? undefined : explainEvidence(evidence),
       }),
     ];
   }
-}
-
-/** What ended last, unless the status has it already: the answer to a write of it may have been lost. */
-function untold({ lastStep }: RolloutStatus, { finished }: ClusterState): Finished | null {
-  return finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step ? null : finished;
 }
 
 const disruptedFor = (revision: string, ended: Finished | null): number =>
@@ -205,6 +202,17 @@ function triesOf(
   const isUntold = askedAt === undefined && ownWrites.length === 0;
   const asked = demotion ?? (isUntold ? demotionSeen(known, objects, nowTimestamp) : null);
   return asked === null ? known.tries : defined<SwitchoverTries>({ count, lastEndedAt, ...asked });
+}
+
+/**
+ * What is left of a status when the step that was about to be done is over. A demotion that was about to be taken back
+ * counts as one that was: whether it has been is not known, and each try blocks writes for a while.
+ */
+export function withoutIntent({ intent, ...status }: RolloutStatus): RolloutStatus {
+  const { rollout } = status;
+  if (intent?.step !== 'undemote' || rollout?.revision !== intent.revision) return status;
+  const tries = { count: (rollout.tries?.count ?? 0) + 1, lastEndedAt: intent.at };
+  return { ...status, rollout: { ...rollout, tries } };
 }
 
 /** A demotion of ours whose author has died before telling of it, or never got its answer. */

@@ -21,6 +21,7 @@ import { type MySQLRollout, rolloutKind } from './rollout-resource.ts';
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly synced: Promise<void>;
+  readonly hasSynced: boolean;
 }
 
 /** Keeps the cache as the API server has it, in the namespaces named or, where none is, in all. */
@@ -68,7 +69,11 @@ export class Watches {
     await Promise.all(running);
   }
 
-  /** Resolves once every kind has been listed. */
+  get hasSynced(): boolean {
+    return this.#reflectors.every((reflector) => reflector.hasSynced);
+  }
+
+  /** Resolves once every kind has been listed, or the run has ended before that. */
   async synced(): Promise<void> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.synced));
   }

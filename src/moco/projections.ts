@@ -45,7 +45,6 @@ export const backupName = (clusterName: string): string => `${backupPrefix}${clu
 /** Pods and StatefulSets that MOCO makes for members, as a label selector for lists and watches. */
 export const memberSelector = `${createdByLabel}=${createdByMoco},${appNameLabel}=${appNameOfMoco}`;
 export const createdBySelector = `${createdByLabel}=${createdByMoco}`;
-export const clusterSelector = (clusterName: string): string => `${memberSelector},${clusterNameLabel}=${clusterName}`;
 
 /** An annotation of MOCO's means something only with this very value. */
 const isOn = (annotations: Json, name: string): boolean => annotations[name] === annotationOn;

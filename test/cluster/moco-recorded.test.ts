@@ -57,7 +57,7 @@ describe('the stand-in for MOCO, held against recordings of the real one', funct
     environment = await installed();
     const { client, world } = environment;
     // Members that come up together are not taken for a primary that is gone, as with the real one's patience of 9 s.
-    moco = await startMoco({ client, world, partition, clustering: { silence: 500 } });
+    moco = await startMoco({ client, world, partition, clustering: { silence: 3_000 } });
     nodes = await startNodes({
       client,
       world,

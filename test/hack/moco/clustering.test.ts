@@ -263,6 +263,16 @@ describe('hack/moco: clustering', () => {
       expect(story.cluster.status?.currentPrimaryIndex).to.equal(0);
     });
 
+    it('goes on with a pass as soon as everybody answers', () => {
+      const story = Story.healthy(3);
+      story.killMysqld(0);
+      story.settle(fastClustering.notice + 1);
+      expect(story.mind.activity.kind).to.equal('asking');
+      story.startMysqld(0, 1);
+      story.settle(1);
+      expect(story.condition('Healthy')).to.equal('False Incomplete');
+    });
+
     it('waits while a pod is missing', () => {
       const story = Story.healthy(3);
       story.removePod(0);

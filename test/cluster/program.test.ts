@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const deadlineMilliseconds = 60_000;
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const deadlineMilliseconds = 120_000;
 
 interface Ended {
   readonly exitCode: number | null;

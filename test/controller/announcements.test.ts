@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { pods } from '../../src/kube/resource.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import { Bench, member } from './bench.ts';
+import { rollOut } from './whole-rollout.ts';
+
+describe('the events of a rollout', () => {
+  it('tell of each step and of each new hold once, on the MySQLCluster, in the order in which it happened', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await rollOut(bench, program);
+    expect(program.events.map(({ reason }) => reason)).to.deep.equal([
+      'Evicted',
+      'Evicted',
+      'Demoted',
+      'AwaitingSwitchover',
+      'Evicted',
+      'RevisionPromoted',
+    ]);
+    const { uid } = bench.server.get(clusterKind, 'test').metadata;
+    for (const { regarding } of program.events) {
+      expect(regarding).to.deep.equal({
+        apiVersion: 'moco.cybozu.com/v1beta2',
+        kind: 'MySQLCluster',
+        namespace: 'default',
+        name: 'test',
+        uid,
+      });
+    }
+  });
+
+  it('name the pod that a step was about, and its rule', async () => {
+    const bench = new Bench();
+    const { uid } = bench.server.get(pods, member(2)).metadata;
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    expect(program.events).to.have.length(1);
+    expect(program.events[0]).to.deep.include({
+      related: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: member(2), uid },
+      type: 'Normal',
+      reason: 'Evicted',
+      action: 'ReplicaHealthy',
+    });
+  });
+
+  it('warn of a demotion that was taken back', async () => {
+    const bench = new Bench();
+    bench.replace(2);
+    bench.replace(1);
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(90_000);
+    await program.work();
+    expect(program.events.find(({ reason }) => reason === 'DemotionTakenBack')).to.include({
+      type: 'Warning',
+      action: 'TimedOut',
+    });
+  });
+
+  it('warn of a hold that a person should look at, and do not repeat it while it lasts', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2);
+    bench.mysqld(2, 'ImagePullBackOff');
+    for (let passes = 0; passes < 3; passes += 1) {
+      await program.work();
+      bench.world.freeze(60_000);
+    }
+    expect(program.events.filter(({ reason }) => reason === 'UpdateRevisionFailing')).to.have.length(1);
+    expect(program.events.at(-1)).to.include({ type: 'Warning', action: 'Waiting' });
+  });
+
+  it('say nothing of a step that did not happen', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.refuse('POST', /\/eviction$/, 403, 'Forbidden');
+    program.sync();
+    await program.pass().catch(() => {});
+    expect(program.events).to.deep.equal([]);
+    expect(program.log.of('info')).to.include('did not happen: evicting moco-test-2');
+  });
+});
+
+describe('the log of a rollout', () => {
+  it('has cluster, step and rule as fields, a line a step and a line a change of mind', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    const [step, ...waits] = program.log.lines.filter(({ level }) => level === 'info').map(({ fields }) => fields);
+    expect(step).to.deep.equal({
+      cluster: 'default/test',
+      step: 'evict',
+      rule: 'ReplicaHealthy',
+      result: 'done',
+      member: member(2),
+    });
+    expect(waits).to.deep.equal([{ cluster: 'default/test', rule: 'MemberLeaving', stale: 3 }]);
+  });
+});

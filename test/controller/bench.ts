@@ -1,0 +1,214 @@
+import { Registry } from 'prom-client';
+import { Announcer } from '../../src/controller/announcer.ts';
+import { Cache, keyOf } from '../../src/controller/cache.ts';
+import { ClusterApi } from '../../src/controller/cluster-api.ts';
+import type { Requeue } from '../../src/controller/context.ts';
+import { Reconciler } from '../../src/controller/reconciler.ts';
+import {
+  type MySQLRollout,
+  type RolloutSpec,
+  type RolloutStatus,
+  rolloutKind,
+} from '../../src/controller/rollout-resource.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import type { Occurrence } from '../../src/kube/event-recorder.ts';
+import { cronJobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
+import type { Store, Stored } from '../../src/kube/store.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import {
+  projectBackup,
+  projectBudget,
+  projectCluster,
+  projectPod,
+  projectStatefulSet,
+} from '../../src/moco/projections.ts';
+import { timestampOf } from '../../src/moco/timestamp.ts';
+import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
+import { FakeLog } from '../kube/fake-log.ts';
+import { FakeWorld } from '../kube/fake-world.ts';
+import {
+  budget,
+  containersOf,
+  mysqlCluster,
+  type PodOptions,
+  pod,
+  revisionAfter,
+  revisionBefore,
+  statefulSet,
+} from './moco-objects.ts';
+import { ObjectServer, type Patch, type Write } from './object-server.ts';
+
+export const key = keyOf('default', 'test');
+export const member = (ordinal: number): string => `moco-test-${ordinal}`;
+
+type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'backups';
+
+/** One run of the program: what it has seen, and what it remembers. */
+export class Process {
+  readonly cache = new Cache();
+  readonly events: Occurrence[] = [];
+  readonly log = new FakeLog();
+  readonly registry = new Registry();
+  isLeading = true;
+  readonly #reconciler: Reconciler;
+  readonly #bench: Bench;
+
+  constructor(bench: Bench, holder: string, wishes: Partial<RolloutPolicy>) {
+    this.#bench = bench;
+    const { world } = bench;
+    this.#reconciler = new Reconciler({
+      cache: this.cache,
+      api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6 })),
+      world,
+      log: this.log,
+      defaults: { ...defaultPolicy, minReadySeconds: 0, ...wishes },
+      announcer: new Announcer({
+        recorder: { record: (occurrence) => void this.events.push(occurrence) },
+        metrics: new RolloutMetrics(this.registry),
+        log: this.log,
+        world,
+      }),
+      holder,
+      isLeading: () => this.isLeading,
+    });
+  }
+
+  /** The watches bring everything but what is named. */
+  sync(...behind: readonly Kind[]): void {
+    const { server } = this.#bench;
+    const bring = <R extends Stored>(
+      name: Kind,
+      kind: ResourceKind,
+      store: Store<R>,
+      project: (raw: Patch) => R | null,
+    ): void => {
+      if (behind.includes(name)) return;
+      const records = server
+        .all(kind)
+        .map(project)
+        .filter((record) => record !== null);
+      for (const { namespace, name } of store.values()) {
+        if (!records.some((record) => record.name === name)) store.remove(namespace, name);
+      }
+      for (const record of records) store.put(record);
+    };
+    bring('clusters', clusterKind, this.cache.clusters, projectCluster);
+    bring('statefulSets', statefulSets, this.cache.statefulSets, projectStatefulSet);
+    bring('pods', pods, this.cache.pods, projectPod);
+    bring('budgets', podDisruptionBudgets, this.cache.budgets, projectBudget);
+    bring('backups', cronJobs, this.cache.backups, projectBackup);
+    bring('rollouts', rolloutKind, this.cache.rollouts, (raw) => {
+      const object = raw as unknown as MySQLRollout;
+      const { namespace, name, uid, resourceVersion } = object.metadata;
+      return { namespace, name, uid, resourceVersion, object };
+    });
+  }
+
+  /** One pass over what has been brought so far. Rejects as the reconciler does. */
+  pass(): Promise<Requeue> {
+    this.#bench.world.chance = (this.#bench.world.chance * 7 + 0.123) % 1;
+    return this.#reconciler.reconcile(key, new AbortController().signal);
+  }
+
+  /** Brings everything and passes, again and again as it is asked for, until nothing is written any more. */
+  async work(): Promise<void> {
+    const mostPasses = 50;
+    for (let passes = 0, quiet = 0; quiet < 2; passes += 1) {
+      if (passes === mostPasses) throw new Error(`expected it to come to rest within ${mostPasses} passes`);
+      this.sync();
+      const writes = this.#bench.server.writes.length;
+      const { requeueAfterMilliseconds } = await this.pass();
+      quiet = this.#bench.server.writes.length === writes ? quiet + 1 : 0;
+      this.#bench.world.freeze(Math.min(requeueAfterMilliseconds ?? 500, 1000));
+    }
+  }
+}
+
+/** A cluster of three on an API server in memory, whose clock stands still until told to go on. */
+export class Bench {
+  readonly world = new FakeWorld((request) => this.server.exchange(request));
+  readonly server = new ObjectServer(() => this.world.wall());
+  #processes = 0;
+
+  /** Every member is stale unless told otherwise. */
+  constructor({ stale = true, replicas = 3, rollout = true } = {}) {
+    const revision = stale ? revisionBefore : revisionAfter;
+    const { uid } = this.server.create(clusterKind, mysqlCluster({ replicas })).metadata;
+    const ownerReferences = [{ kind: clusterKind.kind, name: 'test', uid, controller: true }];
+    if (rollout) this.server.create(rolloutKind, { metadata: { name: 'test', ownerReferences } });
+    this.server.create(statefulSets, statefulSet({ replicas, current: revision }));
+    if (replicas > 1) this.server.create(podDisruptionBudgets, budget());
+    for (let ordinal = 0; ordinal < replicas; ordinal += 1) {
+      this.server.create(pods, pod(ordinal, { revision, role: ordinal === 0 ? 'primary' : 'replica' }));
+    }
+  }
+
+  get now(): string {
+    return timestampOf(this.world.wall());
+  }
+
+  /** The program is started, another time each time. */
+  start(wishes: Partial<RolloutPolicy> = {}): Process {
+    this.#processes += 1;
+    return new Process(this, `process-${this.#processes}`, wishes);
+  }
+
+  get status(): RolloutStatus {
+    return this.server.find(rolloutKind, 'test')?.['status'] ?? {};
+  }
+
+  /** A wish of the user. */
+  wish(spec: RolloutSpec): void {
+    this.server.change(rolloutKind, 'test', { spec });
+  }
+
+  /** What was written to pods and the StatefulSet and carried out, in the words of the procedure. */
+  get steps(): readonly string[] {
+    return this.server.writes.filter(({ status }) => status < 300).flatMap(stepOf);
+  }
+
+  /** Has a new pod made in the place of one that was terminating. */
+  replace(ordinal: number, options: PodOptions = {}): void {
+    this.server.remove(pods, member(ordinal));
+    this.server.create(pods, pod(ordinal, { revision: revisionAfter, at: this.now, ...options }));
+  }
+
+  /** What mysqld of a member does from now on. */
+  mysqld(ordinal: number, does: Parameters<typeof containersOf>[0]): void {
+    this.server.change(pods, member(ordinal), { status: containersOf(does, this.now) });
+  }
+
+  changePod(ordinal: number, patch: Patch): void {
+    this.server.change(pods, member(ordinal), patch);
+  }
+
+  removePod(ordinal: number): void {
+    this.server.remove(pods, member(ordinal));
+  }
+
+  changeRollout(patch: Patch): void {
+    this.server.change(rolloutKind, 'test', patch);
+  }
+
+  changeCluster(patch: Patch): void {
+    this.server.change(clusterKind, 'test', patch);
+  }
+
+  changeStatefulSet(patch: Patch): void {
+    this.server.change(statefulSets, 'moco-test', patch);
+  }
+}
+
+function stepOf({ method, path, body }: Write): readonly string[] {
+  const ordinal = /\/pods\/moco-test-(\d+)/.exec(path)?.[1];
+  if (ordinal !== undefined) {
+    if (method === 'DELETE') return [`delete ${ordinal}`];
+    if (path.endsWith('/eviction')) return [`evict ${ordinal}`];
+    const annotations = body.metadata.annotations ?? {};
+    if ('moco-rollout.io/voided-intent' in annotations) return [`void ${ordinal}`];
+    return [annotations['moco.cybozu.com/demote'] === 'true' ? `demote ${ordinal}` : `undemote ${ordinal}`];
+  }
+  if (!path.includes('/statefulsets/')) return [];
+  return [path.endsWith('/status') ? 'promoteRevision' : 'setStrategy'];
+}

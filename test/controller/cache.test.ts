@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { Cache, splitKey } from '../../src/controller/cache.ts';
+import { projectBackup, projectBudget, projectCluster, projectPod } from '../../src/moco/projections.ts';
+import type { BudgetRecord, ClusterRecord } from '../../src/moco/records.ts';
+import { budget, mysqlCluster, pod } from './moco-objects.ts';
+import type { Patch } from './object-server.ts';
+
+const identity = { uid: 'u', resourceVersion: '1' };
+
+function read<R>(project: (raw: Patch) => R | null, raw: object, name: string, namespace = 'default'): R {
+  const { metadata } = raw as { metadata: object };
+  const record = project({ ...raw, metadata: { ...metadata, name, namespace, ...identity } });
+  if (record === null) throw new Error(`expected ${name} to be something to us`);
+  return record;
+}
+
+const cluster = (name: string, namespace?: string): ClusterRecord =>
+  read(projectCluster, mysqlCluster(), name, namespace);
+const budgetThat = (selector: object | null): BudgetRecord =>
+  read(projectBudget, { ...budget(), spec: { selector } }, 'some');
+
+/** The keys of the clusters that a change concerns. */
+function concerned(change: (cache: Cache) => void): readonly string[] {
+  const cache = new Cache();
+  for (const name of ['test', 'other']) cache.clusters.put(cluster(name));
+  cache.clusters.put(cluster('test', 'elsewhere'));
+  const keys: string[] = [];
+  const end = cache.onChange((key) => keys.push(key));
+  change(cache);
+  end();
+  change(cache);
+  return keys;
+}
+
+describe('a change in the cache', () => {
+  it('concerns the cluster that a pod or a backup belongs to', () => {
+    expect(concerned(({ pods }) => pods.put(read(projectPod, pod(1), 'moco-test-1')))).to.deep.equal(['default/test']);
+    const backup = { metadata: { labels: { 'app.kubernetes.io/instance': 'test' } }, status: { active: [{}] } };
+    expect(concerned(({ backups }) => backups.put(read(projectBackup, backup, 'moco-backup-test')))).to.deep.equal([
+      'default/test',
+    ]);
+  });
+
+  it('concerns the cluster itself, when it comes, changes and goes', () => {
+    const all = ({ clusters }: Cache): void => {
+      clusters.put(cluster('new'));
+      clusters.put(cluster('new'));
+      clusters.remove('default', 'new');
+    };
+    expect(concerned(all)).to.deep.equal(['default/new', 'default/new', 'default/new']);
+  });
+
+  it('concerns the one cluster that a budget names', () => {
+    const named = budgetThat({ matchLabels: { 'app.kubernetes.io/instance': 'other' } });
+    expect(concerned(({ budgets }) => budgets.put(named))).to.deep.equal(['default/other']);
+  });
+
+  it('concerns every cluster of the namespace where a budget names none', () => {
+    for (const selector of [
+      {},
+      { matchLabels: { app: 'x' } },
+      { matchExpressions: [{ key: 'x', operator: 'Exists' }] },
+    ]) {
+      expect(concerned(({ budgets }) => budgets.put(budgetThat(selector)))).to.have.members([
+        'default/test',
+        'default/other',
+      ]);
+    }
+  });
+
+  it('concerns both clusters where a budget names another one from now on', () => {
+    const first = budgetThat({ matchLabels: { 'app.kubernetes.io/instance': 'test' } });
+    const then = budgetThat({ matchLabels: { 'app.kubernetes.io/instance': 'other' } });
+    const both = ({ budgets }: Cache): void => {
+      budgets.put(first);
+      budgets.put(then);
+    };
+    expect(concerned(both)).to.deep.equal(['default/test', 'default/test', 'default/other']);
+  });
+
+  it('is no longer told once that was ended', () => {
+    expect(concerned(() => {})).to.deep.equal([]);
+  });
+});
+
+describe('the objects of a cluster', () => {
+  it('are those of its own namespace', () => {
+    const cache = new Cache();
+    cache.clusters.put(cluster('test'));
+    cache.pods.put(read(projectPod, pod(0), 'moco-test-0'));
+    cache.pods.put(read(projectPod, pod(1), 'moco-test-1', 'elsewhere'));
+    cache.budgets.put({ ...budgetThat({}), namespace: 'elsewhere' });
+    expect(cache.objects('elsewhere/test')).to.equal(null);
+    const objects = cache.objects('default/test');
+    expect(objects?.pods.map(({ ordinal }) => ordinal)).to.deep.equal([0]);
+    expect(objects).to.deep.include({ budgets: [], statefulSet: null, backup: null });
+  });
+
+  it('are found by a key that has exactly one slash', () => {
+    expect(splitKey('default/test')).to.deep.equal(['default', 'test']);
+  });
+});

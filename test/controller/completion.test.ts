@@ -1,0 +1,182 @@
+import { expect } from 'chai';
+import { clusterKind } from '../../src/moco/names.ts';
+import { Bench, type Process } from './bench.ts';
+import { appliedBy, revisionAfter } from './moco-objects.ts';
+import { completion, rollOut } from './whole-rollout.ts';
+
+const clusterPath = /mysqlclusters\/test$/;
+const clusterStatusPath = /mysqlclusters\/test\/status$/;
+const statusOf = (bench: Bench) => bench.server.get(clusterKind, 'test')['status'] as Readonly<Record<string, unknown>>;
+const written = (bench: Bench) => bench.server.writes.filter(({ path }) => clusterStatusPath.test(path));
+
+/** A healthy cluster whose rollout is complete and known to be. */
+async function complete(): Promise<[Bench, Process]> {
+  const bench = new Bench({ stale: false });
+  const program = bench.start();
+  await program.work();
+  expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
+  return [bench, program];
+}
+
+/** The user changes the cluster; MOCO has not looked yet. */
+const userChanges = (bench: Bench, generation: number): void => bench.changeCluster({ metadata: { generation } });
+
+/** MOCO's apply: the StatefulSet first, then what it says of itself. */
+function mocoApplies(bench: Bench, generation: number, updateRevision: string): void {
+  bench.changeStatefulSet({ status: { updateRevision } });
+  bench.changeCluster({ status: appliedBy(statusOf(bench), generation) });
+}
+
+describe('the condition RolloutComplete of a MySQLCluster', () => {
+  it('becomes True when the rollout is complete, and not before', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    expect(completion(bench), 'absent is as good as False').to.equal(undefined);
+    await rollOut(bench, program);
+    expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1, reason: 'RolloutComplete' });
+    expect(written(bench)).to.have.length(1);
+  });
+
+  it('is written on transitions alone, and costs nothing in between', async () => {
+    const [bench, program] = await complete();
+    const { writes, reads } = bench.server;
+    const before = [writes.length, reads.length];
+    for (let passes = 0; passes < 5; passes += 1) {
+      bench.changePod(1, { metadata: { labels: { x: String(passes) } } });
+      program.sync();
+      await program.pass();
+      bench.world.freeze(60_000);
+    }
+    expect([writes.length, reads.length]).to.deep.equal(before);
+  });
+
+  it('leaves every other condition and field as it was, in its place', async () => {
+    const bench = new Bench({ stale: false });
+    const before = statusOf(bench);
+    await bench.start().work();
+    const { conditions, ...rest } = statusOf(bench);
+    const { conditions: conditionsBefore, ...restBefore } = before;
+    expect(rest).to.deep.equal(restBefore);
+    expect((conditions as unknown[]).slice(0, -1)).to.deep.equal(conditionsBefore);
+  });
+
+  it('becomes False with the first stale member, in its place in the list, and True again at the new generation', async () => {
+    const [bench, program] = await complete();
+    userChanges(bench, 2);
+    mocoApplies(bench, 2, 'moco-test-third');
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
+    expect(written(bench)).to.have.length(2);
+    expect(statusOf(bench)['conditions']).to.have.length(8);
+    for (const ordinal of [0, 1, 2])
+      bench.replace(ordinal, { revision: 'moco-test-third', role: ordinal === 0 ? 'primary' : 'replica' });
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'True', observedGeneration: 2 });
+  });
+
+  it('is never True for a generation that MOCO has not applied', async () => {
+    const [bench, program] = await complete();
+    userChanges(bench, 2);
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
+    mocoApplies(bench, 2, revisionAfter);
+    await program.work();
+    expect(completion(bench), 'nothing in the template has changed').to.include({
+      status: 'True',
+      observedGeneration: 2,
+    });
+  });
+
+  it('is not True where the StatefulSet, read after the MySQLCluster, wants another revision', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    program.sync();
+    bench.server.before('GET', /statefulsets/, () =>
+      bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } }),
+    );
+    await program.pass();
+    expect(completion(bench)).to.equal(undefined);
+  });
+
+  it('is not True where the StatefulSet was read before MOCO applied the generation that is there afterwards', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    program.sync();
+    userChanges(bench, 2);
+    // After the StatefulSet, before the MySQLCluster is read for the second time.
+    bench.server.before('GET', /pods\/moco-test-0$/, () => mocoApplies(bench, 2, 'moco-test-third'));
+    await program.pass();
+    expect(written(bench).map(({ status }) => status)).to.deep.equal([409]);
+    expect(completion(bench)).to.equal(undefined);
+  });
+
+  it('is not True where the cluster changes just before it is written', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    program.sync();
+    bench.server.before('PUT', clusterStatusPath, () => userChanges(bench, 2));
+    await program.pass();
+    expect(completion(bench)).to.equal(undefined);
+  });
+
+  const notYet: Readonly<Record<string, (bench: Bench) => void>> = {
+    'a member does not participate': (bench) => bench.mysqld(1, 'starting'),
+    'a member is missing': (bench) => bench.removePod(1),
+    'a member is stale below the partition': (bench) => bench.replace(1, { revision: 'moco-test-5897fd84f8' }),
+    'the StatefulSet is not observed': (bench) => bench.changeStatefulSet({ metadata: { generation: 7 } }),
+    'MOCO could not apply it': (bench) =>
+      bench.changeCluster({
+        status: { conditions: [{ type: 'ReconcileSuccess', status: 'False', observedGeneration: 1 }] },
+      }),
+  };
+  for (const [what, happens] of Object.entries(notYet)) {
+    it(`is not True while ${what}, whatever the cache says`, async () => {
+      const bench = new Bench({ stale: false });
+      const program = bench.start();
+      program.sync();
+      happens(bench);
+      await program.pass();
+      expect(completion(bench)).to.equal(undefined);
+    });
+  }
+
+  it('is written on top of what MOCO writes in between, and only a few times in a row', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    const mocoWrites = (times: number): void =>
+      bench.server.before('PUT', clusterStatusPath, () => {
+        bench.changeCluster({ status: { backup: { elapsed: `${times + 1} s` } } });
+        if (times > 1) mocoWrites(times - 1);
+      });
+    mocoWrites(1);
+    program.sync();
+    await program.pass();
+    expect(written(bench).map(({ status }) => status)).to.deep.equal([409, 200]);
+    expect(completion(bench)).to.include({ status: 'True' });
+
+    const other = new Bench({ stale: false });
+    const busy = other.start();
+    busy.sync();
+    for (let times = 0; times < 3; times += 1) {
+      other.server.before('PUT', clusterStatusPath, () =>
+        other.changeCluster({ status: { backup: { elapsed: `${times + 1} s` } } }),
+      );
+    }
+    expect(await busy.pass().catch((error: unknown) => error)).to.include({ status: 409 });
+  });
+
+  it('is left alone on a cluster that is going or gone', async () => {
+    for (const happens of [
+      (bench: Bench) => bench.changeCluster({ metadata: { deletionTimestamp: '2026-07-01T12:00:00Z' } }),
+      (bench: Bench) => bench.server.remove(clusterKind, 'test'),
+    ]) {
+      const bench = new Bench({ stale: false });
+      const program = bench.start();
+      program.sync();
+      bench.server.before('GET', clusterPath, () => happens(bench));
+      await program.pass();
+      expect(written(bench)).to.deep.equal([]);
+    }
+  });
+});

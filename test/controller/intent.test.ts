@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { ClusterApi } from '../../src/controller/cluster-api.ts';
+import { intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from '../../src/controller/intent.ts';
+import type { Intent } from '../../src/controller/rollout-resource.ts';
+import type { Step, Target } from '../../src/core/decision.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { pods } from '../../src/kube/resource.ts';
+import { Bench, member } from './bench.ts';
+
+const target = (ordinal: number, uid = `uid-${ordinal}`, resourceVersion = '1'): Target => ({
+  ordinal,
+  name: member(ordinal),
+  uid,
+  resourceVersion,
+});
+const evict = (one: Target): Step => ({ kind: 'evict', rule: 'ReplicaHealthy', targets: [one] });
+const remove = (...targets: readonly Target[]): Step => ({ kind: 'delete', rule: 'MemberDown', targets });
+
+describe('two decisions', () => {
+  it('are the same step while only the resourceVersions of its pods differ', () => {
+    expect(sameStep(evict(target(2)), evict(target(2, 'uid-2', '9')))).to.equal(true);
+    expect(sameStep({ kind: 'setStrategy' }, { kind: 'setStrategy' })).to.equal(true);
+  });
+
+  const differing: Readonly<Record<string, readonly [Step, Step]>> = {
+    'the kind': [evict(target(2)), { ...evict(target(2)), kind: 'delete' } as Step],
+    'the rule': [remove(target(2)), { kind: 'delete', rule: 'MemberImpaired', targets: [target(2)] }],
+    'the pod': [evict(target(2)), evict(target(1))],
+    'the uid of the pod, which has been replaced': [evict(target(2)), evict(target(2, 'another'))],
+    'one pod more': [remove(target(2)), remove(target(2), target(1))],
+    'the reason of a take-back': [
+      { kind: 'undemote', targets: [target(0)], reason: 'TimedOut', demoted: true },
+      { kind: 'undemote', targets: [target(0)], reason: 'Paused', demoted: true },
+    ],
+    'that one of them is none': [evict(target(2)), { kind: 'none' }],
+  };
+  for (const [what, [a, b]] of Object.entries(differing)) {
+    it(`are different steps by ${what}`, () => {
+      expect(sameStep(a, b)).to.equal(false);
+      expect(sameStep(b, a)).to.equal(false);
+    });
+  }
+});
+
+describe('an intent', () => {
+  it('names the step, its rule and every pod exactly as it was', () => {
+    const step = remove(target(2), target(1));
+    if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
+    expect(intentOf(step, 'r', 'an-id', 'me', 'now')).to.deep.equal({
+      id: 'an-id',
+      holder: 'me',
+      step: 'delete',
+      rule: 'MemberDown',
+      revision: 'r',
+      at: 'now',
+      pods: [
+        { name: member(2), uid: 'uid-2', resourceVersion: '1' },
+        { name: member(1), uid: 'uid-1', resourceVersion: '1' },
+      ],
+    });
+  });
+
+  it('is written for a take-back, under its reason, and not for a mark that asks for nothing any more', () => {
+    const takeBack: Step = { kind: 'undemote', targets: [target(0)], reason: 'TimedOut', demoted: true };
+    expect(isDisruptive(takeBack) && ruleOf(takeBack)).to.equal('TimedOut');
+    expect(isDisruptive({ ...takeBack, reason: 'MarkAlone', demoted: false })).to.equal(false);
+  });
+});
+
+describe('making an intent void', () => {
+  const signal = new AbortController().signal;
+
+  /** An intent about the pods as they are, then whatever happens to them, then it is made void. */
+  async function voided(ordinals: readonly number[], happens: (bench: Bench) => void): Promise<[Bench, Intent]> {
+    const bench = new Bench();
+    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+    const targets = ordinals.map((ordinal) => {
+      const { uid, resourceVersion } = bench.server.get(pods, member(ordinal)).metadata;
+      return target(ordinal, uid, resourceVersion);
+    });
+    const step = remove(...targets);
+    if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
+    const intent = intentOf(step, 'r', 'an-id', 'somebody', 'then');
+    happens(bench);
+    await makeVoid(intent, 'default', api, signal);
+    return [bench, intent];
+  }
+
+  /** What comes of the write that its author may still send. */
+  async function lateWrite(bench: Bench, { pods: [intended] }: Intent): Promise<number> {
+    if (!intended) throw new Error('expected an intent about a pod');
+    const { name, uid, resourceVersion } = intended;
+    const { status } = await bench.server.exchange({
+      method: 'DELETE',
+      path: `/api/v1/namespaces/default/pods/${name}`,
+      headers: {},
+      body: JSON.stringify({ preconditions: { uid, resourceVersion } }),
+      signal,
+      pool: 'call',
+    });
+    return status;
+  }
+
+  it('gives each pod that is as it was another resourceVersion, so that a late write of its author fails', async () => {
+    const [bench, intent] = await voided([2, 1], () => {});
+    expect(bench.steps).to.have.members(['void 2', 'void 1']);
+    expect(bench.server.get(pods, member(2)).metadata.annotations).to.deep.equal({
+      'moco-rollout.io/voided-intent': 'an-id',
+    });
+    expect(await lateWrite(bench, intent)).to.equal(409);
+  });
+
+  const harmless: Readonly<Record<string, readonly [happens: (bench: Bench) => void, lateAnswer: number]>> = {
+    'has changed': [(bench) => bench.changePod(2, { metadata: { labels: { x: 'y' } } }), 409],
+    'has been replaced': [(bench) => bench.replace(2), 409],
+    'is gone': [(bench) => bench.server.remove(pods, member(2)), 404],
+    'is leaving': [(bench) => bench.changePod(2, { metadata: { deletionTimestamp: '2026-07-01T12:05:00Z' } }), 409],
+  };
+  for (const [what, [happens, lateAnswer]] of Object.entries(harmless)) {
+    it(`leaves a pod alone that ${what}: the write fails anyway`, async () => {
+      const [bench, intent] = await voided([2], happens);
+      expect(bench.steps).to.deep.equal([]);
+      expect(await lateWrite(bench, intent)).to.equal(lateAnswer);
+    });
+  }
+
+  it('is content with a pod that changes or goes while it looks', async () => {
+    for (const [happens, answered] of [
+      [(bench: Bench) => bench.changePod(2, { metadata: { labels: { x: 'y' } } }), 409],
+      [(bench: Bench) => bench.server.remove(pods, member(2)), 404],
+    ] as const) {
+      const [bench] = await voided([2], (given) => given.server.before('PATCH', /pods/, () => happens(given)));
+      expect(bench.server.writes.map(({ status }) => status)).to.deep.equal([answered]);
+    }
+  });
+
+  it('rejects where the API server refuses, since the write may still come', async () => {
+    let problem: unknown = null;
+    await voided([2], ({ server }) => server.refuse('PATCH', /pods/, 403, 'Forbidden')).catch((error: unknown) => {
+      problem = error;
+    });
+    expect(problem).to.include({ status: 403 });
+  });
+});

@@ -1,0 +1,305 @@
+import { apiVersion, path, podDisruptionBudgets, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
+import { selects } from '../../src/moco/label-selector.ts';
+import { projectBudget } from '../../src/moco/projections.ts';
+import { answer, reset, status } from '../kube/fake-world.ts';
+
+/** An object as JSON, free to change. */
+export interface Raw {
+  metadata: {
+    namespace: string;
+    name: string;
+    uid: string;
+    resourceVersion: string;
+    generation: number;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    [field: string]: unknown;
+  };
+  [field: string]: unknown;
+}
+
+/** A write as it came, and what it was answered. */
+export interface Write {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Raw;
+  readonly status: number;
+}
+
+export type Patch = { readonly [field: string]: unknown };
+
+interface Script {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly act: (
+    request: ExchangeRequest,
+    carryOut: () => ExchangeResponse,
+  ) => ExchangeResponse | Promise<ExchangeResponse>;
+}
+
+/**
+ * As much of an API server as one cluster's reconciliation speaks to, in memory: reads, selectors, uids and
+ * resourceVersions as preconditions, merge patches, evictions against budgets. What is deleted stays and is
+ * terminating until `remove`, as there is no kubelet.
+ */
+export class ObjectServer {
+  readonly writes: Write[] = [];
+  readonly reads: string[] = [];
+  readonly #objects = new Map<string, Raw>();
+  readonly #scripts: Script[] = [];
+  readonly #wall: () => number;
+  #version = 1000;
+  #uids = 0;
+
+  constructor(wall: () => number) {
+    this.#wall = wall;
+  }
+
+  readonly exchange: Exchange = async (request) => {
+    const [target = ''] = request.path.split('?');
+    const index = this.#scripts.findIndex((script) => script.method === request.method && script.path.test(target));
+    const script = index < 0 ? undefined : this.#scripts.splice(index, 1)[0];
+    const carryOut = (): ExchangeResponse => this.#answer(request);
+    const response = script ? await script.act(request, carryOut) : carryOut();
+    if (request.method === 'GET') this.reads.push(target);
+    else {
+      const body = JSON.parse(request.body ?? '{}') as Raw;
+      this.writes.push({ method: request.method, path: target, body, status: response.status });
+    }
+    return response;
+  };
+
+  /** The next request of that kind is answered by the script instead, which may still have it carried out. */
+  script(method: string, target: RegExp, act: Script['act']): void {
+    this.#scripts.push({ method, path: target, act });
+  }
+
+  /** The next request of that kind is carried out, and its answer never arrives. */
+  loseAnswer(method: string, target: RegExp): void {
+    this.script(method, target, (_, carryOut) => {
+      carryOut();
+      return reset();
+    });
+  }
+
+  /** Just before the next request of that kind. */
+  before(method: string, target: RegExp, happens: () => void): void {
+    this.script(method, target, (_, carryOut) => {
+      happens();
+      return carryOut();
+    });
+  }
+
+  refuse(method: string, target: RegExp, code: number, reason: string, more: object = {}): void {
+    this.script(method, target, () => answer(code, status(code, reason, more)));
+  }
+
+  /** Makes an object, with a uid and a resourceVersion of its own. */
+  create(kind: ResourceKind, object: object): Raw {
+    const given = structuredClone(object) as Partial<Raw>;
+    this.#uids += 1;
+    const raw: Raw = {
+      apiVersion: apiVersion(kind),
+      kind: kind.kind,
+      ...given,
+      metadata: {
+        namespace: 'default',
+        name: '',
+        generation: 1,
+        ...given.metadata,
+        uid: `uid-${this.#uids}`,
+        resourceVersion: this.#nextVersion(),
+      },
+    };
+    this.#objects.set(pathOf(kind, raw), raw);
+    return raw;
+  }
+
+  /** As a merge patch by somebody else. */
+  change(kind: ResourceKind, name: string, patch: Patch, namespace = 'default'): Raw {
+    const key = path(kind, { namespace, name });
+    const after = this.#merged(this.#get(key), patch);
+    this.#objects.set(key, after);
+    return after;
+  }
+
+  remove(kind: ResourceKind, name: string, namespace = 'default'): void {
+    this.#objects.delete(path(kind, { namespace, name }));
+  }
+
+  get(kind: ResourceKind, name: string, namespace = 'default'): Raw {
+    return this.#get(path(kind, { namespace, name }));
+  }
+
+  find(kind: ResourceKind, name: string, namespace = 'default'): Raw | undefined {
+    return this.#objects.get(path(kind, { namespace, name }));
+  }
+
+  all(kind: ResourceKind): readonly Raw[] {
+    const list = path(kind, { namespace: 'default' });
+    return [...this.#objects].filter(([key]) => key.startsWith(`${list}/`)).map(([, raw]) => structuredClone(raw));
+  }
+
+  #get(key: string): Raw {
+    const raw = this.#objects.get(key);
+    if (!raw) throw new Error(`expected an object at ${key}, got none`);
+    return raw;
+  }
+
+  #answer(request: ExchangeRequest): ExchangeResponse {
+    const url = new URL(request.path, 'http://server');
+    const body = request.body === undefined ? {} : (JSON.parse(request.body) as Patch);
+    const parts = url.pathname.split('/');
+    const subresource = ['status', 'eviction'].find((name) => parts.at(-1) === name);
+    const key = subresource ? parts.slice(0, -1).join('/') : url.pathname;
+    const object = this.#objects.get(key);
+    switch (request.method) {
+      case 'GET':
+        if (object) return answer(200, object);
+        return isList(key) ? answer(200, { items: this.#list(key, url) }) : notFound(key);
+      case 'POST':
+        if (subresource === 'eviction') return object ? this.#evict(key, object, body) : notFound(key);
+        return this.#post(key, body);
+      case 'PUT':
+        return object
+          ? this.#write(key, object, body, subresource, (before) => ({ ...before, ...body }))
+          : notFound(key);
+      case 'PATCH':
+        return object
+          ? this.#write(key, object, body, subresource, (before) => mergePatch(before, body) as Raw)
+          : notFound(key);
+      case 'DELETE':
+        return object ? this.#delete(key, object, body) : notFound(key);
+    }
+  }
+
+  #list(key: string, url: URL): readonly Raw[] {
+    const wanted = (url.searchParams.get('labelSelector') ?? '').split(',').filter((term) => term !== '');
+    return [...this.#objects]
+      .filter(([place]) => place.startsWith(`${key}/`))
+      .map(([, raw]) => raw)
+      .filter(({ metadata }) =>
+        wanted.every((term) => {
+          const [label = '', value] = term.split('=');
+          return metadata.labels?.[label] === value;
+        }),
+      );
+  }
+
+  #post(key: string, body: Patch): ExchangeResponse {
+    const { name } = body['metadata'] as Raw['metadata'];
+    const place = `${key}/${name}`;
+    if (this.#objects.has(place)) return answer(409, status(409, 'AlreadyExists'));
+    this.#uids += 1;
+    const metadata = {
+      ...(body['metadata'] as Raw['metadata']),
+      generation: 1,
+      uid: `uid-${this.#uids}`,
+      resourceVersion: this.#nextVersion(),
+    };
+    const raw: Raw = { ...body, metadata };
+    this.#objects.set(place, raw);
+    return answer(201, raw);
+  }
+
+  #write(
+    key: string,
+    before: Raw,
+    body: Patch,
+    subresource: string | undefined,
+    change: (before: Raw) => Raw,
+  ): ExchangeResponse {
+    const { uid, resourceVersion } = (body['metadata'] ?? {}) as Partial<Raw['metadata']>;
+    if (conflicts(before, { uid, resourceVersion })) return answer(409, status(409, 'Conflict'));
+    const changed = change(before);
+    const after =
+      subresource === 'status' ? { ...before, status: changed['status'] } : { ...changed, status: before['status'] };
+    const written = this.#merged(before, {}, after);
+    this.#objects.set(key, written);
+    return answer(200, written);
+  }
+
+  #delete(key: string, object: Raw, body: Patch): ExchangeResponse {
+    if (conflicts(object, body['preconditions'] ?? {})) return answer(409, status(409, 'Conflict'));
+    const spec = object['spec'] as { terminationGracePeriodSeconds?: number } | undefined;
+    const grace = spec?.terminationGracePeriodSeconds ?? 30;
+    const after = this.#merged(object, {
+      metadata: {
+        deletionTimestamp: new Date(this.#wall() + grace * 1000).toISOString(),
+        deletionGracePeriodSeconds: grace,
+      },
+    });
+    this.#objects.set(key, after);
+    return answer(200, after);
+  }
+
+  #evict(key: string, object: Raw, body: Patch): ExchangeResponse {
+    for (const raw of this.all(podDisruptionBudgets)) {
+      const budget = projectBudget(raw);
+      if (!budget || !selects(budget.selector, object.metadata.labels ?? {})) continue;
+      if (budget.disruptionsAllowed < 1) return answer(429, refusalBy(budget.name));
+    }
+    const { preconditions = {} } = (body['deleteOptions'] ?? {}) as { preconditions?: Preconditions };
+    return this.#delete(key, object, { preconditions });
+  }
+
+  /** A write that changes nothing gets no new resourceVersion. */
+  #merged(before: Raw, patch: Patch, after: Raw = mergePatch(before, patch) as Raw): Raw {
+    const same = { ...after, metadata: { ...after.metadata, resourceVersion: before.metadata.resourceVersion } };
+    if (JSON.stringify(same) === JSON.stringify(before)) return before;
+    return { ...after, metadata: { ...after.metadata, resourceVersion: this.#nextVersion() } };
+  }
+
+  #nextVersion(): string {
+    this.#version += 1;
+    return String(this.#version);
+  }
+}
+
+interface Preconditions {
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+function conflicts({ metadata }: Raw, { uid, resourceVersion }: Preconditions): boolean {
+  return (
+    (uid !== undefined && uid !== metadata.uid) ||
+    (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+  );
+}
+
+/** As Kubernetes 1.35 says it. */
+export function refusalBy(budget: string): object {
+  return status(429, 'TooManyRequests', {
+    message: "Cannot evict pod as it would violate the pod's disruption budget.",
+    details: {
+      causes: [
+        {
+          reason: 'DisruptionBudget',
+          message: `The disruption budget ${budget} needs 2 healthy pods and has 2 currently`,
+        },
+      ],
+    },
+  });
+}
+
+function mergePatch(before: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const base = typeof before === 'object' && before !== null && !Array.isArray(before) ? before : {};
+  const merged: Record<string, unknown> = { ...base };
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete merged[field];
+    else merged[field] = mergePatch(merged[field], value);
+  }
+  return merged;
+}
+
+const pathOf = (kind: ResourceKind, { metadata }: Raw): string =>
+  path(kind, { namespace: metadata.namespace, name: metadata.name });
+
+/** Lists end on the plural of their kind, which has an even number of parts before it. */
+const isList = (key: string): boolean =>
+  key === path(pods, { namespace: 'default' }) || /^\/apis\/[^/]+\/[^/]+\/namespaces\/[^/]+\/[^/]+$/.test(key);
+
+const notFound = (key: string): ExchangeResponse => answer(404, status(404, 'NotFound', { message: key }));

@@ -1,0 +1,294 @@
+import { expect } from 'chai';
+import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import { Bench, member } from './bench.ts';
+import { rollOut } from './whole-rollout.ts';
+
+const nothingMore = {};
+
+/** What a pass ends with. */
+const outcome = (pass: Promise<unknown>): Promise<unknown> => pass.catch((error: unknown) => error);
+
+describe('the passes over a cluster', () => {
+  it('roll a healthy one out: replicas in descending order by eviction, a switchover, then the primary before', async () => {
+    const bench = new Bench();
+    await rollOut(bench, bench.start());
+    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'undemote 0', 'evict 0', 'promoteRevision']);
+  });
+
+  it('do nothing at all, read or write, with one that is up to date', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    await program.work();
+    const { reads, writes } = bench.server;
+    const before = [reads.length, writes.length];
+    // Until then time alone could still make its one revision less recent.
+    bench.world.freeze(600_000);
+    program.sync();
+    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect([reads.length, writes.length]).to.deep.equal(before);
+  });
+
+  it('do nothing while another process leads', async () => {
+    const bench = new Bench({ rollout: false });
+    const program = bench.start();
+    program.isLeading = false;
+    program.sync();
+    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(bench.server.writes).to.deep.equal([]);
+  });
+
+  it('put a StatefulSet at OnDelete by one patch with the label, before anything is taken', async () => {
+    const bench = new Bench();
+    bench.changeStatefulSet({
+      metadata: { labels: { 'moco-rollout.io/strategy': null } },
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
+    });
+    const { uid, resourceVersion } = bench.server.get(statefulSets, 'moco-test').metadata;
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
+    const patch = bench.server.writes.find(({ path }) => path.endsWith('/statefulsets/moco-test'));
+    expect(patch?.body).to.deep.equal({
+      metadata: { uid, resourceVersion, labels: { 'moco-rollout.io/strategy': 'OnDelete' } },
+      spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
+    });
+  });
+
+  it('say what is in the way where the StatefulSet can not be put at OnDelete, and leave it to the backoff', async () => {
+    const bench = new Bench();
+    bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
+    const program = bench.start();
+    for (let tries = 0; tries < 2; tries += 1) {
+      bench.server.refuse('PATCH', /statefulsets/, 422, 'Invalid', { message: 'M says no' });
+      program.sync();
+      expect(await outcome(program.pass())).to.include({ status: 422 });
+      bench.world.freeze(1000);
+    }
+    expect(bench.status.hold?.rule).to.equal('StrategyNotOnDelete');
+    expect(bench.status.lastStep).to.deep.include({ step: 'setStrategy', pods: [] });
+    expect(bench.status.lastStep?.result).to.contain('M says no');
+    expect(bench.steps).to.deep.equal([]);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
+    expect(bench.status.hold).to.equal(undefined);
+  });
+
+  it('notice when a webhook puts the StatefulSet back at once', async () => {
+    const bench = new Bench();
+    bench.changeStatefulSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } });
+    const program = bench.start();
+    bench.server.script('PATCH', /statefulsets/, (_, carryOut) => {
+      carryOut();
+      bench.changeStatefulSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } });
+      return {
+        status: 200,
+        headers: {},
+        body: bytes(JSON.stringify(bench.server.get(statefulSets, 'moco-test'))),
+      };
+    });
+    program.sync();
+    expect(await outcome(program.pass()))
+      .to.have.property('message')
+      .that.contains('came back as RollingUpdate');
+  });
+
+  it('wait for the cache, not for the backoff, where the StatefulSet has changed before it could be adjusted', async () => {
+    const bench = new Bench();
+    bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
+    const program = bench.start();
+    program.sync();
+    bench.server.before('PATCH', /statefulsets/, () => bench.changeStatefulSet({ metadata: { labels: { x: 'y' } } }));
+    expect(await outcome(program.pass())).to.not.be.an('error');
+    await program.work();
+    expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
+  });
+
+  it('only report while the feature gate is off', async () => {
+    const bench = new Bench();
+    const program = bench.start({ mode: 'Observe' });
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('FeatureGateOff');
+    expect(bench.status.phase).to.equal('Off');
+    expect(new Set(bench.server.writes.map(({ path }) => path.split('/').slice(-3).join('/')))).to.deep.equal(
+      new Set(['mysqlrollouts/test/status']),
+    );
+  });
+
+  it('take a demotion of ours back although the feature gate is off by now', async () => {
+    const bench = new Bench();
+    bench.replace(2);
+    bench.replace(1);
+    await bench.start().work();
+    await bench.start({ mode: 'Observe' }).work();
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
+    expect(bench.server.get(pods, member(0)).metadata.annotations).to.deep.equal({});
+  });
+
+  it('take away a budget that closes in the middle as what it is, and go on when it opens', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2);
+    const budgetBecomes = (maxUnavailable: number, disruptionsAllowed: number): void =>
+      void bench.server.change(podDisruptionBudgets, 'moco-test', {
+        spec: { maxUnavailable },
+        status: { disruptionsAllowed },
+      });
+    budgetBecomes(0, 0);
+    await program.work();
+    expect(bench.status.hold?.rule).to.equal('BlockedByPDB');
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    budgetBecomes(1, 1);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
+  });
+});
+
+describe('a MySQLRollout', () => {
+  it('is made where there is none, with nothing but an owner, and used from then on', async () => {
+    const bench = new Bench({ rollout: false });
+    const program = bench.start();
+    program.sync();
+    expect(await program.pass()).to.deep.equal(nothingMore);
+    const { uid } = bench.server.get(clusterKind, 'test').metadata;
+    expect(bench.server.writes.map(({ body }) => body)).to.deep.equal([
+      {
+        apiVersion: 'moco-rollout.io/v1alpha1',
+        kind: 'MySQLRollout',
+        metadata: {
+          namespace: 'default',
+          name: 'test',
+          ownerReferences: [
+            { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', name: 'test', uid, controller: true },
+          ],
+        },
+      },
+    ]);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('that the cache does not show yet is not made twice, nor is its lack of one a failure', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync('rollouts');
+    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(bench.server.writes.map(({ status }) => status)).to.deep.equal([409]);
+  });
+
+  it('is not tried for in a namespace that is going', async () => {
+    const bench = new Bench({ rollout: false });
+    const program = bench.start();
+    bench.server.refuse('POST', /mysqlrollouts$/, 403, 'Forbidden', {
+      details: { causes: [{ reason: 'NamespaceTerminating', message: 'namespace default is being terminated' }] },
+    });
+    program.sync();
+    expect(await program.pass()).to.deep.equal(nothingMore);
+    bench.server.refuse('POST', /mysqlrollouts$/, 404, 'NotFound');
+    expect(await program.pass()).to.deep.equal(nothingMore);
+  });
+
+  it('that may not be made is a failure', async () => {
+    const bench = new Bench({ rollout: false });
+    const program = bench.start();
+    bench.server.refuse('POST', /mysqlrollouts$/, 403, 'Forbidden');
+    program.sync();
+    expect(await outcome(program.pass())).to.include({ status: 403 });
+  });
+
+  it('that the user deletes in the middle of a rollout is made anew, and the rollout goes on', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.server.remove(rolloutKind, 'test');
+    bench.replace(2);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
+    expect(bench.status.rollout).to.deep.include({ disruptions: 1 });
+  });
+
+  it('of an earlier cluster of the same name is left to be collected, and nothing is done meanwhile', async () => {
+    const bench = new Bench();
+    bench.changeRollout({
+      metadata: { ownerReferences: [{ kind: 'MySQLCluster', name: 'test', uid: 'of the earlier one' }] },
+      status: { recentRevisions: [{ revision: 'another', firstSeenAt: bench.now }] },
+    });
+    const program = bench.start();
+    program.sync();
+    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(bench.server.writes).to.deep.equal([]);
+    bench.server.remove(rolloutKind, 'test');
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.recentRevisions).to.have.length(1);
+  });
+
+  it("without an owner is the user's own, and used as it is", async () => {
+    const bench = new Bench();
+    bench.changeRollout({ metadata: { ownerReferences: null }, spec: { paused: true } });
+    await bench.start().work();
+    expect(bench.status.hold?.rule).to.equal('Paused');
+  });
+});
+
+describe('a cluster that goes', () => {
+  it('in the middle of a rollout is neither disrupted nor written to any more, and asks for no further pass', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    const before = bench.server.writes.length;
+    bench.changeCluster({ metadata: { deletionTimestamp: bench.now } });
+    bench.replace(2);
+    program.sync();
+    await program.pass();
+    bench.world.freeze(10_000);
+    expect(await program.pass()).to.deep.equal(nothingMore);
+    bench.server.remove(rolloutKind, 'test');
+    bench.server.remove(statefulSets, 'moco-test');
+    for (const ordinal of [0, 1, 2]) {
+      bench.removePod(ordinal);
+      program.sync();
+      await program.pass();
+    }
+    bench.server.remove(clusterKind, 'test');
+    program.sync();
+    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(bench.server.writes.slice(before)).to.deep.equal([]);
+  });
+
+  it('takes its metrics with it', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    expect(await program.registry.metrics()).to.contain('name="test"');
+    bench.server.remove(clusterKind, 'test');
+    program.sync();
+    await program.pass();
+    expect(await program.registry.metrics()).to.not.contain('name="test"');
+  });
+
+  it('and comes again under its name is another one, with nothing remembered of the first', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    const again = new Bench();
+    for (const kind of [clusterKind, statefulSets, podDisruptionBudgets]) {
+      const [raw] = again.server.all(kind);
+      bench.server.remove(kind, raw?.metadata.name ?? '');
+      if (raw) bench.server.create(kind, raw);
+    }
+    for (const ordinal of [0, 1, 2]) bench.replace(ordinal, { role: ordinal === 0 ? 'primary' : 'replica' });
+    await program.work();
+    expect(bench.steps, 'the MySQLRollout is still that of the first').to.deep.equal(['evict 2']);
+    bench.server.remove(rolloutKind, 'test');
+    await program.work();
+    expect(bench.status.rollout).to.equal(undefined);
+    expect(bench.status.updatedReplicas).to.equal(3);
+  });
+});
+
+async function* bytes(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}

@@ -1,0 +1,400 @@
+import { expect } from 'chai';
+import type { RolloutStatus } from '../../src/controller/rollout-resource.ts';
+import { isShown } from '../../src/controller/status.ts';
+import type { Hold } from '../../src/core/decision.ts';
+import { pods, statefulSets } from '../../src/kube/resource.ts';
+import { Bench, type Process } from './bench.ts';
+import { revisionAfter, revisionBefore, statefulSet } from './moco-objects.ts';
+import { rollOut, switchOver } from './whole-rollout.ts';
+
+const condition = ({ conditions }: RolloutStatus, type: string): string | undefined =>
+  conditions?.find((candidate) => candidate.type === type)?.status;
+
+/** A cluster of which only the primary is stale, and the program at it. */
+function primaryLeft(): [Bench, Process] {
+  const bench = new Bench();
+  bench.replace(2);
+  bench.replace(1);
+  return [bench, bench.start()];
+}
+
+describe('the status of a rollout', () => {
+  it('tells it from its first stale member to its end', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    const startedAt = bench.now;
+    await program.work();
+    expect(bench.status).to.deep.include({ phase: 'Progressing', updatedReplicas: 0, updateRevision: revisionAfter });
+    expect(bench.status.rollout).to.deep.include({
+      revision: revisionAfter,
+      startedAt,
+      proven: false,
+      takenDown: [],
+      disruptions: 1,
+      switchovers: 0,
+    });
+    expect(bench.status.lastStep).to.deep.include({
+      step: 'evict',
+      rule: 'ReplicaHealthy',
+      pods: ['moco-test-2'],
+      at: startedAt,
+      result: 'done',
+    });
+    expect(condition(bench.status, 'Reconciling')).to.equal('True');
+
+    bench.replace(2);
+    await program.work();
+    expect(bench.status).to.deep.include({ updatedReplicas: 1, primary: 0 });
+    expect(bench.status.rollout).to.deep.include({ proven: true, disruptions: 2 });
+
+    bench.replace(1);
+    const askedAt = bench.now;
+    await program.work();
+    expect(bench.status.hold).to.deep.include({ rule: 'AwaitingSwitchover' });
+    expect(bench.status.members?.['0']).to.deep.include({
+      role: 'primary',
+      verdict: 'Next',
+      rule: 'AwaitingSwitchover',
+    });
+    expect(bench.status.rollout).to.have.nested.property('tries.askedAt', askedAt);
+    expect(bench.status.rollout).to.have.nested.property('tries.pod.name', 'moco-test-0');
+
+    switchOver(bench, 0, 1);
+    await program.work();
+    expect(bench.status.rollout).to.deep.include({ switchovers: 1, disruptions: 3, tries: { count: 0 } });
+
+    bench.replace(0);
+    const before = bench.now;
+    await program.work();
+    expect(bench.status.rollout).to.equal(undefined);
+    expect(bench.status.hold).to.equal(undefined);
+    expect(bench.status.intent).to.equal(undefined);
+    expect(bench.status.lastCompleted).to.deep.include({
+      revision: revisionAfter,
+      startedAt,
+      disruptions: 3,
+      switchovers: 1,
+      outcome: 'Complete',
+    });
+    expect(bench.status.lastCompleted?.finishedAt).to.equal(before);
+    expect(bench.status).to.deep.include({ phase: 'UpToDate', updatedReplicas: 3, currentRevision: revisionAfter });
+    expect(['Reconciling', 'Stalled', 'Complete'].map((type) => condition(bench.status, type))).to.deep.equal([
+      'False',
+      'False',
+      'True',
+    ]);
+  });
+
+  it('counts a switchover and a finished rollout in the metrics, once', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await rollOut(bench, program);
+    const metric = (name: string): Promise<string> => program.registry.getSingleMetricAsString(name);
+    expect(await metric('moco_rollout_switchovers_total')).to.contain('{outcome="done"} 1');
+    expect(await metric('moco_rollout_finished_total')).to.contain('{outcome="Complete"} 1');
+    expect(await metric('moco_rollout_disruptions_total')).to.contain('{verb="evict",rule="ReplicaHealthy"} 3');
+    expect(await metric('moco_rollout_member_update_duration_seconds')).to.contain('_count 3');
+  });
+
+  it('says nothing that time alone changes, wherever the rollout is', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    const stages: readonly (() => void)[] = [
+      () => {},
+      () => bench.replace(2, { ready: false }),
+      () => bench.mysqld(2, 'CrashLoopBackOff'),
+      () => bench.mysqld(2, 'ready'),
+      () => bench.replace(1),
+    ];
+    for (const [stage, happens] of stages.entries()) {
+      happens();
+      await program.work();
+      // Passing rules are shown by now, limits of a minute are over; that of a switchover is not.
+      bench.world.freeze(61_000);
+      await program.work();
+      const said = JSON.stringify(bench.status);
+      bench.world.freeze(7_000);
+      await program.work();
+      expect(JSON.stringify(bench.status), `stage ${stage}`).to.equal(said);
+    }
+  });
+
+  it('keeps since when a rule holds, and tells it anew when it holds again', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.wish({ paused: true });
+    const since = bench.now;
+    await program.work();
+    bench.world.freeze(60_000);
+    bench.changePod(1, { metadata: { labels: { x: 'y' } } });
+    await program.work();
+    expect(bench.status.hold).to.deep.equal({ rule: 'Paused', message: 'paused in the MySQLRollout', since });
+    bench.changeCluster({ metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } } });
+    await program.work();
+    expect(bench.status.hold?.rule).to.equal('ClusteringStopped');
+    bench.changeCluster({ metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': null } } });
+    const again = bench.now;
+    await program.work();
+    expect(bench.status.hold).to.deep.include({ rule: 'Paused', since: again });
+  });
+
+  it('remembers who was down already when it was taken, and lets nobody fail for that', async () => {
+    const bench = new Bench();
+    bench.mysqld(2, 'CrashLoopBackOff');
+    const program = bench.start();
+    await program.work();
+    expect(bench.steps).to.deep.equal(['delete 2']);
+    expect(bench.status.rollout?.takenDown).to.deep.equal([2]);
+    bench.replace(2);
+    bench.mysqld(2, 'CrashLoopBackOff');
+    await program.work();
+    expect(bench.status.hold?.rule).to.not.equal('UpdateRevisionFailing');
+    expect(bench.status.rollout?.takenDown).to.deep.equal([2]);
+  });
+
+  it('does not take a container that crashes now and again for progress', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2, { ready: false });
+    await program.work();
+    const progressAt = bench.status.rollout?.lastProgressAt;
+    for (let restart = 0; restart < 3; restart += 1) {
+      for (const does of ['CrashLoopBackOff', 'starting'] as const) {
+        bench.world.freeze(20_000);
+        bench.mysqld(2, does);
+        await program.work();
+      }
+    }
+    expect(bench.status.rollout?.lastProgressAt).to.equal(progressAt);
+    bench.mysqld(2, 'ready');
+    const readyAt = bench.now;
+    await program.work();
+    expect(Date.parse(bench.status.rollout?.lastProgressAt ?? '')).to.be.at.least(Date.parse(readyAt));
+  });
+
+  it('counts a demotion that was taken back, waits for its next time, and counts on', async () => {
+    const [bench, program] = primaryLeft();
+    await program.work();
+    expect(bench.steps).to.deep.equal(['demote 0']);
+    bench.world.freeze(90_000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
+    const tries = bench.status.rollout?.tries;
+    expect(tries).to.have.all.keys('count', 'lastEndedAt');
+    expect(tries?.count).to.equal(1);
+    expect(bench.status.rollout?.switchovers).to.equal(0);
+    expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
+    expect(condition(bench.status, 'Stalled'), 'it will be tried again').to.equal('False');
+    bench.world.freeze(280_000);
+    await program.work();
+    expect(bench.steps).to.have.length(2);
+    bench.world.freeze(20_000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0']);
+    bench.world.freeze(90_000);
+    await program.work();
+    expect(bench.status.rollout?.tries?.count).to.equal(2);
+    expect(await program.registry.getSingleMetricAsString('moco_rollout_switchovers_total')).to.contain(
+      '{outcome="takenBack"} 2',
+    );
+  });
+
+  it('keeps the tries, and when the last one ended, over a restart of the program', async () => {
+    const [bench, program] = primaryLeft();
+    await program.work();
+    bench.world.freeze(90_000);
+    await program.work();
+    const next = bench.start();
+    bench.world.freeze(200_000);
+    await next.work();
+    expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
+    bench.world.freeze(100_000);
+    await next.work();
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0']);
+  });
+
+  it('takes a demotion back in its time although the program was started again in between', async () => {
+    const [bench, program] = primaryLeft();
+    await program.work();
+    bench.world.freeze(60_000);
+    const next = bench.start();
+    await next.work();
+    expect(bench.steps).to.deep.equal(['demote 0']);
+    bench.world.freeze(30_000);
+    await next.work();
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
+  });
+
+  it('begins anew with another template, and says what became of the rollout before', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
+    const changedAt = bench.now;
+    await program.work();
+    expect(bench.status.lastCompleted).to.deep.include({
+      revision: revisionAfter,
+      outcome: 'Superseded',
+      disruptions: 1,
+    });
+    expect(bench.status.rollout).to.deep.include({
+      revision: 'moco-test-third',
+      startedAt: changedAt,
+      proven: false,
+      disruptions: 0,
+    });
+  });
+
+  it('counts a disruption for the revision that it was for, also when the template changes at that moment', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
+    await program.work();
+    expect(bench.status.lastCompleted?.disruptions).to.equal(1);
+    expect(bench.status.rollout?.disruptions).to.equal(0);
+  });
+
+  it('keeps what it knows while MOCO re-creates the StatefulSet', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2);
+    bench.wish({ paused: true });
+    await program.work();
+    const { rollout, recentRevisions } = bench.status;
+    expect(rollout?.proven).to.equal(true);
+    bench.server.remove(statefulSets, 'moco-test');
+    await program.work();
+    bench.world.freeze(10_000);
+    await program.work();
+    expect(bench.status.hold?.rule).to.equal('StatefulSetMissing');
+    expect(bench.status).to.deep.include({ rollout, recentRevisions });
+    bench.server.create(statefulSets, { ...statefulSet(), status: {} });
+    await program.work();
+    bench.changeStatefulSet({ status: { observedGeneration: 6, updateRevision: revisionAfter } });
+    await program.work();
+    expect(bench.status.lastCompleted).to.equal(undefined);
+    expect(bench.status.rollout).to.deep.include({ startedAt: rollout?.startedAt, proven: true });
+  });
+
+  it('keeps the update revisions of late, the newest last, and holds when they come too fast', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.wish({ paused: true });
+    const revisions = Array.from({ length: 10 }, (_, index) => `moco-test-${index}`);
+    for (const updateRevision of revisions) {
+      bench.changeStatefulSet({ status: { updateRevision } });
+      await program.work();
+      bench.world.freeze(1000);
+    }
+    expect(bench.status.recentRevisions?.map(({ revision }) => revision)).to.deep.equal(revisions.slice(-8));
+    bench.wish({ paused: false });
+    await program.work();
+    expect(bench.status.hold?.rule).to.equal('RevisionFlapping');
+    expect(bench.steps).to.deep.equal([]);
+    bench.world.freeze(600_000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('says of each member what it is, and nothing of those that do not exist', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.mysqld(1, 'ImagePullBackOff');
+    bench.server.remove(pods, 'moco-test-2');
+    bench.wish({ paused: true });
+    await program.work();
+    expect(bench.status.members).to.deep.equal({
+      0: {
+        role: 'primary',
+        revision: revisionBefore,
+        updated: false,
+        state: 'participating',
+        verdict: 'Waiting',
+        rule: 'Paused',
+      },
+      1: {
+        role: 'replica',
+        revision: revisionBefore,
+        updated: false,
+        state: 'down',
+        verdict: 'Next',
+        rule: 'Paused',
+        message: 'container mysqld waits: ImagePullBackOff',
+      },
+      2: { role: 'replica', updated: false, state: 'missing', verdict: 'Missing' },
+    });
+    expect(bench.status).to.deep.include({
+      replicas: 3,
+      participatingReplicas: 1,
+      readyReplicas: 1,
+      currentReplicas: 2,
+    });
+  });
+
+  it('is Stalled where only a person can help', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2);
+    bench.mysqld(2, 'ImagePullBackOff');
+    await program.work();
+    expect(bench.status).to.deep.include({ phase: 'Failing' });
+    expect(bench.status.hold?.rule).to.equal('UpdateRevisionFailing');
+    expect(['Reconciling', 'Stalled', 'Complete'].map((type) => condition(bench.status, type))).to.deep.equal([
+      'False',
+      'True',
+      'False',
+    ]);
+  });
+});
+
+describe('a hold that passes by itself', () => {
+  it('is not to be seen anywhere before it has lasted for 10 s, and then everywhere', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.changeCluster({ metadata: { generation: 2 } });
+    await program.work();
+    expect(JSON.stringify(bench.status)).to.not.contain('NotReconciled');
+    expect(program.events.map(({ reason }) => reason)).to.not.include('NotReconciled');
+    bench.world.freeze(10_000);
+    await program.work();
+    expect(bench.status.hold?.rule).to.equal('NotReconciled');
+    expect(bench.status.members?.['2']?.rule).to.equal('NotReconciled');
+    expect(bench.status.conditions?.map(({ reason }) => reason)).to.deep.equal(Array(3).fill('NotReconciled'));
+    expect(program.events.filter(({ reason }) => reason === 'NotReconciled')).to.have.length(1);
+  });
+
+  it('is looked at again just when it is to be shown, without any other reason', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.changeCluster({ metadata: { generation: 2 } });
+    program.sync();
+    await program.pass();
+    bench.world.freeze(4000);
+    program.sync();
+    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 6000 });
+  });
+
+  const holds: Readonly<Record<string, readonly [hold: Hold, heldForSeconds: number, shown: boolean]>> = {
+    'one that passes, at first': [{ rule: 'StatefulSetNotObserved' }, 9.9, false],
+    'one that passes, after 10 s': [{ rule: 'StatefulSetNotObserved' }, 10, true],
+    'one that somebody has asked for': [{ rule: 'Paused' }, 0, true],
+    'a budget closed by a backup': [budgetHold('closed'), 0, true],
+    'several budgets': [budgetHold('several'), 0, true],
+    'a budget that is used, at first': [budgetHold('used'), 0, false],
+    'a budget that has refused, after 10 s': [budgetHold('refused'), 10, true],
+  };
+  for (const [what, [hold, heldForSeconds, shown]] of Object.entries(holds)) {
+    it(`is told from others: ${what} is ${shown ? 'shown' : 'not shown'}`, () => {
+      expect(isShown(hold, heldForSeconds)).to.equal(shown);
+    });
+  }
+});
+
+function budgetHold(cause: Extract<Hold, { rule: 'BlockedByPDB' }>['cause']): Hold {
+  return { rule: 'BlockedByPDB', budget: 'moco-test', cause, healthy: 3, needed: 2, message: null };
+}

@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { pods } from '../../src/kube/resource.ts';
+import { Bench, member, type Process } from './bench.ts';
+import type { Raw } from './object-server.ts';
+
+const statusPath = /mysqlrollouts\/test\/status$/;
+const eviction = /\/eviction$/;
+
+/** A process that dies as soon as it has written down what it is about to do. Resolves to what it was about to send. */
+async function crashBeforeActing(bench: Bench, program: Process): Promise<Raw['metadata']> {
+  program.sync();
+  bench.server.loseAnswer('PUT', statusPath);
+  await program.pass().catch(() => {});
+  const [intended] = bench.status.intent?.pods ?? [];
+  return bench.server.get(pods, intended?.name ?? '').metadata;
+}
+
+async function lateEviction(bench: Bench, { name, uid, resourceVersion }: Raw['metadata']): Promise<number> {
+  const { status } = await bench.server.exchange({
+    method: 'POST',
+    path: `/api/v1/namespaces/default/pods/${name}/eviction`,
+    headers: {},
+    body: JSON.stringify({ deleteOptions: { preconditions: { uid, resourceVersion } } }),
+    signal: new AbortController().signal,
+    pool: 'call',
+  });
+  return status;
+}
+
+describe('a process that takes over', () => {
+  it('makes the step of one that died before acting void, before it does anything else', async () => {
+    const bench = new Bench();
+    const intended = await crashBeforeActing(bench, bench.start());
+    const next = bench.start();
+    next.sync();
+    await next.pass();
+    expect(bench.steps).to.deep.equal(['void 2']);
+    expect(bench.status.intent).to.equal(undefined);
+    expect(await lateEviction(bench, intended), 'what the dead one may still have sent').to.equal(409);
+    await next.work();
+    expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
+  });
+
+  it('does so although by now it would do something else', async () => {
+    const bench = new Bench();
+    const intended = await crashBeforeActing(bench, bench.start());
+    bench.mysqld(1, 'CrashLoopBackOff');
+    const next = bench.start();
+    await next.work();
+    expect(bench.steps).to.deep.equal(['void 2', 'delete 1']);
+    expect(await lateEviction(bench, intended)).to.equal(409);
+  });
+
+  it('does so although by now it would do nothing at all, or only adjust the StatefulSet', async () => {
+    const bench = new Bench();
+    await crashBeforeActing(bench, bench.start());
+    bench.wish({ paused: true });
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['void 2']);
+    expect(bench.status.intent).to.equal(undefined);
+
+    const other = new Bench();
+    await crashBeforeActing(other, other.start());
+    other.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
+    const next = other.start();
+    next.sync();
+    await next.pass();
+    await next.pass();
+    expect(other.steps.slice(0, 2)).to.deep.equal(['void 2', 'setStrategy']);
+  });
+
+  it('does so although its cache has not shown it the intent yet', async () => {
+    const bench = new Bench();
+    const next = bench.start();
+    next.sync();
+    await crashBeforeActing(bench, bench.start());
+    expect(await next.pass()).to.deep.equal({ requeueAfterMilliseconds: 0 });
+    expect(bench.steps).to.deep.equal(['void 2']);
+  });
+
+  it('finds out that the step was done, and goes on from there', async () => {
+    const bench = new Bench();
+    const dying = bench.start();
+    dying.sync();
+    await dying.pass();
+    expect(bench.status.intent?.holder).to.equal('process-1');
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.intent).to.equal(undefined);
+    expect(bench.status.members?.['2']?.state).to.equal('leaving');
+  });
+
+  it('wins against one that is only late: the pod is taken once, and by one of them', async () => {
+    const bench = new Bench();
+    const [late, next] = [bench.start(), bench.start()];
+    late.sync();
+    // What the late one has confirmed is a moment old when the other one finds its intent.
+    bench.server.script('POST', eviction, async (_, carryOut) => {
+      await next.work();
+      return carryOut();
+    });
+    await late.pass();
+    expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
+    const answers = bench.server.writes.filter(({ path }) => eviction.test(path)).map(({ status }) => status);
+    expect(answers).to.deep.equal([200, 409]);
+    await late.work();
+    await next.work();
+    expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
+  });
+
+  it('loses against one that has written its intent down in the meantime', async () => {
+    const bench = new Bench();
+    const [first, second] = [bench.start(), bench.start()];
+    second.sync();
+    bench.server.script('PUT', statusPath, async (_, carryOut) => {
+      first.sync();
+      await first.pass();
+      return carryOut();
+    });
+    await second.pass();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.intent?.holder).to.equal('process-1');
+  });
+
+  it('does not disrupt while the one before has only just been heard of: every step has one author', async () => {
+    const bench = new Bench();
+    const [first, second] = [bench.start(), bench.start()];
+    for (let round = 0; round < 6; round += 1) {
+      for (const program of [first, second]) {
+        program.sync();
+        await program.pass().catch(() => {});
+        bench.world.freeze(500);
+      }
+    }
+    expect(bench.steps.filter((step) => step !== 'void 2')).to.deep.equal(['evict 2']);
+  });
+
+  it('counts a demotion as tried that its predecessor was about to take back', async () => {
+    const bench = new Bench();
+    bench.replace(2);
+    bench.replace(1);
+    const dying = bench.start();
+    await dying.work();
+    bench.world.freeze(90_000);
+    dying.sync();
+    await dying.pass();
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
+    expect(bench.status.rollout?.tries?.count, 'not told yet').to.equal(0);
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
+    expect(bench.status.rollout?.tries?.count).to.equal(1);
+    expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
+  });
+
+  it('knows of a demotion that its predecessor had no time to tell of, and counts its switchover', async () => {
+    const bench = new Bench();
+    bench.replace(2);
+    bench.replace(1);
+    const dying = bench.start();
+    dying.sync();
+    await dying.pass();
+    expect(bench.steps).to.deep.equal(['demote 0']);
+    const next = bench.start();
+    await next.work();
+    expect(bench.steps).to.deep.equal(['demote 0']);
+    expect(bench.status.rollout?.tries).to.deep.include({ count: 0, pod: podIdentity(bench, 0) });
+    bench.changeCluster({ status: { currentPrimaryIndex: 1 } });
+    await next.work();
+    expect(bench.status.rollout?.switchovers).to.equal(1);
+  });
+});
+
+function podIdentity(bench: Bench, ordinal: number): object {
+  const { name, uid } = bench.server.get(pods, member(ordinal)).metadata;
+  return { name, uid };
+}

@@ -1,0 +1,32 @@
+import { clusterKind } from '../../src/moco/names.ts';
+import type { Bench, Process } from './bench.ts';
+
+/** MOCO moves the primary: the index, then the labels, and its `demote` goes. */
+export function switchOver(bench: Bench, from: number, to: number): void {
+  bench.changeCluster({ status: { currentPrimaryIndex: to } });
+  bench.changePod(to, { metadata: { labels: { 'moco.cybozu.com/role': 'primary' } } });
+  bench.changePod(from, {
+    metadata: { labels: { 'moco.cybozu.com/role': 'replica' }, annotations: { 'moco.cybozu.com/demote': null } },
+  });
+}
+
+/** Everything that MOCO and Kubernetes do in a rollout in which nothing goes wrong. */
+export async function rollOut(bench: Bench, program: Process): Promise<void> {
+  await program.work();
+  bench.replace(2);
+  await program.work();
+  bench.replace(1);
+  await program.work();
+  switchOver(bench, 0, 1);
+  await program.work();
+  bench.replace(0);
+  await program.work();
+}
+
+/** Condition `moco-rollout.io/RolloutComplete` of the MySQLCluster. */
+export function completion(bench: Bench): { readonly status: string; readonly observedGeneration: number } | undefined {
+  const { conditions } = bench.server.get(clusterKind, 'test')['status'] as {
+    conditions: readonly { type: string; status: string; observedGeneration: number }[];
+  };
+  return conditions.find(({ type }) => type === 'moco-rollout.io/RolloutComplete');
+}

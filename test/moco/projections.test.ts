@@ -1,0 +1,397 @@
+import { expect } from 'chai';
+import { assert, object, property } from 'fast-check';
+import {
+  projectBackup,
+  projectBudget,
+  projectCluster,
+  projectPod,
+  projectStatefulSet,
+} from '../../src/moco/projections.ts';
+import type { ContainerRecord } from '../../src/moco/records.ts';
+import { mysqlCluster, pod, recorded, statefulSet } from '../controller/moco-objects.ts';
+
+type Json = { readonly [field: string]: unknown };
+
+const identity = { uid: 'a-uid', resourceVersion: '42' };
+
+/** An object as the API server sends it: the recording leaves uid and resourceVersion out. */
+function sent(raw: object, change: { metadata?: Json; spec?: Json; status?: Json } = {}): Json {
+  const whole = raw as { metadata?: Json; spec?: Json; status?: Json };
+  return {
+    ...raw,
+    metadata: { ...whole.metadata, ...identity, ...change.metadata },
+    spec: { ...whole.spec, ...change.spec },
+    status: { ...whole.status, ...change.status },
+  };
+}
+
+function projected<R>(record: R | null): R {
+  if (record === null) throw new Error('expected it to be something to us, it is not');
+  return record;
+}
+
+const cluster = (change = {}) => projected(projectCluster(sent(mysqlCluster(), change)));
+const set = (change = {}) => projected(projectStatefulSet(sent(recorded.statefulSet, change)));
+const member = (change = {}) => projected(projectPod(sent(recorded.pod, change)));
+const budget = (change = {}) => projected(projectBudget(sent(recorded.podDisruptionBudget, change)));
+
+describe('a recorded MySQLCluster', () => {
+  it('keeps what decisions read of it, and nothing else', () => {
+    expect(cluster()).to.deep.equal({
+      namespace: 'default',
+      name: 'test',
+      ...identity,
+      generation: 1,
+      deleting: false,
+      replicas: 3,
+      offline: false,
+      primaryIndex: 0,
+      syncedReplicas: 3,
+      errantOrdinals: [],
+      reconciledGeneration: 1,
+      succeededGeneration: 1,
+      initialized: true,
+      available: true,
+      healthy: true,
+      reconciliationStopped: false,
+      clusteringStopped: false,
+      forcedRollingUpdate: false,
+      rolloutComplete: null,
+    });
+  });
+
+  it('of which MOCO has not spoken yet has the primary 0 and no other good word', () => {
+    const { spec, metadata } = recorded.mysqlCluster;
+    expect(projectCluster({ metadata: { ...metadata, ...identity }, spec, status: {} })).to.include({
+      primaryIndex: 0,
+      syncedReplicas: 0,
+      reconciledGeneration: 0,
+      succeededGeneration: null,
+      initialized: false,
+      available: false,
+      healthy: false,
+    });
+  });
+
+  it('has no primary at all where the index is no number', () => {
+    expect(cluster({ status: { currentPrimaryIndex: 'one' } }).primaryIndex).to.equal(-1);
+  });
+
+  it('has been applied only where the reconciliation went well', () => {
+    const conditions = [{ type: 'ReconcileSuccess', status: 'False', observedGeneration: 1 }];
+    expect(cluster({ status: { conditions } }).succeededGeneration).to.equal(null);
+  });
+
+  it('names its errant replicas', () => {
+    expect(cluster({ status: { errantReplicaList: [2, 0] } }).errantOrdinals).to.deep.equal([2, 0]);
+  });
+
+  it('is stopped, and forced, by annotations of the very value true', () => {
+    const annotated = (value: string) =>
+      cluster({
+        metadata: {
+          annotations: {
+            'moco.cybozu.com/clustering-stopped': value,
+            'moco.cybozu.com/reconciliation-stopped': value,
+            'moco.cybozu.com/force-rolling-update': value,
+          },
+        },
+      });
+    const all = { clusteringStopped: true, reconciliationStopped: true, forcedRollingUpdate: true };
+    expect(annotated('true')).to.include(all);
+    for (const value of ['false', 'True', '1', '']) {
+      expect(annotated(value)).to.include({
+        clusteringStopped: false,
+        reconciliationStopped: false,
+        forcedRollingUpdate: false,
+      });
+    }
+  });
+
+  it('shows our own condition as it stands', () => {
+    const conditions = [{ type: 'moco-rollout.io/RolloutComplete', status: 'True', observedGeneration: 7 }];
+    expect(cluster({ status: { conditions } }).rolloutComplete).to.deep.equal({ status: true, observedGeneration: 7 });
+  });
+});
+
+describe('a recorded StatefulSet', () => {
+  it('keeps what decisions read of it', () => {
+    expect(set()).to.deep.include({
+      name: 'moco-test',
+      clusterName: 'test',
+      deleting: false,
+      observed: true,
+      replicas: 3,
+      currentRevision: 'moco-test-569dd4797f',
+      updateRevision: 'moco-test-569dd4797f',
+      strategy: 'RollingUpdate',
+      labelled: false,
+      forcedRollingUpdate: false,
+    });
+    expect(projectStatefulSet(sent(statefulSet()))).to.include({ strategy: 'OnDelete', labelled: true });
+  });
+
+  it('is not observed while its status is of an earlier generation', () => {
+    expect(set({ status: { observedGeneration: 5 } }).observed).to.equal(false);
+  });
+
+  it('is nothing to us under a name, or with a label, that MOCO does not give', () => {
+    expect(projectStatefulSet(sent(recorded.statefulSet, { metadata: { name: 'moco-other' } }))).to.equal(null);
+    expect(projectStatefulSet(sent(recorded.statefulSet, { metadata: { labels: {} } }))).to.equal(null);
+  });
+});
+
+describe('a recorded pod', () => {
+  it('keeps what decisions read of it', () => {
+    const { containers, initContainers, labels, ...rest } = member();
+    expect(rest).to.deep.equal({
+      namespace: 'default',
+      name: 'moco-test-0',
+      ...identity,
+      clusterName: 'test',
+      ordinal: 0,
+      createdAt: '',
+      revision: 'moco-test-569dd4797f',
+      role: null,
+      phase: 'Running',
+      ready: true,
+      readyChangedAt: '2026-11-21T07:32:24Z',
+      containersReadyChangedAt: '2026-11-21T07:32:24Z',
+      readinessGateClosed: false,
+      unschedulable: null,
+      deletionTimestamp: null,
+      graceSeconds: 300,
+      demote: false,
+      demotedFor: null,
+      preventDelete: false,
+    });
+    expect(labels).to.include({ 'app.kubernetes.io/instance': 'test' });
+    expect(containers.map(({ name, part }) => `${name} ${part}`)).to.deep.equal([
+      'mysqld mysqld',
+      'agent agent',
+      'slow-log side',
+    ]);
+    expect(containers[0]).to.deep.equal({
+      name: 'mysqld',
+      part: 'mysqld',
+      state: 'running',
+      reason: null,
+      ready: true,
+      started: true,
+      restarts: 0,
+      startedAt: '2026-11-21T07:32:23Z',
+      finishedAt: null,
+    });
+    expect(initContainers.map(({ name }) => name)).to.deep.equal(['copy-moco-init', 'moco-init']);
+  });
+
+  const nobodys: readonly string[] = [
+    'moco-test',
+    'moco-test-',
+    'moco-test-x',
+    'moco-test-1-2',
+    'moco-backup-test-1',
+    'test-1',
+  ];
+  for (const name of nobodys) {
+    it(`is nothing to us under the name ${name}`, () => {
+      expect(projectPod(sent(recorded.pod, { metadata: { name } }))).to.equal(null);
+    });
+  }
+
+  it('is nothing to us without the label of its cluster', () => {
+    expect(projectPod(sent(recorded.pod, { metadata: { labels: undefined } }))).to.equal(null);
+  });
+
+  it('has its ordinal from its name, of whatever length, and whatever its cluster is called', () => {
+    expect(member({ metadata: { name: 'moco-test-10' } }).ordinal).to.equal(10);
+    const labels = { 'app.kubernetes.io/instance': 'a-1' };
+    expect(member({ metadata: { name: 'moco-a-1-2', labels } })).to.include({ clusterName: 'a-1', ordinal: 2 });
+  });
+
+  it('of which no kubelet has spoken has every container of its spec, waiting', () => {
+    const { containers, initContainers, ...rest } = member({
+      status: {
+        phase: 'Pending',
+        conditions: undefined,
+        containerStatuses: undefined,
+        initContainerStatuses: undefined,
+      },
+    });
+    expect(rest).to.include({ phase: 'Pending', ready: false, readyChangedAt: null, unschedulable: null });
+    for (const container of [...containers, ...initContainers]) {
+      expect(container).to.include({ state: 'waiting', reason: null, ready: false, started: false, restarts: 0 });
+    }
+    expect(containers).to.have.length(3);
+    expect(initContainers).to.have.length(2);
+  });
+
+  const states: Readonly<Record<string, readonly [status: Json, record: Partial<ContainerRecord>]>> = {
+    'waits after a crash': [
+      {
+        restartCount: 4,
+        state: { waiting: { reason: 'CrashLoopBackOff' } },
+        lastState: { terminated: { reason: 'Error', finishedAt: '2026-01-01T00:00:00Z' } },
+      },
+      {
+        state: 'waiting',
+        reason: 'CrashLoopBackOff',
+        restarts: 4,
+        finishedAt: '2026-01-01T00:00:00Z',
+        startedAt: null,
+      },
+    ],
+    'has ended': [
+      { state: { terminated: { reason: 'Completed', finishedAt: '2026-01-01T00:00:00Z' } } },
+      { state: 'terminated', reason: 'Completed', finishedAt: '2026-01-01T00:00:00Z' },
+    ],
+    'runs again': [
+      {
+        state: { running: { startedAt: '2026-01-02T00:00:00Z' } },
+        lastState: { terminated: { finishedAt: '2026-01-01T00:00:00Z' } },
+      },
+      { state: 'running', reason: null, startedAt: '2026-01-02T00:00:00Z', finishedAt: '2026-01-01T00:00:00Z' },
+    ],
+    'says nothing of its state': [{ state: undefined }, { state: 'waiting', reason: null }],
+  };
+  for (const [what, [status, record]] of Object.entries(states)) {
+    it(`has a container that ${what}`, () => {
+      const { containers } = member({ status: { containerStatuses: [{ name: 'mysqld', ...status }] } });
+      expect(containers[0]).to.include(record);
+    });
+  }
+
+  it('has the sentence of the scheduler while no node takes it, and only then', () => {
+    const scheduled = (condition: Json) => member({ status: { conditions: [{ type: 'PodScheduled', ...condition }] } });
+    const message = '0/3 nodes are available';
+    expect(scheduled({ status: 'False', reason: 'Unschedulable', message }).unschedulable).to.equal(message);
+    expect(scheduled({ status: 'False', reason: 'SchedulingGated', message }).unschedulable).to.equal(null);
+    expect(scheduled({ status: 'True', reason: 'Unschedulable', message }).unschedulable).to.equal(null);
+  });
+
+  it('has a readiness gate closed until its condition is True', () => {
+    const readinessGates = [{ conditionType: 'example.com/fine' }];
+    const gated = (conditions: readonly Json[]) => member({ spec: { readinessGates }, status: { conditions } });
+    expect(gated([]).readinessGateClosed).to.equal(true);
+    expect(gated([{ type: 'example.com/fine', status: 'False' }]).readinessGateClosed).to.equal(true);
+    expect(gated([{ type: 'example.com/fine', status: 'True' }]).readinessGateClosed).to.equal(false);
+  });
+
+  it('has the grace period of its deletion, which may be shorter than its own', () => {
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:10Z', deletionGracePeriodSeconds: 10 };
+    expect(member({ metadata })).to.include({ graceSeconds: 10, deletionTimestamp: '2026-01-01T00:00:10Z' });
+    expect(member({ spec: { terminationGracePeriodSeconds: undefined } }).graceSeconds).to.equal(30);
+  });
+
+  it('carries marks and annotations by their exact values', () => {
+    const annotated = (annotations: Json) => member({ metadata: { annotations } });
+    expect(
+      annotated({
+        'moco.cybozu.com/demote': 'true',
+        'moco.cybozu.com/prevent-delete': 'true',
+        'moco-rollout.io/demoted-for': 'a-revision',
+      }),
+    ).to.include({ demote: true, preventDelete: true, demotedFor: 'a-revision' });
+    expect(annotated({ 'moco.cybozu.com/demote': 'yes', 'moco.cybozu.com/prevent-delete': 'false' })).to.include({
+      demote: false,
+      preventDelete: false,
+      demotedFor: null,
+    });
+  });
+
+  it('has a role only where the label says one of the two of MOCO', () => {
+    const withRole = (role: string) =>
+      projected(
+        projectPod(
+          sent(pod(1), { metadata: { labels: { ...recorded.pod.metadata.labels, 'moco.cybozu.com/role': role } } }),
+        ),
+      ).role;
+    expect(['primary', 'replica', 'Primary', ''].map(withRole)).to.deep.equal(['primary', 'replica', null, null]);
+  });
+});
+
+describe('a recorded PodDisruptionBudget', () => {
+  it('keeps its selector and its numbers', () => {
+    expect(budget()).to.deep.equal({
+      namespace: 'default',
+      name: 'moco-test',
+      ...identity,
+      selector: {
+        matchLabels: {
+          'app.kubernetes.io/created-by': 'moco',
+          'app.kubernetes.io/instance': 'test',
+          'app.kubernetes.io/name': 'mysql',
+        },
+        matchExpressions: [],
+      },
+      observed: true,
+      disruptionsAllowed: 1,
+      currentHealthy: 3,
+      desiredHealthy: 2,
+      closed: false,
+    });
+  });
+
+  it('is closed while nobody may be unavailable, as a number or a percentage', () => {
+    expect(
+      [0, '0%', 1, '10%', undefined].map((maxUnavailable) => budget({ spec: { maxUnavailable } }).closed),
+    ).to.deep.equal([true, true, false, false, false]);
+  });
+
+  it('is not observed before Kubernetes has counted', () => {
+    expect(budget({ status: { observedGeneration: undefined } }).observed).to.equal(false);
+    expect(budget({ metadata: { generation: 2 } }).observed).to.equal(false);
+  });
+});
+
+describe('the CronJob of a backup', () => {
+  const named = (name: string, status: Json) => projectBackup({ metadata: { name, ...identity }, status });
+
+  it('is active while it has a job', () => {
+    expect(named('moco-backup-test', { active: [{ name: 'x' }] })).to.include({ clusterName: 'test', active: true });
+    expect(named('moco-backup-test', {})).to.include({ active: false });
+  });
+
+  it('is nothing to us under another name', () => {
+    expect(named('backup-test', {})).to.equal(null);
+  });
+});
+
+describe('an object of whatever shape', () => {
+  const projections = { projectCluster, projectStatefulSet, projectPod, projectBudget, projectBackup };
+  const objects = [recorded.mysqlCluster, recorded.statefulSet, recorded.pod, recorded.podDisruptionBudget];
+
+  for (const [name, project] of Object.entries(projections)) {
+    it(`is never too strange for ${name}`, () => {
+      assert(property(object({ maxDepth: 4 }), (raw) => void project(raw)));
+    });
+
+    it(`is never too damaged for ${name}: any part of a real one may be missing or of another type`, () => {
+      for (const raw of objects) for (const damaged of damages(sent(raw))) project(damaged);
+    });
+  }
+
+  /** The object with one of its values, at whatever depth, replaced by what doesn't belong there. */
+  function* damages(value: unknown): Generator<Json> {
+    for (const wrong of [undefined, null, 'text', 7, [], {}, true]) {
+      for (const damaged of replaced(value, wrong)) if (isObject(damaged)) yield damaged;
+    }
+  }
+
+  function* replaced(value: unknown, wrong: unknown): Generator<unknown> {
+    yield wrong;
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        for (const other of replaced(item, wrong)) yield value.with(index, other);
+      }
+    } else if (isObject(value)) {
+      for (const [field, item] of Object.entries(value)) {
+        for (const other of replaced(item, wrong)) yield { ...value, [field]: other };
+      }
+    }
+  }
+
+  function isObject(value: unknown): value is Json {
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  }
+});

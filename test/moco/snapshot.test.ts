@@ -1,0 +1,420 @@
+import { expect } from 'chai';
+import type { MemberFacts } from '../../src/core/snapshot.ts';
+import { Ages } from '../../src/moco/ages.ts';
+import {
+  projectBackup,
+  projectBudget,
+  projectCluster,
+  projectPod,
+  projectStatefulSet,
+} from '../../src/moco/projections.ts';
+import type { ClusterObjects } from '../../src/moco/records.ts';
+import { type ObjectFacts, objectFacts } from '../../src/moco/snapshot.ts';
+import { budget, containersOf, mysqlCluster, type PodOptions, pod, statefulSet } from '../controller/moco-objects.ts';
+
+type Json = { readonly [field: string]: unknown };
+
+const longAgo = '2026-07-01T11:00:00Z';
+
+/** A cluster of three seen again and again by one process, by clocks that are driven by hand. */
+class Look {
+  monotonicMilliseconds = 0;
+  wallMilliseconds = Date.parse('2026-07-01T12:00:00Z');
+  #version = 100;
+  #ages = new Ages(this.clocks);
+  #cluster: object = mysqlCluster();
+  readonly #pods = new Map<number, Json>();
+  demotionAskedAt: string | null = null;
+  budgets: readonly object[] = [budget()];
+  backup: object | null = null;
+
+  constructor() {
+    for (const ordinal of [0, 1, 2]) this.pod(ordinal, { role: ordinal === 0 ? 'primary' : 'replica' });
+  }
+
+  get clocks() {
+    return { monotonic: () => this.monotonicMilliseconds, wall: () => this.wallMilliseconds };
+  }
+
+  get now(): string {
+    return new Date(this.wallMilliseconds).toISOString();
+  }
+
+  /** Another process: it has seen nothing before. */
+  restart(): void {
+    this.#ages = new Ages(this.clocks);
+  }
+
+  pass(seconds: number): void {
+    this.monotonicMilliseconds += seconds * 1000;
+    this.wallMilliseconds += seconds * 1000;
+  }
+
+  cluster(change: Json, options: Parameters<typeof mysqlCluster>[0] = {}): void {
+    const before = mysqlCluster(options) as { status: Json };
+    this.#cluster = { ...before, status: { ...before.status, ...change } };
+  }
+
+  /** A new pod of that ordinal. */
+  pod(ordinal: number, options: PodOptions = {}): void {
+    this.#version += 1;
+    const raw = pod(ordinal, { at: longAgo, ...options }) as { metadata: Json };
+    this.#put(ordinal, { ...raw, metadata: { ...raw.metadata, uid: `uid-${this.#version}` } });
+  }
+
+  removePod(ordinal: number): void {
+    this.#pods.delete(ordinal);
+  }
+
+  /** The same pod, changed. */
+  change(ordinal: number, { metadata, status }: { readonly metadata?: Json; readonly status?: Json }): void {
+    const before = this.#pods.get(ordinal) as { metadata: Json; status: Json };
+    this.#put(ordinal, {
+      ...before,
+      metadata: { ...before.metadata, ...metadata },
+      status: { ...before.status, ...status },
+    });
+  }
+
+  /** What mysqld of a member does from now on. */
+  mysqld(ordinal: number, does: Parameters<typeof containersOf>[0], restarts?: number): void {
+    const status = containersOf(does, this.now) as { containerStatuses: readonly Json[] };
+    const containerStatuses = status.containerStatuses.map((container) =>
+      container['name'] === 'mysqld' && restarts !== undefined ? { ...container, restartCount: restarts } : container,
+    );
+    this.change(ordinal, { status: { ...status, containerStatuses } });
+  }
+
+  #put(ordinal: number, raw: { metadata: Json; [field: string]: unknown }): void {
+    this.#version += 1;
+    this.#pods.set(ordinal, { ...raw, metadata: { ...raw.metadata, resourceVersion: String(this.#version) } });
+  }
+
+  facts(): ObjectFacts {
+    const named = (raw: object, name: string): Json => {
+      const { metadata } = raw as { metadata: Json };
+      return { ...raw, metadata: { ...metadata, uid: name, resourceVersion: '1' } };
+    };
+    const records = <R>(raws: readonly Json[], project: (raw: Json) => R | null): readonly R[] =>
+      raws.map(project).filter((record) => record !== null);
+    const [cluster] = records([named(this.#cluster, 'cluster')], projectCluster);
+    if (!cluster) throw new Error('expected a cluster');
+    const objects: ClusterObjects = {
+      cluster,
+      statefulSet: projectStatefulSet(named(statefulSet(), 'set')),
+      pods: records([...this.#pods.values()], projectPod),
+      budgets: records(
+        this.budgets.map((raw) => named(raw, 'budget')),
+        projectBudget,
+      ),
+      backup: this.backup && projectBackup(named(this.backup, 'backup')),
+    };
+    return this.#ages.look(() => objectFacts(objects, this.#ages, { demotionAskedAt: this.demotionAskedAt }));
+  }
+
+  member(ordinal: number): MemberFacts {
+    const found = this.facts().members.find((member) => member.ordinal === ordinal);
+    if (!found) throw new Error(`expected a member ${ordinal}, got none`);
+    return found;
+  }
+
+  container(ordinal: number, name: string) {
+    const found = this.member(ordinal).containers.find((container) => container.name === name);
+    if (!found) throw new Error(`expected a container ${name}, got none`);
+    return found;
+  }
+}
+
+const roleOf = (role: string | null) => ({
+  metadata: {
+    labels: { 'app.kubernetes.io/instance': 'test', ...(role !== null && { 'moco.cybozu.com/role': role }) },
+  },
+});
+
+describe('how long a member has been settled', () => {
+  it('counts since its pod became ready, for a process that comes later', () => {
+    expect(new Look().member(1).settledForSeconds).to.equal(3600);
+  });
+
+  it('counts from the moment when MOCO sets the role of a fresh pod', () => {
+    const look = new Look();
+    look.facts();
+    look.pod(2, { ready: false, role: null, at: look.now });
+    expect(look.member(2).settledForSeconds).to.equal(null);
+    look.pass(3);
+    look.mysqld(2, 'ready');
+    expect(look.member(2).settledForSeconds, 'without a role').to.equal(null);
+    look.pass(3);
+    look.change(2, roleOf('replica'));
+    expect(look.member(2).settledForSeconds).to.equal(0);
+    look.pass(4);
+    expect(look.member(2).settledForSeconds).to.equal(4);
+  });
+
+  it('ends when it turns not ready, and begins anew', () => {
+    const look = new Look();
+    look.facts();
+    look.mysqld(1, 'starting');
+    expect(look.member(1).settledForSeconds).to.equal(null);
+    look.mysqld(1, 'ready');
+    look.pass(1);
+    expect(look.member(1).settledForSeconds).to.equal(0);
+  });
+
+  it('begins anew with a restart of mysqld that nobody has seen', () => {
+    const look = new Look();
+    look.facts();
+    look.pass(10);
+    look.mysqld(1, 'ready', 1);
+    expect(look.member(1).settledForSeconds).to.equal(0);
+  });
+
+  it('begins anew with another role', () => {
+    const look = new Look();
+    look.facts();
+    look.pass(10);
+    look.cluster({ currentPrimaryIndex: 1 });
+    expect(look.member(1).settledForSeconds, 'the index is ahead of the label').to.equal(null);
+    look.change(1, roleOf('primary'));
+    expect(look.member(1).settledForSeconds).to.equal(0);
+  });
+
+  it('is nothing for a member that is errant or leaving', () => {
+    const look = new Look();
+    look.cluster({ errantReplicaList: [1] });
+    look.change(2, { metadata: { deletionTimestamp: '2026-07-01T12:05:00Z' } });
+    expect([look.member(1), look.member(2)].map(({ settledForSeconds }) => settledForSeconds)).to.deep.equal([
+      null,
+      null,
+    ]);
+  });
+
+  it('goes on, somewhat younger, for a process that is started again', () => {
+    const look = new Look();
+    look.facts();
+    look.pod(2, { role: 'replica', at: look.now });
+    look.pass(10);
+    look.restart();
+    expect(look.member(2).settledForSeconds).to.equal(10);
+  });
+});
+
+describe('how long mysqld has been idle', () => {
+  it('is no time while it runs', () => {
+    expect(new Look().member(1).mysqldIdleForSeconds).to.equal(0);
+  });
+
+  it('counts from the moment when a new pod was seen', () => {
+    const look = new Look();
+    look.facts();
+    look.pod(2, { ready: false, role: null, at: '2026-07-01T11:30:00Z' });
+    look.mysqld(2, 'ImagePullBackOff');
+    expect(look.member(2).mysqldIdleForSeconds).to.equal(0);
+    look.pass(61);
+    expect(look.member(2).mysqldIdleForSeconds).to.equal(61);
+  });
+
+  it('counts from its last end, else from the creation of the pod, for a process that comes later', () => {
+    const look = new Look();
+    look.mysqld(1, 'ImagePullBackOff');
+    expect(look.member(1).mysqldIdleForSeconds).to.equal(3600);
+    const ended = { waiting: { reason: 'CrashLoopBackOff' } };
+    const lastState = { terminated: { finishedAt: '2026-07-01T11:59:00Z' } };
+    look.change(2, { status: { containerStatuses: [{ name: 'mysqld', state: ended, lastState }] } });
+    look.restart();
+    expect(look.member(2).mysqldIdleForSeconds).to.equal(60);
+  });
+
+  it('begins anew with every restart, whether anybody saw it run or not', () => {
+    const look = new Look();
+    look.mysqld(1, 'CrashLoopBackOff', 3);
+    look.facts();
+    look.pass(50);
+    look.mysqld(1, 'CrashLoopBackOff', 4);
+    expect(look.member(1).mysqldIdleForSeconds).to.equal(0);
+  });
+});
+
+describe('whether a container has been ready since its last restart', () => {
+  const ready = (look: Look) => look.container(1, 'mysqld').readySinceRestart;
+
+  it('is remembered from when it was', () => {
+    const look = new Look();
+    look.facts();
+    look.mysqld(1, 'starting');
+    expect(ready(look), 'it lags behind').to.equal(true);
+    for (let looks = 0; looks < 3; looks += 1) look.facts();
+    expect(ready(look)).to.equal(true);
+  });
+
+  it('is forgotten with the next restart: it crash-loops, whatever it does at the moment', () => {
+    const look = new Look();
+    look.facts();
+    look.mysqld(1, 'CrashLoopBackOff', 1);
+    expect(ready(look)).to.equal(false);
+    look.mysqld(1, 'starting', 2);
+    expect(ready(look)).to.equal(false);
+    look.mysqld(1, 'ready', 2);
+    look.facts();
+    look.mysqld(1, 'starting', 2);
+    expect(ready(look)).to.equal(true);
+  });
+
+  it('is seen by a process that comes later where the pod stopped being ready after the run had begun', () => {
+    const look = new Look();
+    const status = containersOf('starting', '2026-07-01T11:30:00Z');
+    look.change(1, { status });
+    expect(ready(look), 'it stopped when the run began').to.equal(false);
+    const running = { running: { startedAt: '2026-07-01T11:00:00Z' } };
+    look.change(1, {
+      status: { containerStatuses: [{ name: 'mysqld', state: running, ready: false, restartCount: 1 }] },
+    });
+    look.restart();
+    expect(ready(look)).to.equal(true);
+  });
+});
+
+describe('how long a container has not been ready', () => {
+  it('is no time while it is, and counts from when it was seen to stop', () => {
+    const look = new Look();
+    expect(look.container(1, 'mysqld').notReadyForSeconds).to.equal(0);
+    look.mysqld(1, 'starting');
+    expect(look.container(1, 'mysqld').notReadyForSeconds).to.equal(0);
+    look.pass(61);
+    expect(look.container(1, 'mysqld').notReadyForSeconds).to.equal(61);
+    expect(look.container(1, 'agent').notReadyForSeconds).to.equal(0);
+  });
+});
+
+describe('how long the primary has been away', () => {
+  it('is nothing while it participates', () => {
+    expect(new Look().facts().cluster.primaryAwayForSeconds).to.equal(null);
+  });
+
+  it('counts over the loss of its pod and the coming of another one, as long as the index stays', () => {
+    const look = new Look();
+    look.facts();
+    look.mysqld(0, 'starting');
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+    look.pass(10);
+    look.removePod(0);
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(10);
+    look.pass(10);
+    look.pod(0, { ready: false, role: null, at: look.now });
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(20);
+    look.mysqld(0, 'ready');
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(null);
+  });
+
+  it('begins anew when the index has moved to another one that is away', () => {
+    const look = new Look();
+    look.mysqld(0, 'starting');
+    look.mysqld(1, 'starting');
+    look.facts();
+    look.pass(100);
+    look.cluster({ currentPrimaryIndex: 1 });
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+  });
+
+  it('counts from when its pod stopped being ready for a process that comes later', () => {
+    const look = new Look();
+    look.mysqld(0, 'starting');
+    look.pass(100);
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(100);
+  });
+
+  it('counts for one that is unreachable: every container says ready, and the pod is not', () => {
+    const look = new Look();
+    look.facts();
+    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: look.now }];
+    look.change(0, { status: { conditions } });
+    look.pass(7);
+    look.facts();
+    look.pass(3);
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(3);
+  });
+});
+
+describe('how long a member has been leaving', () => {
+  it('is nothing while nobody has asked for it', () => {
+    expect(new Look().member(1).leavingForSeconds).to.equal(null);
+  });
+
+  it('counts from the moment of the request, which is not the timestamp', () => {
+    const look = new Look();
+    const metadata = { deletionTimestamp: '2026-07-01T12:04:50Z', deletionGracePeriodSeconds: 300 };
+    look.change(1, { metadata });
+    expect(look.member(1)).to.include({ leavingForSeconds: 10, graceSeconds: 300 });
+    look.pass(5);
+    expect(look.member(1).leavingForSeconds).to.equal(15);
+  });
+
+  it('counts from when it was seen by a process that was there', () => {
+    const look = new Look();
+    look.facts();
+    look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 300 } });
+    expect(look.member(1).leavingForSeconds).to.equal(0);
+  });
+});
+
+describe('how long a demotion has been there', () => {
+  const demoted = (look: Look, mark: string | null = 'r'): void =>
+    look.change(0, {
+      metadata: {
+        annotations: {
+          'moco.cybozu.com/demote': 'true',
+          ...(mark !== null && { 'moco-rollout.io/demoted-for': mark }),
+        },
+      },
+    });
+
+  it('counts from when it was seen to come', () => {
+    const look = new Look();
+    look.facts();
+    demoted(look);
+    expect(look.member(0)).to.include({ demote: true, demotedFor: 'r', demoteForSeconds: 0 });
+    look.pass(90);
+    expect(look.member(0).demoteForSeconds).to.equal(90);
+  });
+
+  it('counts from when it is written that it was asked for, for a process that comes later', () => {
+    const look = new Look();
+    demoted(look);
+    look.demotionAskedAt = '2026-07-01T11:59:00Z';
+    expect(look.member(0).demoteForSeconds).to.equal(60);
+  });
+
+  it('begins anew when it becomes another demotion', () => {
+    const look = new Look();
+    demoted(look, null);
+    look.facts();
+    look.pass(30);
+    demoted(look);
+    expect(look.member(0).demoteForSeconds).to.equal(0);
+  });
+});
+
+describe('what is around the members', () => {
+  it('are those budgets that select any of them', () => {
+    const look = new Look();
+    const selecting = (selector: object | null) => ({ ...budget(), spec: { selector } });
+    look.budgets = [budget(), selecting({}), selecting(null), selecting({ matchLabels: { app: 'other' } })];
+    expect(look.facts().budgets).to.have.length(2);
+  });
+
+  it('is the job of a backup only where there is no budget that could tell: in a cluster of one', () => {
+    const look = new Look();
+    look.backup = { metadata: { name: 'moco-backup-test' }, status: { active: [{}] } };
+    expect(look.facts().backupJobActive).to.equal(false);
+    look.cluster({}, { replicas: 1 });
+    expect(look.facts().backupJobActive).to.equal(true);
+    look.backup = null;
+    expect(look.facts().backupJobActive).to.equal(false);
+  });
+
+  it('are the members in ascending order, of ten as well', () => {
+    const look = new Look();
+    for (const ordinal of [10, 9]) look.pod(ordinal);
+    expect(look.facts().members.map(({ ordinal }) => ordinal)).to.deep.equal([0, 1, 2, 9, 10]);
+  });
+});
