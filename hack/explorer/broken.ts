@@ -3,7 +3,7 @@ import type { Decision, Step, Target } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import type { Decide } from './decisions.ts';
-import type { Broken } from './explore.ts';
+import type { Broken } from './findings.ts';
 import { type Family, type World, worldOf } from './world.ts';
 
 // Controllers that are wrong in one way each. The checker has to find every one of them: that is how it is checked.

@@ -1,53 +1,15 @@
 import * as c from './cells.ts';
 import { isDisruptive, perform, untouched } from './controller.ts';
-import { type Decide, Decisions, type Verdict } from './decisions.ts';
+import { Decisions, type Verdict } from './decisions.ts';
 import { environmentMoves } from './environment.ts';
 import * as facts from './facts.ts';
+import type { Bounds, Broken, Counterexample, Findings } from './findings.ts';
 import { type Invariant, judge, judgeState } from './judge.ts';
 import { Layout } from './layout.ts';
 import { isFirstRead, isLastRead } from './reads.ts';
 import { StateTable } from './state-table.ts';
 import { moco, Successors } from './successors.ts';
 import { beginnings, type World } from './world.ts';
-
-/** A controller that is wrong on purpose, and what is then to be found. */
-export interface Broken {
-  readonly decide?: Decide;
-  /** Acts on what it once decided, however long ago. */
-  readonly unconfirmed?: boolean;
-  /** Leaves uid and resourceVersion out. */
-  readonly unconditional?: boolean;
-  /** Takes the next step whatever intent it finds. */
-  readonly unfenced?: boolean;
-  /** The one invariant that is looked for; others are passed over. */
-  readonly wanted?: Invariant;
-}
-
-export interface Bounds {
-  /** Ends the exploration, unfinished, after so many states. */
-  readonly states?: number;
-}
-
-/** How it came about: from a beginning, state by state, then what happened within one confirmation. */
-export interface Counterexample {
-  readonly invariant: Invariant;
-  readonly path: readonly c.Cells[];
-  readonly window: readonly c.Cells[];
-  readonly verdict: Verdict;
-}
-
-export interface Findings {
-  readonly states: number;
-  readonly transitions: number;
-  /** Disruptions whose condition ceased to hold between their confirmation and their commit. */
-  readonly races: number;
-  readonly steps: number;
-  /** Different sets of facts that were decided on. */
-  readonly decisions: number;
-  /** Every state has been looked at. */
-  readonly finished: boolean;
-  readonly counterexample: Counterexample | null;
-}
 
 const intents: readonly Verdict['kind'][] = ['delete', 'evict', 'demote', 'undemote', 'setPartition'];
 

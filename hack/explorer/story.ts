@@ -1,7 +1,7 @@
 import * as c from './cells.ts';
 import type { Verdict } from './decisions.ts';
-import type { Counterexample } from './explore.ts';
 import * as facts from './facts.ts';
+import type { Counterexample } from './findings.ts';
 import { memberName } from './view.ts';
 
 const names = (of: Readonly<Record<string, number>>): readonly string[] => {

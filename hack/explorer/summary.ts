@@ -1,6 +1,7 @@
 import { decide } from '../../src/core/decide.ts';
 import type { Decision } from '../../src/core/decision.ts';
-import { type Bounds, type Broken, Exploration, type Findings } from './explore.ts';
+import { Exploration } from './explore.ts';
+import type { Bounds, Broken, Findings } from './findings.ts';
 import { families, type World } from './world.ts';
 
 /** An exploration with what it cost, in processor time: other programs don't count. */

@@ -6,8 +6,8 @@ import { Layout } from '../../hack/explorer/layout.ts';
 import { changes } from '../../hack/explorer/story.ts';
 import { Successors } from '../../hack/explorer/successors.ts';
 import { worldOf } from '../../hack/explorer/world.ts';
-import { answers } from '../../hack/moco/databases.ts';
 import { isTrue } from '../../hack/moco/conditions.ts';
+import { answers } from '../../hack/moco/databases.ts';
 import { ordinalOf } from '../../hack/moco/names.ts';
 import { isReady } from '../../hack/moco/pods.ts';
 import { demoteAnnotation, roleLabel } from '../../src/moco/names.ts';
@@ -67,7 +67,9 @@ function abstracted({ cluster, view, mind, faults }: Story): c.Cells {
     const leaving = pod.metadata.deletionTimestamp !== undefined;
     const runs = answers(mind.databases, ordinal, faults);
     const leads = ordinal === index;
-    const configured = leads ? database?.writable === true || database?.source !== null : database?.replicating === true;
+    const configured = leads
+      ? database?.writable === true || database?.source !== null
+      : database?.replicating === true;
     cells[c.HEALTH + ordinal] = leaving
       ? runs
         ? c.Health.Leaving
@@ -78,7 +80,9 @@ function abstracted({ cluster, view, mind, faults }: Story): c.Cells {
           ? c.Health.Serving
           : configured
             ? c.Health.Lagging
-            : c.Health.Up;
+            : (pod.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0
+              ? c.Health.Retrying
+              : c.Health.Up;
     const role = pod.metadata.labels?.[roleLabel];
     cells[c.SETTLED + ordinal] = role === (leads ? 'primary' : 'replica') ? 1 : 0;
     const demoted = pod.metadata.annotations?.[demoteAnnotation] === 'true';
@@ -148,9 +152,10 @@ const events: Readonly<Record<string, Event>> = {
 let restarts = 1;
 
 /** Every transition of the story that the model can't follow, in words. */
-function disagreements(names: readonly string[], lookMilliseconds: number): readonly string[] {
+function disagreements(names: readonly string[], lookMilliseconds: number): Told {
   const story = Story.healthy(replicas);
   const found: string[] = [];
+  let transitions = 0;
   let before = abstracted(story);
   for (const name of names) {
     events[name]?.(story);
@@ -159,11 +164,19 @@ function disagreements(names: readonly string[], lookMilliseconds: number): read
     for (let look = 0; look < 60; look++) {
       story.settle(lookMilliseconds);
       const after = abstracted(story);
-      if (text(after) !== text(before) && !canFollow(before, after)) found.push(`${name}: ${changes(before, after)}`);
+      if (text(after) !== text(before)) {
+        transitions++;
+        if (!canFollow(before, after)) found.push(`${name}: ${changes(before, after)}`);
+      }
       before = after;
     }
   }
-  return found;
+  return { found, transitions };
+}
+
+interface Told {
+  readonly found: readonly string[];
+  readonly transitions: number;
 }
 
 describe("the explorer's MOCO can follow the stand-in for MOCO", () => {
@@ -171,8 +184,23 @@ describe("the explorer's MOCO can follow the stand-in for MOCO", () => {
   for (const first of names) {
     for (const second of names) {
       it(`when ${first}, then ${second}`, () => {
-        expect(disagreements([first, second], 25)).to.deep.equal([]);
+        expect(disagreements([first, second], 25).found).to.deep.equal([]);
       });
     }
   }
+
+  it('through every part of a switchover and of a failover', () => {
+    const { transitions } = disagreements(['the primary is demoted', "the primary's mysqld dies"], 10);
+    expect(transitions).to.be.greaterThan(9);
+  });
+
+  it('and could not, were an order another one', () => {
+    const story = Story.healthy(replicas);
+    const before = abstracted(story);
+    const unlike = before.slice();
+    unlike[c.INDEX] = 1;
+    unlike[c.SETTLED] = 1;
+    unlike[c.SETTLED + 1] = 1;
+    expect(canFollow(before, unlike)).to.equal(false);
+  });
 });

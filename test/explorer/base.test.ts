@@ -37,6 +37,10 @@ describe('in every state that can be reached', () => {
     advances(worldOf(3, { faults: 1, ...coarse }));
   });
 
+  it('three members are safe and get on, whatever goes wrong and however often', () => {
+    advances(worldOf(3, { badRevision: false, ...coarse }));
+  });
+
   it('five members are safe and get on without faults', () => {
     advances(worldOf(5, { faults: 0 }));
   });
