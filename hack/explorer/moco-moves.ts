@@ -9,7 +9,7 @@ type State = 'Healthy' | 'Degraded' | 'Incomplete' | 'Failed' | 'Lost';
 
 /** MOCO's clustering loop: the next thing that it does, in its own order. One at a time, whenever it likes. */
 export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
-  switch (cells[c.PHASE]) {
+  switch (cells[c.PHASE] as number) {
     case Phase.Watching:
       return pass(cells, world, out);
     case Phase.Switchover:
