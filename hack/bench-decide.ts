@@ -60,7 +60,7 @@ for (const replicas of [1, 3, 5, 9]) {
         `  ${situation.padEnd(12)}`,
         `${nanoseconds.toFixed(0)} ns`.padStart(8),
         `${nullNanoseconds.toFixed(0)} ns`.padStart(9),
-        `${bytesEach.toFixed(0)}`.padStart(12),
+        bytesEach.toFixed(0).padStart(12),
         grownBytesEach.toFixed(2).padStart(18),
         slow ? `  more than ${target} ns` : '',
         grows ? '  grows with history' : '',

@@ -9,7 +9,7 @@ export async function explainedMutants(): Promise<(mutant: Mutant) => boolean> {
   let file = '';
   for (const line of (await readFile(document, 'utf8')).split('\n')) {
     file = /^#+ `?(src\/core\/[\w-]+\.ts)`?$/.exec(line)?.[1] ?? file;
-    const change = /^- `(.+?)` → `(.+?)`/.exec(line);
+    const change = /^- `(.+?)` → `(.*?)`/.exec(line);
     if (change) lines.add(keyOf(file, change[1] ?? '', change[2] ?? ''));
   }
   return ({ file, before, after }) => lines.has(keyOf(file, before, after));

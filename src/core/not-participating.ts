@@ -27,7 +27,7 @@ export function membersDown(situation: Situation): Outcome | null {
   const down = descending(dueMembers(situation).filter((member) => member.state === 'down'));
   const free = down.filter((member) => primaryProtected(member) === null);
   if (free.length > 0) return remove('MemberDown', free);
-  const [hold] = down.flatMap((member) => primaryProtected(member) ?? []);
+  const [hold] = down.map(primaryProtected);
   return hold ? wait(hold) : null;
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Deadlines } from '../../src/core/deadlines.ts';
-import { canAcknowledge, classify, crashLoop } from '../../src/core/member.ts';
+import { canAcknowledge, classify, crashLoop, isParticipating } from '../../src/core/member.ts';
 import { isPossibleSize } from '../../src/core/situation.ts';
 import { cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
@@ -30,6 +30,14 @@ describe('a member behind a lost kubelet', () => {
     const behind = member(1).initContainer('moco-init', { ready: false, reason: 'Completed' });
     expect(stateOf(behind.unreachable())).to.equal('unreachable');
   });
+  it('has been running: one that has not begun is simply not ready', () => {
+    expect(stateOf(member(1).unreachable().but({ phase: 'Pending' }))).to.equal('participating');
+  });
+  it('does not participate, nor does one that is leaving', () => {
+    expect(isParticipating(factsOf(member(1)), false)).to.equal(true);
+    expect(isParticipating(factsOf(member(1).unreachable()), false)).to.equal(false);
+    expect(isParticipating(factsOf(member(1).leaving()), false)).to.equal(false);
+  });
   it('says nothing about its revision, whatever an init container did before', () => {
     const before = { ready: false, readySinceRestart: false, restarts: 2, reason: 'Completed' } as const;
     const { hold } = decideCase({
@@ -57,6 +65,11 @@ describe('the size of a cluster', () => {
   it('is at most 1000, and whole', () => {
     const sizes = [0, 0.5, 1, 1000, 1001, -1, Number.NaN];
     expect(sizes.filter(isPossibleSize)).to.deep.equal([1, 1000]);
+  });
+  it('that can not be has no member that is missing', () => {
+    const none = { ...cluster(1).facts(), members: [] };
+    const given = { ...none, cluster: { ...none.cluster, replicas: Number.NaN } };
+    expect(decideCase({ given }).members).to.deep.equal([]);
   });
   play({
     'an ordinal is whole': {

@@ -3,8 +3,10 @@ import { Deadlines } from '../../src/core/deadlines.ts';
 import { decide } from '../../src/core/decide.ts';
 import { disruptive, type HoldRule } from '../../src/core/decision.ts';
 import { phase } from '../../src/core/explain.ts';
+import { holdEverything } from '../../src/core/holds.ts';
 import { overriddenRules } from '../../src/core/overrides.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
+import { survey } from '../../src/core/situation.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
@@ -106,6 +108,17 @@ describe('a rollout that has not moved for long', () => {
   });
   it('is not late when nothing is stale', () => {
     expect(late({ given: cluster(3) }, 9999).progressDeadlineExceeded).to.equal(false);
+  });
+});
+
+describe('a strategy that is not OnDelete', () => {
+  it('is told from one that was to be', () => {
+    const holdOf = (labelled: boolean) => {
+      const facts = stale().statefulSet({ strategy: 'RollingUpdate', labelled }).facts();
+      return holdEverything(survey(facts, defaultPolicy));
+    };
+    expect(holdOf(true)).to.deep.equal({ rule: 'StrategyNotOnDelete', labelled: true });
+    expect(holdOf(false)).to.deep.equal({ rule: 'StrategyNotOnDelete', labelled: false });
   });
 });
 

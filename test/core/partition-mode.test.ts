@@ -280,6 +280,14 @@ describe('holds in partition mode', () => {
       decides: healthy(2),
     },
     'nor is a cluster that was handed back': { given: stale().handedBack(), decides: healthy(2) },
+    'what stops MOCO is': {
+      given: stale().mysqlCluster({ reconciliationStopped: true }),
+      decides: holds({ rule: 'ReconciliationStopped' }),
+    },
+    'wishes that can not be read are': {
+      given: stale().policyProblem('spec.partition is -1'),
+      decides: holds({ rule: 'PolicyUnknown', problem: 'spec.partition is -1' }),
+    },
     'paused is': { given: stale(), wishes: { paused: true }, decides: holds({ rule: 'Paused' }) },
     'a failing revision is, and no time ends it: nobody is deleted in this mode': {
       given: midway(2)
