@@ -139,6 +139,4 @@ export const Stage = { Settled: 0, Asked: 1, Applied: 2 } as const;
 
 export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;
 
-export const cell = (cells: Cells, at: number): number => cells[at] as number;
-
 export const bit = (ordinal: number): number => 1 << ordinal;
