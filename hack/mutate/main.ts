@@ -73,7 +73,7 @@ process.exitCode = percent > mostSurvivingPercent ? 1 : 0;
 function readArguments() {
   try {
     return parseArgs({
-      options: { parallel: { type: 'string', default: '2' }, properties: { type: 'string', default: '300' } },
+      options: { parallel: { type: 'string', default: '2' }, properties: { type: 'string', default: '40' } },
       allowPositionals: true,
     });
   } catch (error) {
