@@ -138,6 +138,25 @@ describe('the status of a rollout', () => {
     expect(bench.status.hold).to.deep.include({ rule: 'Paused', since: again });
   });
 
+  it('tells since when a rule holds anew after a step, although the same one holds again', async () => {
+    const bench = new Bench();
+    const program = bench.start({ minReadySeconds: 30 });
+    await program.work();
+    bench.replace(2);
+    await program.work();
+    const first = bench.status.hold;
+    expect(first?.rule).to.equal('UpdatedMemberNotParticipating');
+    bench.world.freeze(30_000);
+    // The pod is taken and replaced between two passes.
+    program.sync();
+    await program.pass();
+    bench.replace(1);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
+    expect(bench.status.hold?.rule).to.equal('UpdatedMemberNotParticipating');
+    expect(bench.status.hold?.since).to.not.equal(first?.since);
+  });
+
   it('remembers who was down already when it was taken, and lets nobody fail for that', async () => {
     const bench = new Bench();
     bench.mysqld(2, 'CrashLoopBackOff');
