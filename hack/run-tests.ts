@@ -17,7 +17,7 @@ const mocha = new Mocha({
   timeout: timeoutMilliseconds,
   slow: slowMilliseconds,
   reporter: 'spec',
-  color: process.stdout.isTTY,
+  color: process.stdout.isTTY === true,
   forbidOnly: true,
   ...(values.grep === undefined ? {} : { grep: values.grep }),
 });

@@ -131,12 +131,12 @@ function* memberStatuses(decision: Decision, shown: Hold | null): Generator<[str
 
 const mostRevisionsKept = 8;
 
+/** Each time the update revision changes under our eyes. The one that was there at the first look may be as old as can be. */
 function recentRevisions(
-  before: RolloutStatus,
+  { updateRevision, recentRevisions: known = [] }: RolloutStatus,
   revision: string,
   nowTimestamp: string,
 ): RolloutStatus['recentRevisions'] {
-  const known = before.recentRevisions ?? [];
-  if (revision === '' || known.at(-1)?.revision === revision) return known;
+  if (revision === '' || updateRevision === undefined || updateRevision === revision) return known;
   return [...known, { revision, firstSeenAt: nowTimestamp }].slice(-mostRevisionsKept);
 }
