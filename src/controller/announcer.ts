@@ -9,10 +9,11 @@ import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { Acted } from './act.ts';
 import { keyOf } from './cache.ts';
 import type { ClusterState } from './cluster-state.ts';
+import { alarms } from './conditions.ts';
 import type { Gathered } from './gather.ts';
 import { isDisruptive, ruleOf } from './intent.ts';
 import type { RolloutStatus } from './rollout-resource.ts';
-import { alarms, isShown, memberName } from './status.ts';
+import { isShown, memberName } from './status.ts';
 
 /** Reasons of events about steps: past tense, as Kubernetes has them. */
 const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {

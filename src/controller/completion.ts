@@ -33,7 +33,7 @@ export async function keepCompletion(
     if (live === null) return;
     const judged = judge(live);
     const generation = whole(object(raw['metadata'])['generation'], 0);
-    if (live.objects.cluster.generation !== generation || !differs(live.objects.cluster, judged)) return;
+    if (!differs(live.objects.cluster, judged)) return;
     try {
       const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, nowTimestamp) };
       await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);

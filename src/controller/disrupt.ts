@@ -6,9 +6,10 @@ import type { ClusterState } from './cluster-state.ts';
 import type { Context, Requeue } from './context.ts';
 import { type Gathered, gather } from './gather.ts';
 import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
+import { withoutIntent } from './progress.ts';
 import type { Intent, MySQLRollout } from './rollout-resource.ts';
 import { isOwnOf } from './rollout-resource.ts';
-import { statusOf, withoutIntent } from './status.ts';
+import { statusOf } from './status.ts';
 import { writeStatus } from './write-status.ts';
 
 /** A confirmation older than this proves nothing any more. */

@@ -1,4 +1,5 @@
-import type { Decision, Hold, HoldRule } from './decision.ts';
+import { isAskedFor } from './asked-for.ts';
+import type { Decision, Hold } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isProven } from './failing-revision.ts';
 import { updatedMemberOwes } from './gates.ts';
@@ -106,24 +107,8 @@ function fleetHold({ snapshot, overridden }: Situation): Outcome | null {
     : wait({ rule: 'AwaitingFleetSlot', ...fleetQueue });
 }
 
-/** Waits that somebody has asked for are no lack of progress. */
-const askedFor: ReadonlySet<HoldRule> = new Set([
-  'FeatureGateOff',
-  'HandedBack',
-  'ReconciliationStopped',
-  'ClusteringStopped',
-  'Offline',
-  'ForcedRollingUpdate',
-  'Paused',
-  'AwaitingFleetSlot',
-  'AwaitingApproval',
-  'PrimaryWaitsForHeld',
-  'PartitionReached',
-  'ClusterDeleting',
-]);
-
 function isStuck({ snapshot, policy, deadlines }: Situation, stale: number, hold: Hold | null): boolean {
-  if (stale === 0 || (hold !== null && askedFor.has(hold.rule))) return false;
+  if (stale === 0 || (hold !== null && isAskedFor(hold.rule))) return false;
   return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
 }
 

@@ -88,6 +88,17 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     });
   });
 
+  it('keeps since when it is True where a new generation leaves it so', async () => {
+    const [bench, program] = await complete();
+    const since = completion(bench)?.lastTransitionTime;
+    bench.world.freeze(60_000);
+    userChanges(bench, 2);
+    mocoApplies(bench, 2, revisionAfter);
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'True', observedGeneration: 2, lastTransitionTime: since });
+    expect(written(bench)).to.have.length(2);
+  });
+
   it('is not True where the StatefulSet, read after the MySQLCluster, wants another revision', async () => {
     const bench = new Bench({ stale: false });
     const program = bench.start();

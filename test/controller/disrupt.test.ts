@@ -126,9 +126,9 @@ describe('a disruption', () => {
   });
 
   it('is not done by a process that stops leading before, or after, it has been written down', async () => {
-    for (const [method, path] of [
-      ['GET', /mysqlclusters/],
-      ['PUT', statusPath],
+    for (const [method, path, intents] of [
+      ['GET', /mysqlclusters/, 0],
+      ['PUT', statusPath, 1],
     ] as const) {
       const bench = new Bench();
       const program = bench.start();
@@ -138,6 +138,7 @@ describe('a disruption', () => {
       });
       await program.pass();
       expect(bench.steps).to.deep.equal([]);
+      expect(bench.server.writes).to.have.length(intents);
     }
   });
 

@@ -23,10 +23,16 @@ export async function rollOut(bench: Bench, program: Process): Promise<void> {
   await program.work();
 }
 
+interface Completion {
+  readonly status: string;
+  readonly observedGeneration: number;
+  readonly lastTransitionTime: string;
+}
+
 /** Condition `moco-rollout.io/RolloutComplete` of the MySQLCluster. */
-export function completion(bench: Bench): { readonly status: string; readonly observedGeneration: number } | undefined {
+export function completion(bench: Bench): Completion | undefined {
   const { conditions } = bench.server.get(clusterKind, 'test')['status'] as {
-    conditions: readonly { type: string; status: string; observedGeneration: number }[];
+    conditions: readonly (Completion & { readonly type: string })[];
   };
   return conditions.find(({ type }) => type === 'moco-rollout.io/RolloutComplete');
 }

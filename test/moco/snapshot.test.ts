@@ -179,6 +179,16 @@ describe('how long a member has been settled', () => {
     expect(look.member(1).settledForSeconds).to.equal(0);
   });
 
+  it('begins anew with another role also where index and label were seen to change together', () => {
+    const look = new Look();
+    look.facts();
+    look.pass(10);
+    look.cluster({ currentPrimaryIndex: 1 });
+    look.change(1, roleOf('primary'));
+    expect(look.member(1).settledForSeconds).to.equal(0);
+    expect(look.member(2).settledForSeconds).to.equal(3610);
+  });
+
   it('is nothing for a member that is errant or leaving', () => {
     const look = new Look();
     look.cluster({ errantReplicaList: [1] });

@@ -1,0 +1,49 @@
+import { isAskedFor } from '../core/asked-for.ts';
+import type { Decision, Hold } from '../core/decision.ts';
+import type { Condition } from './rollout-resource.ts';
+
+/** Holds that a person should look at. */
+const alarming: ReadonlySet<Hold['rule']> = new Set([
+  'SnapshotImpossible',
+  'PolicyUnknown',
+  'UpdateRevisionFailing',
+  'SwitchoverFailing',
+  'RevisionFlapping',
+  'MemberStuckTerminating',
+]);
+
+export const alarms = (hold: Hold): boolean => alarming.has(hold.rule);
+
+/** Whether nothing but a person can end it. */
+const stalls = (hold: Hold): boolean => alarms(hold) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
+
+/** `Reconciling`, `Stalled` and `Complete`: the API, where the phase is a word for people. */
+export function conditions(
+  before: readonly Condition[],
+  { complete }: Decision,
+  hold: Hold | null,
+  message: string,
+  observedGeneration: number,
+  nowTimestamp: string,
+): readonly Condition[] {
+  const stalled = hold !== null && stalls(hold);
+  const resting = hold !== null && isAskedFor(hold.rule);
+  const reason = hold?.rule ?? (complete ? 'UpToDate' : 'Progressing');
+  const condition = (type: string, is: boolean): Condition => {
+    const status = is ? 'True' : 'False';
+    const known = before.find((candidate) => candidate.type === type);
+    return {
+      type,
+      status,
+      reason,
+      message,
+      lastTransitionTime: known?.status === status ? known.lastTransitionTime : nowTimestamp,
+      observedGeneration,
+    };
+  };
+  return [
+    condition('Reconciling', !complete && !stalled && !resting),
+    condition('Stalled', stalled),
+    condition('Complete', complete),
+  ];
+}

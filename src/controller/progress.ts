@@ -1,0 +1,108 @@
+import type { Decision } from '../core/decision.ts';
+import type { MemberState } from '../core/member.ts';
+import { type ClusterState, type Finished, untold } from './cluster-state.ts';
+import { defined } from './defined.ts';
+import type { Gathered } from './gather.ts';
+import type { Intent, MemberStatus, RolloutProgress, RolloutStatus, SwitchoverTries } from './rollout-resource.ts';
+
+// What the status remembers of the rollout under way: what the next decision needs and no object says.
+
+export const disruptedFor = (revision: string, ended: Finished | null): number =>
+  ended?.revision === revision ? ended.disrupted : 0;
+
+/** `null` while nothing is to be rolled out. */
+export function progressOf(
+  before: RolloutStatus,
+  { objects }: Gathered,
+  decision: Decision,
+  state: ClusterState,
+  members: Readonly<Record<string, MemberStatus>>,
+  nowTimestamp: string,
+  intent: Intent | null,
+): RolloutProgress | null {
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  // MOCO is re-creating the StatefulSet: which revision it will want is not known yet.
+  if (revision === '') return before.rollout ?? null;
+  const same = before.rollout?.revision === revision ? before.rollout : null;
+  if (decision.complete || (same === null && decision.stale === 0)) return null;
+  const known: RolloutProgress = same ?? {
+    revision,
+    startedAt: nowTimestamp,
+    lastProgressAt: nowTimestamp,
+    proven: false,
+    takenDown: [],
+    disruptions: 0,
+    switchovers: 0,
+  };
+  const ended = untold(before, state);
+  const moved = ended?.result === 'done' || signature(members) !== signature(before.members ?? {});
+  const tries = triesOf(known, ended, state, objects, nowTimestamp);
+  const switched =
+    known.tries?.askedAt !== undefined && primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
+  const down =
+    intent?.rule === 'MemberDown' ? intent.pods.map(({ name }) => Number(name.slice(name.lastIndexOf('-') + 1))) : [];
+  return defined<RolloutProgress>({
+    ...known,
+    lastProgressAt: moved ? nowTimestamp : known.lastProgressAt,
+    proven: known.proven || decision.proven,
+    takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
+    disruptions: known.disruptions + disruptedFor(revision, ended),
+    switchovers: known.switchovers + (switched ? 1 : 0),
+    // The switchover has come: what is left is how often it had not.
+    tries: switched && tries ? defined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt }) : tries,
+  });
+}
+
+/**
+ * What has to change for a rollout to have moved: who is at which revision and takes part. Not how those fare that
+ * don't: a container that crashes now and again gets nowhere.
+ */
+function signature(members: Readonly<Record<string, MemberStatus>>): string {
+  return Object.entries(members)
+    .map(([ordinal, { revision, state, role }]) => `${ordinal} ${revision} ${role} ${takesPart.has(state)}`)
+    .join('\n');
+}
+
+const takesPart: ReadonlySet<string> = new Set<MemberState>(['participating', 'impaired']);
+
+function primaryMoved({ tries }: RolloutProgress, pods: Gathered['objects']['pods'], primaryIndex: number): boolean {
+  const demoted = pods.find((pod) => pod.uid === tries?.pod?.uid);
+  return demoted === undefined || demoted.ordinal !== primaryIndex;
+}
+
+function triesOf(
+  known: RolloutProgress,
+  ended: Finished | null,
+  { ownWrites }: ClusterState,
+  objects: Gathered['objects'],
+  nowTimestamp: string,
+): SwitchoverTries | undefined {
+  const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
+  const demotion = ended?.result === 'done' ? ended.demotion : null;
+  if (demotion === 'takenBack') return { count: count + 1, lastEndedAt: nowTimestamp };
+  const isUntold = askedAt === undefined && ownWrites.length === 0;
+  const asked = demotion ?? (isUntold ? demotionSeen(known, objects, nowTimestamp) : null);
+  return asked === null ? known.tries : defined<SwitchoverTries>({ count, lastEndedAt, ...asked });
+}
+
+/**
+ * What is left of a status when the step that was about to be done is over. A demotion that was about to be taken back
+ * counts as one that was: whether it has been is not known, and each try blocks writes for a while.
+ */
+export function withoutIntent({ intent, ...status }: RolloutStatus): RolloutStatus {
+  const { rollout } = status;
+  if (intent?.step !== 'undemote' || rollout?.revision !== intent.revision) return status;
+  const tries = { count: (rollout.tries?.count ?? 0) + 1, lastEndedAt: intent.at };
+  return { ...status, rollout: { ...rollout, tries } };
+}
+
+/** A demotion of ours whose author has died before telling of it, or never got its answer. */
+function demotionSeen(
+  { revision }: RolloutProgress,
+  { pods, cluster }: Gathered['objects'],
+  nowTimestamp: string,
+): Pick<SwitchoverTries, 'askedAt' | 'pod'> | null {
+  const pod = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  if (!pod?.demote || pod.demotedFor !== revision) return null;
+  return { askedAt: nowTimestamp, pod: { name: pod.name, uid: pod.uid } };
+}

@@ -1,0 +1,19 @@
+import type { HoldRule } from './decision.ts';
+
+/** Waits that somebody has asked for: neither a lack of progress nor a failure. */
+const askedFor: ReadonlySet<HoldRule> = new Set([
+  'FeatureGateOff',
+  'HandedBack',
+  'ReconciliationStopped',
+  'ClusteringStopped',
+  'Offline',
+  'ForcedRollingUpdate',
+  'Paused',
+  'AwaitingFleetSlot',
+  'AwaitingApproval',
+  'PrimaryWaitsForHeld',
+  'PartitionReached',
+  'ClusterDeleting',
+]);
+
+export const isAskedFor = (rule: HoldRule): boolean => askedFor.has(rule);
