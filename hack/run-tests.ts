@@ -17,7 +17,7 @@ const mocha = new Mocha({
   timeout: timeoutMilliseconds,
   slow: slowMilliseconds,
   reporter: 'spec',
-  color: process.stdout.isTTY === true,
+  color: Boolean(process.stdout.isTTY),
   forbidOnly: true,
   ...(values.grep === undefined ? {} : { grep: values.grep }),
 });
