@@ -106,7 +106,8 @@ export class Announcer {
     }
     const asked = before.rollout?.tries;
     if (!asked?.askedAt || after.rollout?.tries?.askedAt === asked.askedAt) return;
-    const takenBack = (after.rollout?.tries?.count ?? 0) > asked.count;
+    const superseded = after.rollout !== undefined && after.rollout.revision !== before.rollout?.revision;
+    const takenBack = superseded || (after.rollout?.tries?.count ?? 0) > asked.count;
     this.#metrics.switchovers.inc({ outcome: takenBack ? 'takenBack' : 'done' });
     if (!takenBack) {
       const seconds = (this.#world.wall() - (milliseconds(asked.askedAt) ?? this.#world.wall())) / 1000;

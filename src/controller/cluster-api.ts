@@ -1,4 +1,5 @@
 import type { Target } from '../core/decision.ts';
+import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import { cronJobs, path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
@@ -235,9 +236,12 @@ function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): reado
   return [...new Set([statefulSetName(cluster.name), ...selecting.map(({ name }) => name)])];
 }
 
-/** The names that the StatefulSet gives to its members, and those of members beyond them. */
+/** The names that the StatefulSet gives to its members, unless it is of no possible size, and those of others. */
 function podNames({ cluster, pods: members }: ClusterObjects, replicas: number): readonly string[] {
-  const given = Array.from({ length: replicas }, (_, ordinal) => `${statefulSetName(cluster.name)}-${ordinal}`);
+  const given = Array.from(
+    { length: isPossibleSize(replicas) ? replicas : 0 },
+    (_, ordinal) => `${statefulSetName(cluster.name)}-${ordinal}`,
+  );
   return [...new Set([...given, ...members.map(({ name }) => name)])];
 }
 

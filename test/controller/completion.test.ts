@@ -177,6 +177,18 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     expect(await busy.pass().catch((error: unknown) => error)).to.include({ status: 409 });
   });
 
+  it('becomes False, by a handful of reads, where the cluster is given a size that can not be', async () => {
+    const [bench, program] = await complete();
+    const { reads } = bench.server;
+    const before = reads.length;
+    bench.changeCluster({ spec: { replicas: 2_147_483_647 } });
+    bench.changeStatefulSet({ spec: { replicas: 2_147_483_647 } });
+    program.sync();
+    await program.pass();
+    expect(completion(bench)).to.include({ status: 'False' });
+    expect(reads.length - before).to.be.below(20);
+  });
+
   it('is left alone on a cluster that is going or gone', async () => {
     for (const happens of [
       (bench: Bench) => bench.changeCluster({ metadata: { deletionTimestamp: '2026-07-01T12:00:00Z' } }),

@@ -219,6 +219,17 @@ describe('the status of a rollout', () => {
     );
   });
 
+  it('does not count a switchover as done that another template has made pointless', async () => {
+    const [bench, program] = primaryLeft();
+    await program.work();
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'evict 2']);
+    const counted = await program.registry.getSingleMetricAsString('moco_rollout_switchovers_total');
+    expect(counted).to.match(/\{outcome="takenBack"\} 1$/m);
+    expect(counted).to.not.contain('done');
+  });
+
   it('keeps the tries, and when the last one ended, over a restart of the program', async () => {
     const [bench, program] = primaryLeft();
     await program.work();
