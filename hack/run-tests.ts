@@ -17,7 +17,7 @@ const mocha = new Mocha({
   timeout: timeoutMilliseconds,
   slow: slowMilliseconds,
   reporter: 'spec',
-  color: Boolean(process.stdout.isTTY),
+  ...(process.stdout.isTTY ? {} : { color: false }),
   forbidOnly: true,
   ...(values.grep === undefined ? {} : { grep: values.grep }),
 });
