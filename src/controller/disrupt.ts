@@ -133,7 +133,7 @@ function remember(
     demotion:
       step.kind === 'demote'
         ? { askedAt: intent.at, pod: { name, uid } }
-        : step.kind === 'undemote' && step.demoted
+        : step.kind === 'undemote' && step.demoted && step.reason !== 'NoLongerPrimary'
           ? 'takenBack'
           : null,
   };

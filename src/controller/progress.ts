@@ -91,7 +91,8 @@ function triesOf(
  */
 export function withoutIntent({ intent, ...status }: RolloutStatus): RolloutStatus {
   const { rollout } = status;
-  if (intent?.step !== 'undemote' || rollout?.revision !== intent.revision) return status;
+  if (intent?.step !== 'undemote' || intent.rule === 'NoLongerPrimary') return status;
+  if (rollout?.revision !== intent.revision) return status;
   const tries = { count: (rollout.tries?.count ?? 0) + 1, lastEndedAt: intent.at };
   return { ...status, rollout: { ...rollout, tries } };
 }
