@@ -101,7 +101,12 @@ export type Hold =
   | { readonly rule: 'AwaitingSwitchover'; readonly member: number; readonly timeoutSeconds: number }
   | { readonly rule: 'SwitchoverInProgress'; readonly member: number; readonly leaving: boolean }
   | { readonly rule: 'ForeignDemote'; readonly member: number }
-  | { readonly rule: 'RolesNotSettled'; readonly members: readonly number[] }
+  | {
+      readonly rule: 'RolesNotSettled';
+      readonly members: readonly number[];
+      /** The labels are right, and MOCO does not say yet that the primary serves. */
+      readonly unavailable?: true;
+    }
   | { readonly rule: 'PrimaryProtected'; readonly member: number }
   | { readonly rule: 'MemberUnreachable'; readonly member: number }
   | { readonly rule: 'AwaitingFailover'; readonly primary: number; readonly graceSeconds: number }

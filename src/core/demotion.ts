@@ -66,7 +66,7 @@ function rolesNotSettled({ members, primary, snapshot, policy, deadlines }: Situ
   if (snapshot.cluster.available || !primary?.participates) return null;
   return deadlines.reached(primary.facts.settledForSeconds ?? 0, policy.failoverGraceSeconds)
     ? null
-    : { rule: 'RolesNotSettled', members: [primary.ordinal] };
+    : { rule: 'RolesNotSettled', members: [primary.ordinal], unavailable: true };
 }
 
 /** Somebody else's `demote`: on the primary one that moves nothing, on a replica one that waits for its promotion. */

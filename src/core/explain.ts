@@ -59,7 +59,9 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'ForeignDemote':
       return `${name(hold.member)} carries a demote annotation that this controller did not set`;
     case 'RolesNotSettled':
-      return `MOCO has not finished with the roles of ${names(hold.members)}`;
+      return hold.unavailable
+        ? `MOCO does not report the cluster as Available since ${names(hold.members)} has become primary or has come back`
+        : `MOCO has not finished with the roles of ${names(hold.members)}`;
     case 'PrimaryProtected':
       return `MOCO protects the primary ${name(hold.member)} from deletion while a replica lags`;
     case 'MemberUnreachable':

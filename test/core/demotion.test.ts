@@ -20,7 +20,7 @@ describe('after the index has moved', () => {
         .primaryAt(1)
         .members(member(0).stale().demotedByUs(10), member(1).settledFor(7))
         .mysqlCluster({ available: false }),
-      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [1], unavailable: true }),
       lookAgainInSeconds: 80,
     },
     'it is taken back when MOCO has finished and left it': {

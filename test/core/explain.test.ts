@@ -123,6 +123,10 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     [{ rule: 'ForeignDemote', member: 1 }, 'moco-test-1 carries a demote annotation that this controller did not set'],
   ],
   RolesNotSettled: [
+    [
+      { rule: 'RolesNotSettled', members: [1], unavailable: true },
+      'MOCO does not report the cluster as Available since moco-test-1 has become primary or has come back',
+    ],
     [{ rule: 'RolesNotSettled', members: [0, 1] }, 'MOCO has not finished with the roles of moco-test-0, moco-test-1'],
   ],
   PrimaryProtected: [

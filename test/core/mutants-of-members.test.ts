@@ -108,7 +108,7 @@ describe('members that do not participate', () => {
       given: stale()
         .members(member(0).but({ settledForSeconds: null }))
         .mysqlCluster({ available: false }),
-      decides: holds({ rule: 'RolesNotSettled', members: [0] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [0], unavailable: true }),
       lookAgainInSeconds: 180,
     },
     'of the impaired the primary is the last, wherever it is': {

@@ -70,7 +70,7 @@ describe('a rollout of three', () => {
         .members(member(0).stale(), member(1).settledFor(4))
         .mysqlCluster({ available: false }),
       wishes: { minReadySeconds: 0 },
-      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
+      decides: holds({ rule: 'RolesNotSettled', members: [1], unavailable: true }),
       lookAgainInSeconds: 176,
     },
     'does not wait for ever for a cluster that is not available': {
