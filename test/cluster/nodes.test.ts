@@ -157,7 +157,10 @@ describe('nodes on a real API server', function () {
         verb === 'delete' &&
         user.username === 'nodes',
     );
-    expect(verbs.map(({ responseStatus }) => responseStatus?.code)).to.deep.equal([200]);
+    // On a busy machine the kubelet asks again before it sees the end; the pod's uid keeps its successor from that.
+    const [first, ...later] = verbs.map(({ responseStatus }) => responseStatus?.code);
+    expect(first).to.equal(200);
+    for (const code of later) expect(code).to.be.oneOf([404, 409]);
   });
 
   it('stop at a bad image and go on when it is corrected', async () => {
