@@ -1,6 +1,5 @@
 import type { RolloutPolicy } from '../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../core/snapshot.ts';
-import { isAtLeast } from '../kube/resource-version.ts';
 import type { World } from '../kube/world.ts';
 import type { BudgetRecord, ClusterObjects } from '../moco/records.ts';
 import { objectFacts } from '../moco/snapshot.ts';
@@ -31,7 +30,7 @@ export function gather(
   source: 'live' | 'cached',
 ): Gathered {
   if (source === 'cached') {
-    state.ownWrites = unseen(state.ownWrites, objects, world.monotonic(), isAtLeast);
+    state.ownWrites = unseen(state.ownWrites, objects, world.monotonic());
   }
   const { policy, problem } = wishesOf(rollout?.spec, defaults);
   const revision = objects.statefulSet?.updateRevision ?? '';

@@ -1,3 +1,4 @@
+import { isAtLeast } from '../kube/resource-version.ts';
 import type { ClusterObjects } from '../moco/records.ts';
 
 /** A write of ours that the cache has to show before the next step, since older facts would lead to the same one. */
@@ -17,7 +18,6 @@ export function unseen(
   writes: readonly OwnWrite[],
   { pods, statefulSet }: ClusterObjects,
   nowMilliseconds: number,
-  isAtLeast: (a: string, b: string) => boolean,
 ): readonly OwnWrite[] {
   return writes.filter(({ uid, expected, sinceMilliseconds }) => {
     if (nowMilliseconds - sinceMilliseconds > patienceMilliseconds) return false;

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { type OwnWrite, unseen } from '../../src/controller/own-writes.ts';
 import { pods, statefulSets } from '../../src/kube/resource.ts';
-import { isAtLeast } from '../../src/kube/resource-version.ts';
 import { Bench, key } from './bench.ts';
 
 const nowMilliseconds = 100_000;
@@ -16,7 +15,7 @@ function look(change: (bench: Bench) => void, write: (bench: Bench) => Partial<O
   const objects = program.cache.objects(key);
   if (objects === null) throw new Error('expected a cluster, got none');
   const whole: OwnWrite = { what: 'it', uid: '', expected: 'gone', sinceMilliseconds: nowMilliseconds, ...before };
-  return unseen([whole], objects, nowMilliseconds, isAtLeast).map(({ what }) => what);
+  return unseen([whole], objects, nowMilliseconds).map(({ what }) => what);
 }
 
 const podOf = (bench: Bench) => bench.server.get(pods, 'moco-test-2').metadata;
