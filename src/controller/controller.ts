@@ -5,6 +5,7 @@ import type { Log } from '../kube/log.ts';
 import { WorkQueue } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
+import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
 import { Announcer } from './announcer.ts';
@@ -17,7 +18,11 @@ export interface ControllerOptions {
   readonly client: ApiClient;
   readonly world: World;
   readonly log: Log;
-  readonly metrics: { readonly rollouts: RolloutMetrics; readonly workQueues: WorkQueueMetrics };
+  readonly metrics: {
+    readonly rollouts: RolloutMetrics;
+    readonly workQueues: WorkQueueMetrics;
+    readonly caches: CacheMetrics;
+  };
   readonly defaults: RolloutPolicy;
   /** Empty: all of them. */
   readonly namespaces: readonly string[];
@@ -43,7 +48,7 @@ export class Controller {
   constructor(options: ControllerOptions) {
     const { client, world, log, metrics, defaults, namespaces, concurrency, holder, isLeading } = options;
     this.#options = options;
-    this.#watches = new Watches(this.#cache, client, world, log, namespaces);
+    this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
     const announcer = new Announcer({ recorder: this.#recorder, metrics: metrics.rollouts, log, world });
     const api = new ClusterApi(client);

@@ -15,6 +15,7 @@ import {
   projectPod,
   projectStatefulSet,
 } from '../moco/projections.ts';
+import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
 import type { Cache, RolloutRecord } from './cache.ts';
 import { type MySQLRollout, rolloutKind } from './rollout-resource.ts';
 
@@ -28,7 +29,14 @@ interface Watch {
 export class Watches {
   readonly #reflectors: readonly Watch[];
 
-  constructor(cache: Cache, client: ApiClient, world: World, log: Log, namespaces: readonly string[]) {
+  constructor(
+    cache: Cache,
+    client: ApiClient,
+    world: World,
+    log: Log,
+    namespaces: readonly string[],
+    metrics?: CacheMetrics,
+  ) {
     const scopes = namespaces.length === 0 ? [undefined] : namespaces;
     const watch = <R extends Stored>(
       kind: ResourceKind,
@@ -36,18 +44,24 @@ export class Watches {
       project: (raw: Json) => R | null,
       labelSelector?: string,
     ): readonly Watch[] =>
-      scopes.map(
-        (namespace) =>
-          new Reflector({
-            client,
-            world,
-            log,
-            store,
-            project,
-            path: path(kind, namespace === undefined ? {} : { namespace }),
-            ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
-          }),
-      );
+      scopes.map((namespace) => {
+        const observer = metrics?.observe(kind.kind, () => {
+          const { ageMilliseconds } = reflector;
+          return ageMilliseconds === null ? null : ageMilliseconds / 1000;
+        });
+        const reflector: Reflector<R> = new Reflector({
+          client,
+          world,
+          log,
+          store,
+          project,
+          path: path(kind, namespace === undefined ? {} : { namespace }),
+          kind: kind.kind,
+          ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
+          ...(observer && { observer }),
+        });
+        return reflector;
+      });
     this.#reflectors = [
       ...watch(clusterKind, cache.clusters, projectCluster),
       ...watch(rolloutKind, cache.rollouts, projectRollout),

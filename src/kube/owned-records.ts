@@ -1,11 +1,16 @@
+import type { IgnoredReason } from './ignored.ts';
 import { metadataOf, type RawObject } from './raw-object.ts';
 import type { Store, Stored } from './store.ts';
 
+const longestQuotedCharacters = 80;
+
 export interface OwnedRecordsOptions<R extends Stored> {
   readonly store: Store<R>;
+  /** What says to be of another kind is left out; without it anything is taken. */
+  readonly kind?: string;
   readonly project: (raw: RawObject) => R | null;
-  /** Told of an object that couldn't be taken in, or of a subscriber that threw. */
-  readonly onFailure: (error: unknown, what: string) => void;
+  /** Told of an object that couldn't be taken in, or, with `null`, of a subscriber that threw. */
+  readonly onFailure: (error: unknown, what: string, reason: IgnoredReason | null) => void;
 }
 
 /**
@@ -27,9 +32,11 @@ export class OwnedRecords<R extends Stored> {
       this.#options.onFailure(
         new TypeError('expected an object with metadata, got another value'),
         'an object of a list',
+        'NotAnObject',
       );
       return;
     }
+    if (!this.#isOfKind(raw as RawObject, key)) return;
     const record = this.#project(raw as RawObject, key);
     if (record) listing.set(key, record);
   }
@@ -45,22 +52,35 @@ export class OwnedRecords<R extends Stored> {
     }
   }
 
-  put(raw: RawObject): void {
+  /** Returns whether it is an object of this kind, wanted or not. */
+  put(raw: RawObject): boolean {
     const key = keyOf(raw);
-    if (key === null) return;
+    if (key === null || !this.#isOfKind(raw, key)) return false;
     const record = this.#project(raw, key);
     if (record === null) {
       this.#forget(key);
-      return;
+      return true;
     }
     this.#records.set(key, record);
     this.#put(record, key);
+    return true;
   }
 
-  /** A late word of the end of an earlier object of that name changes nothing. */
-  remove(raw: RawObject): void {
+  /** As `put`. A late word of the end of an earlier object of that name changes nothing. */
+  remove(raw: RawObject): boolean {
     const key = keyOf(raw);
-    if (key !== null && this.#records.get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key);
+    if (key === null || !this.#isOfKind(raw, key)) return false;
+    if (this.#records.get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key);
+    return true;
+  }
+
+  /** Entries of a list need not say their kind, and those of Kubernetes' own kinds don't. */
+  #isOfKind({ kind: came }: RawObject, key: string): boolean {
+    const { kind: expected, onFailure } = this.#options;
+    if (expected === undefined || came === undefined || came === expected) return true;
+    const quoted = JSON.stringify(came).slice(0, longestQuotedCharacters);
+    onFailure(new TypeError(`expected a ${expected}, got ${quoted}`), key, 'AnotherKind');
+    return false;
   }
 
   #forget(key: string): void {
@@ -74,7 +94,7 @@ export class OwnedRecords<R extends Stored> {
     try {
       return this.#options.project(raw);
     } catch (error) {
-      this.#options.onFailure(error, key);
+      this.#options.onFailure(error, key, 'NotProjected');
       return null;
     }
   }
@@ -83,7 +103,7 @@ export class OwnedRecords<R extends Stored> {
     try {
       this.#options.store.put(record);
     } catch (error) {
-      this.#options.onFailure(error, `${key} everywhere`);
+      this.#options.onFailure(error, `${key} everywhere`, null);
     }
   }
 
@@ -91,7 +111,7 @@ export class OwnedRecords<R extends Stored> {
     try {
       this.#options.store.remove(namespace, name);
     } catch (error) {
-      this.#options.onFailure(error, `the end of ${key} everywhere`);
+      this.#options.onFailure(error, `the end of ${key} everywhere`, null);
     }
   }
 }

@@ -1,7 +1,8 @@
 import type { ApiClient, Query } from './api-client.ts';
-import { isGone } from './api-error.ts';
+import { ApiError, isGone } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds } from './backoff.ts';
 import { delay } from './delay.ts';
+import type { IgnoredReason } from './ignored.ts';
 import { type ListPage, parseListPage } from './list-page.ts';
 import type { Log } from './log.ts';
 import { OwnedRecords } from './owned-records.ts';
@@ -22,6 +23,8 @@ const silenceMilliseconds = 120_000;
 /** After a watch that was open for so long the next failure counts as the first one again. */
 const goodWatchMilliseconds = 10_000;
 const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
+/** A server that wants to be left alone for longer is asked again nevertheless: without a cache nothing goes on. */
+const longestAskedMilliseconds = 60_000;
 /** A list whose page tokens have expired so often in a row is asked for in one piece, which can't. */
 const mostPagesLost = 2;
 const pageTimeoutMilliseconds = 60_000;
@@ -31,8 +34,8 @@ export interface ReflectorObserver {
   listed?(objects: number, seconds: number): void;
   watchEnded?(seconds: number, events: number): void;
   failed?(error: unknown): void;
-  /** An object or an event that couldn't be read, and was left out. */
-  unreadable?(): void;
+  /** An object, a list or an event that couldn't be read, and was left out. */
+  ignored?(reason: IgnoredReason): void;
 }
 
 export interface ReflectorOptions<R extends Stored> {
@@ -40,6 +43,8 @@ export interface ReflectorOptions<R extends Stored> {
   readonly world: World;
   /** Of the kind's list, in one namespace or all, as `path()` makes it. */
   readonly path: string;
+  /** Of its objects, such as `Pod`: what says to be of another one is left out. */
+  readonly kind?: string;
   /** Selectors, for list and watch alike. */
   readonly query?: Query;
   /** What to keep of an object; `null` for nothing. What it throws costs that object alone. */
@@ -75,7 +80,7 @@ export class Reflector<R extends Stored> {
     this.#options = options;
     this.#owned = new OwnedRecords({
       ...options,
-      onFailure: (error, what) => this.#unreadable(error, what),
+      onFailure: (...failure) => this.#leftOut(...failure),
     });
   }
 
@@ -107,7 +112,10 @@ export class Reflector<R extends Stored> {
         failures += 1;
       }
       observer?.failed?.(error);
-      const waitMilliseconds = backoffMilliseconds(failures || expirations, retryBackoff, world.random());
+      const waitMilliseconds = Math.max(
+        backoffMilliseconds(failures || expirations, retryBackoff, world.random()),
+        Math.min(longestAskedMilliseconds, askedMilliseconds(error)),
+      );
       log.warn({ path, error, waitMilliseconds }, 'could not list or watch, trying again');
       await delay(world, waitMilliseconds, signal);
     }
@@ -162,10 +170,12 @@ export class Reflector<R extends Stored> {
   }
 
   async #page(answer: Promise<unknown>, continued: boolean): Promise<ListPage> {
+    const { path, kind, observer } = this.#options;
     try {
-      return parseListPage(await answer, this.#options.path);
+      return parseListPage(await answer, path, kind);
     } catch (error) {
       if (continued && isGone(error)) this.#pagesLost += 1;
+      if (error instanceof TypeError) observer?.ignored?.('AnotherKind');
       throw error;
     }
   }
@@ -207,10 +217,10 @@ export class Reflector<R extends Stored> {
     switch (event.type) {
       case 'ADDED':
       case 'MODIFIED':
-        this.#owned.put(event.object);
+        if (!this.#owned.put(event.object)) return;
         break;
       case 'DELETED':
-        this.#owned.remove(event.object);
+        if (!this.#owned.remove(event.object)) return;
         break;
       case 'BOOKMARK':
         break;
@@ -218,7 +228,7 @@ export class Reflector<R extends Stored> {
         this.#resourceVersion = null;
         throw errorOfWatch(`watch of ${this.#options.path}`, event.status);
       case 'UNREADABLE':
-        this.#unreadable(new Error(event.why), 'an event');
+        this.#leftOut(new Error(event.why), 'an event', event.reason);
         if (!event.broken) return;
         this.#resourceVersion = null;
         throw new Error(`watch of ${this.#options.path}: ${event.why}`);
@@ -230,9 +240,14 @@ export class Reflector<R extends Stored> {
     this.#heardAtMilliseconds = this.#options.world.monotonic();
   }
 
-  #unreadable(error: unknown, what: string): void {
+  #leftOut(error: unknown, what: string, reason: IgnoredReason | null): void {
     const { log, path, observer } = this.#options;
-    observer?.unreadable?.();
+    if (reason !== null) observer?.ignored?.(reason);
     log.error({ path, error }, `could not take in ${what}: left out`);
   }
+}
+
+/** What the server has asked for by Retry-After. */
+function askedMilliseconds(error: unknown): number {
+  return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
 }

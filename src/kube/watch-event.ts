@@ -1,3 +1,4 @@
+import type { IgnoredReason } from './ignored.ts';
 import { isRawObject, metadataOf, type RawObject } from './raw-object.ts';
 
 /** One line of a watch. */
@@ -7,7 +8,7 @@ export type WatchEvent =
   /** The server gives the watch up; `status` is a Status. */
   | { readonly type: 'ERROR'; readonly status: unknown }
   /** `broken`: not even JSON, so that there is no telling what was missed. */
-  | { readonly type: 'UNREADABLE'; readonly why: string; readonly broken: boolean };
+  | { readonly type: 'UNREADABLE'; readonly why: string; readonly reason: IgnoredReason; readonly broken: boolean };
 
 const longestQuotedCharacters = 80;
 
@@ -16,9 +17,9 @@ export function parseWatchEvent(line: string): WatchEvent {
   try {
     event = JSON.parse(line);
   } catch {
-    return { type: 'UNREADABLE', why: `expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, broken: true };
+    return unreadable(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
   }
-  if (!isRawObject(event)) return { type: 'UNREADABLE', why: 'expected an event, got another value', broken: true };
+  if (!isRawObject(event)) return unreadable('expected an event, got another value', true);
   const { type, object } = event;
   switch (type) {
     case 'ERROR':
@@ -26,18 +27,27 @@ export function parseWatchEvent(line: string): WatchEvent {
     case 'BOOKMARK': {
       const resourceVersion = bookmarkOf(object);
       if (resourceVersion !== null) return { type, resourceVersion };
-      return { type: 'UNREADABLE', why: 'expected a bookmark with a resourceVersion, got none', broken: false };
+      return unreadable('expected a bookmark with a resourceVersion, got none', false);
     }
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED': {
       const metadata = metadataOf(object);
       if (isRawObject(object) && metadata) return { type, object, resourceVersion: metadata.resourceVersion };
-      return { type: 'UNREADABLE', why: `expected ${type} with an object, got one without metadata`, broken: false };
+      return unreadable(`expected ${type} with an object, got one without metadata`, false);
     }
     default:
-      return { type: 'UNREADABLE', why: `expected a kind of event, got ${JSON.stringify(type)}`, broken: false };
+      return {
+        type: 'UNREADABLE',
+        why: `expected a kind of event, got ${JSON.stringify(type ?? null).slice(0, longestQuotedCharacters)}`,
+        reason: 'UnknownEvent',
+        broken: false,
+      };
   }
+}
+
+function unreadable(why: string, broken: boolean): WatchEvent {
+  return { type: 'UNREADABLE', why, reason: 'UnreadableEvent', broken };
 }
 
 /** The object of a bookmark has nothing but its resourceVersion. */

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { CacheMetrics } from './cache-metrics.ts';
 import type { HttpHandler } from './http-server.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
 import { WorkQueueMetrics } from './work-queue-metrics.ts';
@@ -13,6 +14,7 @@ export interface FeatureState {
 export interface Metrics {
   readonly rollouts: RolloutMetrics;
   readonly workQueues: WorkQueueMetrics;
+  readonly caches: CacheMetrics;
   /** Serves everything in Prometheus' text format. */
   readonly handler: HttpHandler;
 }
@@ -38,6 +40,7 @@ export function createMetrics(version: string, features: readonly FeatureState[]
   return {
     rollouts: new RolloutMetrics(registry),
     workQueues: new WorkQueueMetrics(registry),
+    caches: new CacheMetrics(registry),
     handler: async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
   };
 }

@@ -1,8 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LoopbackCertificate } from '../../hack/moco/certificate.ts';
 import { status } from './fake-world.ts';
 
 /** A thing as the fake server keeps it. */
@@ -33,7 +35,7 @@ export class FakeApiServer {
   readonly authorizations: (string | undefined)[] = [];
   /** Unless `null`, requests with any other are answered 401. */
   token: string | null = null;
-  readonly #server: Server;
+  readonly #server: Server | TlsServer;
   readonly #sockets = new Set<Socket>();
   readonly #streams = new Set<ServerResponse>();
   readonly #objects = new Map<string, FakeObject>();
@@ -42,26 +44,46 @@ export class FakeApiServer {
   #version = 100;
   #uids = 0;
   #directory = '';
+  /** What watches would have been told, while that is collected. */
+  #collected: string[] | null = null;
 
-  private constructor() {
-    this.#server = createServer((request, response) => this.#answer(request, response));
-    this.#server.on('connection', (socket) => {
+  private constructor(certificate: LoopbackCertificate | undefined) {
+    const answer = (request: IncomingMessage, response: ServerResponse): void => this.#answer(request, response);
+    this.#server = certificate
+      ? createTlsServer({ cert: certificate.certificate, key: certificate.key }, answer)
+      : createServer(answer);
+    this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
     });
   }
 
-  static async start(): Promise<FakeApiServer> {
-    const server = new FakeApiServer();
+  /** By plain HTTP, unless a certificate is given. */
+  static async start(certificate?: LoopbackCertificate): Promise<FakeApiServer> {
+    const server = new FakeApiServer(certificate);
     await new Promise<void>((resolve) => {
       server.#server.listen(0, '127.0.0.1', resolve);
     });
     server.#directory = await mkdtemp(join(tmpdir(), 'fake-api-server-'));
+    await server.trust(certificate);
     return server;
   }
 
   get address(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    const scheme = this.#server instanceof TlsServer ? 'https' : 'http';
+    return `${scheme}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** What its clients find in the file of the authority that they are to trust. */
+  async trust(certificate: LoopbackCertificate | undefined): Promise<void> {
+    await writeFile(join(this.#directory, 'ca.crt'), certificate?.certificate ?? '');
+  }
+
+  /** For connections made from now on; those that are open end. */
+  useCertificate({ certificate: cert, key }: LoopbackCertificate): void {
+    if (!(this.#server instanceof TlsServer)) throw new Error('expected a server that was started with a certificate');
+    this.#server.setSecureContext({ cert, key });
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   get openConnections(): number {
@@ -94,7 +116,7 @@ export class FakeApiServer {
     await writeFile(
       path,
       JSON.stringify({
-        clusters: [{ name: 'fake', cluster: { server: this.address, 'insecure-skip-tls-verify': true } }],
+        clusters: [{ name: 'fake', cluster: { server: this.address, ...this.#trust } }],
         users: [{ name: 'me', user: { tokenFile: 'token' } }],
         contexts: [{ name: 'here', context: { cluster: 'fake', user: 'me' } }],
         'current-context': 'here',
@@ -104,7 +126,7 @@ export class FakeApiServer {
   }
 
   /** Creates or changes an object, and tells every watch. */
-  put(name: string, more: object = {}): void {
+  put(name: string, more: { readonly metadata?: object; readonly [field: string]: unknown } = {}): void {
     const before = this.#objects.get(name);
     this.#uids += before ? 0 : 1;
     const object = this.#object(name, before?.metadata.uid ?? `uid-${this.#uids}`, more);
@@ -126,7 +148,17 @@ export class FakeApiServer {
 
   /** As it is, to every watch. */
   send(text: string | Uint8Array): void {
-    for (const stream of this.#streams) stream.write(text);
+    if (this.#collected && typeof text === 'string') this.#collected.push(text);
+    else for (const stream of this.#streams) stream.write(text);
+  }
+
+  /** Whatever watches are told meanwhile, as bytes that are still to be sent. */
+  collect(happens: () => void): Uint8Array {
+    this.#collected = [];
+    happens();
+    const text = this.#collected.join('');
+    this.#collected = null;
+    return new TextEncoder().encode(text);
   }
 
   /** The watches end as their time is over. */
@@ -199,9 +231,16 @@ export class FakeApiServer {
     else this.list(request, response);
   }
 
-  #object(name: string, uid: string, more: object = {}): FakeObject {
+  get #trust(): object {
+    return this.#server instanceof TlsServer
+      ? { 'certificate-authority': 'ca.crt' }
+      : { 'insecure-skip-tls-verify': true };
+  }
+
+  #object(name: string, uid: string, more: { readonly metadata?: object } = {}): FakeObject {
     this.#version += 1;
-    return { ...more, kind: 'Thing', metadata: { namespace: 'ns', name, uid, resourceVersion: this.version } };
+    const metadata = { ...more.metadata, namespace: 'ns', name, uid, resourceVersion: this.version };
+    return { kind: 'Thing', ...more, metadata };
   }
 
   #tell(type: string, object: FakeObject): void {

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
+import { type LoopbackCertificate, loopbackCertificate } from '../../hack/moco/certificate.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
@@ -26,9 +27,12 @@ describe('a reflector, over real HTTP', function suite() {
   let running: Promise<void>;
   let reflector: Reflector<Thing>;
   let project: (raw: Readonly<Record<string, unknown>>) => Thing | null;
+  let ignored: string[];
 
-  beforeEach(async () => {
-    server = await FakeApiServer.start();
+  beforeEach(() => start());
+
+  const start = async (certificate?: LoopbackCertificate): Promise<void> => {
+    server = await FakeApiServer.start(certificate);
     connection = connect({ kubeconfigPath: await server.kubeconfig() });
     world = new FakeWorld(connection.exchange);
     store = new Store<Thing>({ size: ({ size }) => String(size) });
@@ -40,17 +44,22 @@ describe('a reflector, over real HTTP', function suite() {
       const { metadata, ...fields } = raw as FakeObject;
       return { ...metadata, size: JSON.stringify(fields).length };
     };
-  });
+    ignored = [];
+  };
 
-  afterEach(async () => {
+  afterEach(() => end());
+
+  /** Nothing is left over but connections that wait for the next call, and those end with what keeps them. */
+  const end = async (): Promise<void> => {
     stop.abort();
     await running;
     expect(world.pendingTimers, 'timers left over').to.equal(0);
     expect(getEventListeners(stop.signal, 'abort'), 'listeners left over').to.have.length(0);
+    await world.until(() => server.openWatches === 0, 'no watch left over');
     await connection.close();
     await world.until(() => server.openConnections === 0, 'no connection left over');
     await server.close();
-  });
+  };
 
   const run = (pageSize = 100): void => {
     const client = new ApiClient({ world, qps: 1000, burst: 1000 });
@@ -60,8 +69,10 @@ describe('a reflector, over real HTTP', function suite() {
       store,
       log,
       path: thingsPath,
+      kind: 'Thing',
       project: (raw) => project(raw),
       pageSize,
+      observer: { ignored: (reason) => ignored.push(reason) },
     });
     running = reflector.run(stop.signal);
   };
@@ -181,6 +192,18 @@ describe('a reflector, over real HTTP', function suite() {
     });
   }
 
+  it('waits as long as Retry-After says, but not for hours', async () => {
+    for (const seconds of ['7', '3600']) {
+      const headers = { 'retry-after': seconds };
+      server.lists.push((_, response) => json(response, 429, status(429, 'TooManyRequests'), headers));
+    }
+    server.put('a');
+    run();
+    await world.until(equal, 'the cache to equal the server', 100);
+    const waits = log.lines.map(({ fields }) => (fields as { waitMilliseconds: number }).waitMilliseconds);
+    expect(waits).to.deep.equal([7_000, 60_000]);
+  });
+
   it('waits twice as long after each failure, up to a limit, and says so in the log', async () => {
     for (let times = 0; times < 8; times += 1) server.lists.push((_, response) => json(response, 500, {}));
     await started('a');
@@ -280,7 +303,9 @@ describe('a reflector, over real HTTP', function suite() {
       server.bookmark();
       await world.until(() => (reflector.ageMilliseconds ?? 0) < 60_000, 'the bookmark');
     }
-    expect(watched()).to.equal(1);
+    server.put('b');
+    await inSync();
+    expect([watched(), listed()]).to.deep.equal([1, 1]);
     expect(log.lines).to.have.length(0);
   });
 
@@ -441,29 +466,81 @@ describe('a reflector, over real HTTP', function suite() {
 
   it('takes a thousand events in one chunk', async () => {
     await started('a');
-    const lines = Array.from({ length: 1000 }, (_, index) => event('ADDED', `many-${index}`, 1000 + index));
-    server.send(`${lines.join('\n')}\n`);
-    await world.until(() => store.size === 1001, 'all of them');
-    expect(changes.at(-1)).to.equal('added many-999');
+    const chunk = server.collect(() => {
+      for (let index = 0; index < 500; index += 1) server.put(`many-${index}`);
+      for (let index = 0; index < 400; index += 1) server.put(`many-${index}`, { again: true });
+      for (let index = 0; index < 100; index += 1) server.delete(`many-${index}`);
+    });
+    server.send(chunk);
+    await inSync();
+    expect(store.size).to.equal(401);
+    expect(changes).to.have.length(1001);
+    expect(listed()).to.equal(1);
   });
 
   it('takes characters that are split across chunks, and objects that are longer than a chunk', async () => {
     await started('a');
-    const names: unknown[] = [];
-    store.subscribe(({ after }) => names.push(after?.name));
-    const long = JSON.stringify({
-      type: 'ADDED',
-      object: { metadata: metadata('öäü-🐬', 2000), note: 'x'.repeat(300_000) },
+    const bytes = server.collect(() => {
+      server.put('🐬-ß');
+      server.put('öäü-🐬', { note: 'x'.repeat(300_000) });
     });
-    const bytes = new TextEncoder().encode(`${event('ADDED', '🐬-ß', 1999)}\n${long}\n`);
-    for (let start = 0; start < 200; start += 1) {
-      server.send(bytes.slice(start, start + 1));
+    for (let byte = 0; byte < 200; byte += 1) {
+      server.send(bytes.slice(byte, byte + 1));
       await world.advance(0);
     }
     server.send(bytes.slice(200));
-    await world.until(() => names.length === 2, 'both');
-    expect(names).to.deep.equal(['🐬-ß', 'öäü-🐬']);
+    await inSync();
+    expect(changes).to.deep.equal(['added a', 'added 🐬-ß', 'added öäü-🐬']);
     expect(store.get('ns', 'öäü-🐬')?.size).to.be.above(300_000);
+  });
+
+  it('goes on as before when the wall clock jumps, back or ahead', async () => {
+    await started('a');
+    for (const jumpMilliseconds of [-3_600_000, 7_200_000]) {
+      world.wallOffsetMilliseconds += jumpMilliseconds;
+      await world.advance(60_000);
+      server.put('b', { jumpMilliseconds });
+      await inSync();
+    }
+    world.wallOffsetMilliseconds -= 86_400_000;
+    server.breakWatches();
+    await world.until(() => watched() === 2, 'a second watch');
+    server.put('c');
+    await inSync();
+    expect([watched(), listed()]).to.deep.equal([2, 1]);
+    expect(log.of('warn'), 'but for the watch that was broken').to.have.length(1);
+  });
+
+  it('watches on, without another list, after its process has been stopped for an hour', async () => {
+    await started('a');
+    server.put('b');
+    world.freeze(3_600_000);
+    server.put('c');
+    server.delete('a');
+    await inSync();
+    server.put('d');
+    await world.until(() => store.get('ns', 'd') !== undefined, 'what comes after it');
+    await inSync();
+    expect(listed()).to.equal(1);
+  });
+
+  it('trusts a new certificate authority, and watches on from where it was', async () => {
+    await end();
+    const [before, after] = await Promise.all([loopbackCertificate(), loopbackCertificate()]);
+    await start(before);
+    await started('a');
+    server.useCertificate(after);
+    server.put('b');
+    await world.until(() => log.lines.length >= 2, 'a watch that does not trust the server');
+    expect(log.lines.at(-1)?.fields)
+      .to.have.property('error')
+      .that.has.property('message')
+      .that.contains('certificate');
+    await server.trust(after);
+    await inSync();
+    server.delete('a');
+    await inSync();
+    expect(listed()).to.equal(1);
   });
 
   it('leaves an object out whose projection throws, and goes on with the others', async () => {
@@ -480,6 +557,7 @@ describe('a reflector, over real HTTP', function suite() {
     await world.until(() => store.get('ns', 'fine') !== undefined, 'the fine one');
     expect(store.values().map(({ name }) => name)).to.deep.equal(['fine']);
     expect(log.of('error')).to.have.length(3);
+    expect(ignored).to.deep.equal(['NotProjected', 'NotProjected', 'NotProjected']);
     expect(listed()).to.equal(1);
   });
 
@@ -495,23 +573,61 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b', 'removed a', 'removed b']);
   });
 
-  it('leaves out what is no event, no object or no kind that it knows', async () => {
+  it('leaves out what is no event, no object or no kind that it knows, and says why', async () => {
     await started('a');
-    for (const line of [
-      { type: 'ADDED' },
-      { type: 'ADDED', object: null },
-      { type: 'MODIFIED', object: { metadata: {} } },
-      { type: 'DELETED', object: { metadata: { name: 'a' } } },
-      { type: 'BOOKMARK', object: {} },
-      { type: 'RENAMED', object: { metadata: metadata('x', 1) } },
-      {},
-    ]) {
-      server.send(`${JSON.stringify(line)}\n\n`);
-    }
+    const lines: readonly (readonly [line: object, why: string])[] = [
+      [{ type: 'ADDED' }, 'UnreadableEvent'],
+      [{ type: 'ADDED', object: null }, 'UnreadableEvent'],
+      [{ type: 'MODIFIED', object: { metadata: {} } }, 'UnreadableEvent'],
+      [{ type: 'DELETED', object: { metadata: { name: 'a' } } }, 'UnreadableEvent'],
+      [{ type: 'BOOKMARK', object: {} }, 'UnreadableEvent'],
+      [{ type: 'RENAMED', object: { metadata: metadata('x', 1) } }, 'UnknownEvent'],
+      [{ type: { deep: 'x'.repeat(1_000_000) } }, 'UnknownEvent'],
+      [{}, 'UnknownEvent'],
+      [{ type: 'ADDED', object: { kind: 'Other', metadata: metadata('x', 1) } }, 'AnotherKind'],
+      [{ type: 'DELETED', object: { kind: 'Other', metadata: { ...metadata('a', 1), uid: 'uid-1' } } }, 'AnotherKind'],
+    ];
+    for (const [line] of lines) server.send(`${JSON.stringify(line)}\n\n`);
     server.put('b');
     await inSync();
     expect(listed()).to.equal(1);
-    expect(log.of('error')).to.have.length(7);
+    expect(log.of('error')).to.have.length(lines.length);
+    expect(ignored).to.deep.equal(lines.map(([, why]) => why));
+    const said = log.lines.map(({ fields }) => (fields as { error: Error }).error.message.length);
+    expect(Math.max(...said), 'of what came, no more than a line is said').to.be.below(200);
+  });
+
+  it('leaves out of a list what is no object, or one of another kind', async () => {
+    server.put('a');
+    server.lists.push((_, response) => {
+      const { truth, version } = server;
+      const [uid, resourceVersion] = truth['a']?.split('@') ?? [];
+      const items = [
+        null,
+        'text',
+        [],
+        { metadata: null },
+        { metadata: { name: 'nameless' } },
+        { kind: 'Other', metadata: metadata('other', 1) },
+        { metadata: { namespace: 'ns', name: 'a', uid, resourceVersion } },
+      ];
+      json(response, 200, { kind: 'ThingList', metadata: { resourceVersion: version }, items });
+    });
+    run();
+    await inSync();
+    await watching();
+    expect(ignored).to.deep.equal([...Array.from({ length: 5 }, () => 'NotAnObject'), 'AnotherKind']);
+  });
+
+  it('does not take a list of another kind for its own, and asks again', async () => {
+    server.lists.push((_, response) => {
+      const items = [{ metadata: metadata('other', 1) }];
+      json(response, 200, { kind: 'OtherList', metadata: { resourceVersion: '100' }, items });
+    });
+    await started('a');
+    expect(changes).to.deep.equal(['added a']);
+    expect(ignored).to.deep.equal(['AnotherKind']);
+    expect(listed()).to.equal(2);
   });
 
   it('goes on when a subscriber throws, and calls the others', async () => {
@@ -596,8 +712,4 @@ function sorted(names: Readonly<Record<string, string>>): readonly (readonly [st
 
 function metadata(name: string, version: number): FakeObject['metadata'] {
   return { namespace: 'ns', name, uid: `uid-of-${name}`, resourceVersion: String(version) };
-}
-
-function event(type: string, name: string, version: number): string {
-  return JSON.stringify({ type, object: { metadata: metadata(name, version) } });
 }

@@ -1,0 +1,60 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** What the keeper of one part of the cache tells. */
+export interface CacheObserver {
+  /** A list or a watch failed, and is tried again. */
+  failed(): void;
+  /** Something that the API server has sent was left out. */
+  ignored(reason: string): void;
+}
+
+/** Since the API server last said anything, in seconds; `null` before the first list. */
+export type CacheAge = () => number | null;
+
+/** How well the cache follows the API server, by kind of object. */
+export class CacheMetrics {
+  readonly #failures: Counter<'kind'>;
+  readonly #ignored: Counter<'kind' | 'reason'>;
+  readonly #ages = new Map<string, CacheAge[]>();
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    const ages = this.#ages;
+    this.#failures = new Counter({
+      name: 'moco_rollout_cache_failures_total',
+      help: 'Lists and watches that failed and were tried again, by kind of object.',
+      labelNames: ['kind'],
+      registers,
+    });
+    this.#ignored = new Counter({
+      name: 'moco_rollout_ignored_objects_total',
+      help: 'Objects, lists and watch events that could not be read and were left out, by kind of object and by reason.',
+      labelNames: ['kind', 'reason'],
+      registers,
+    });
+    registry.registerMetric(
+      new Gauge({
+        registers: [],
+        name: 'moco_rollout_cache_age_seconds',
+        help: 'Time since the API server last said anything about the kind, bookmarks included; no series before its first list.',
+        labelNames: ['kind'],
+        collect() {
+          for (const [kind, asked] of ages) {
+            const known = asked.map((age) => age()).filter((age) => age !== null);
+            if (known.length > 0) this.set({ kind }, Math.max(...known));
+          }
+        },
+      }),
+    );
+  }
+
+  /** For one keeper; a kind may have several. `age` is asked whenever the metrics are read. */
+  observe(kind: string, age: CacheAge): CacheObserver {
+    this.#ages.set(kind, [...(this.#ages.get(kind) ?? []), age]);
+    this.#failures.inc({ kind }, 0);
+    return {
+      failed: () => this.#failures.inc({ kind }),
+      ignored: (reason) => this.#ignored.inc({ kind, reason }),
+    };
+  }
+}

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { Registry } from 'prom-client';
+import { Cache, keyOf } from '../../src/controller/cache.ts';
+import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { Watches } from '../../src/controller/watches.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import {
+  cronJobs,
+  path,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../src/kube/resource.ts';
+import type { ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import { CacheMetrics } from '../../src/telemetry/cache-metrics.ts';
+import { FakeLog } from '../kube/fake-log.ts';
+import { answer, FakeWorld } from '../kube/fake-world.ts';
+
+const kinds: readonly ResourceKind[] = [clusterKind, rolloutKind, statefulSets, podDisruptionBudgets, cronJobs, pods];
+
+const meta = (name: string, more: object = {}): object => ({
+  namespace: 'default',
+  name,
+  uid: `uid-${name}`,
+  resourceVersion: '7',
+  ...more,
+});
+const ofCluster = { labels: { 'app.kubernetes.io/instance': 'test', 'app.kubernetes.io/created-by': 'moco' } };
+const millionCharacters = { annotations: { note: 'x'.repeat(1_000_000) } };
+
+/** An object of each kind as bare as it can be and still concern the cluster `test`. */
+const bare: Readonly<Record<string, object>> = {
+  MySQLCluster: { metadata: meta('test') },
+  MySQLRollout: { metadata: meta('test') },
+  StatefulSet: { metadata: meta('moco-test', ofCluster) },
+  PodDisruptionBudget: { metadata: meta('moco-test', ofCluster) },
+  CronJob: { metadata: meta('moco-backup-test', ofCluster) },
+  Pod: { metadata: meta('moco-test-0', ofCluster) },
+};
+
+const strange = {
+  spec: { replicas: 'three', containers: 'none', selector: [], template: 7, updateStrategy: null },
+  status: { conditions: {}, containerStatuses: [null, 'x'], phase: 1, active: 'yes', currentPrimaryIndex: {} },
+  surprise: { deep: [{ deeper: null }] },
+};
+
+describe('the watches', () => {
+  let items: Record<string, readonly unknown[]>;
+  let lines: Record<string, readonly object[]>;
+  let cache: Cache;
+  let registry: Registry;
+  let world: FakeWorld;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let watches: Watches;
+
+  beforeEach(() => {
+    items = Object.fromEntries(Object.entries(bare).map(([kind, object]) => [kind, [object]]));
+    lines = {};
+    cache = new Cache();
+    registry = new Registry();
+    world = new FakeWorld((request) => serve(request));
+    stop = new AbortController();
+    const client = new ApiClient({ world, qps: 1e6, burst: 1e6 });
+    watches = new Watches(cache, client, world, new FakeLog(), [], new CacheMetrics(registry));
+  });
+
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    expect(world.pendingTimers, 'timers left over').to.equal(0);
+  });
+
+  async function serve({ path: target, signal }: ExchangeRequest): Promise<ExchangeResponse> {
+    const url = new URL(target, 'http://server');
+    const kind = kinds.find((candidate) => path(candidate) === url.pathname)?.kind ?? '';
+    if (!url.searchParams.has('watch')) {
+      return answer(200, { kind: `${kind}List`, metadata: { resourceVersion: '10' }, items: items[kind] });
+    }
+    return { status: 200, headers: {}, body: untilAborted(lines[kind] ?? [], signal) };
+  }
+
+  async function synced(): Promise<void> {
+    running = watches.run(stop.signal);
+    await world.until(() => watches.hasSynced, 'every kind to be listed', 0);
+  }
+
+  const ignored = async (): Promise<readonly string[]> =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('moco_rollout_ignored_objects_total'));
+
+  it('take objects that have nothing but metadata', async () => {
+    await synced();
+    const objects = cache.objects(keyOf('default', 'test'));
+    expect(objects?.cluster.name).to.equal('test');
+    expect(objects?.statefulSet?.name).to.equal('moco-test');
+    expect(objects?.pods.map(({ name }) => name)).to.deep.equal(['moco-test-0']);
+    expect(objects?.budgets.map(({ name }) => name)).to.deep.equal(['moco-test']);
+    expect(objects?.backup?.name).to.equal('moco-backup-test');
+    expect(cache.rollouts.size).to.equal(1);
+    expect(await ignored()).to.deep.equal([]);
+  });
+
+  it('take objects whose fields are of other types, or unknown', async () => {
+    for (const [kind, object] of Object.entries(bare)) items[kind] = [{ ...object, ...strange }];
+    await synced();
+    const objects = cache.objects(keyOf('default', 'test'));
+    expect(objects?.statefulSet?.strategy).to.equal('RollingUpdate');
+    expect(objects?.pods.map(({ phase }) => phase)).to.deep.equal(['Pending']);
+    expect(await ignored()).to.deep.equal([]);
+  });
+
+  it('keep nothing of an annotation of a million characters', async () => {
+    items['Pod'] = [{ metadata: meta('moco-test-0', { ...ofCluster, ...millionCharacters }) }];
+    items['MySQLCluster'] = [{ metadata: meta('test', millionCharacters) }];
+    await synced();
+    expect(JSON.stringify(cache.objects(keyOf('default', 'test'))).length).to.be.below(10_000);
+  });
+
+  it('leave out what has no labels, or a name that no StatefulSet gives: it is nobody’s', async () => {
+    items['Pod'] = [{ metadata: meta('moco-test-0') }, { metadata: meta('else', ofCluster) }];
+    items['StatefulSet'] = [{ metadata: meta('moco-test') }];
+    await synced();
+    const objects = cache.objects(keyOf('default', 'test'));
+    expect([objects?.pods, objects?.statefulSet]).to.deep.equal([[], null]);
+    expect(await ignored(), 'it is not ignored, it is none of ours').to.deep.equal([]);
+  });
+
+  it('count, by kind and reason, what they can not read, and go on', async () => {
+    items['Pod'] = [null, bare['Pod']];
+    lines['Pod'] = [
+      { type: 'RENAMED', object: { kind: 'Pod', ...bare['Pod'] } },
+      { type: 'MODIFIED', object: { kind: 'Service', metadata: meta('moco-test-0', ofCluster) } },
+      { type: 'ADDED', object: 'a pod' },
+      { type: 'ADDED', object: { kind: 'Pod', metadata: meta('moco-test-1', ofCluster) } },
+    ];
+    await synced();
+    await world.until(() => cache.pods.size === 2, 'the pod after those', 0);
+    expect(await ignored()).to.have.members([
+      'moco_rollout_ignored_objects_total{kind="Pod",reason="NotAnObject"} 1',
+      'moco_rollout_ignored_objects_total{kind="Pod",reason="UnknownEvent"} 1',
+      'moco_rollout_ignored_objects_total{kind="Pod",reason="AnotherKind"} 1',
+      'moco_rollout_ignored_objects_total{kind="Pod",reason="UnreadableEvent"} 1',
+    ]);
+  });
+
+  it('show how old each part of the cache is', async () => {
+    await synced();
+    world.freeze(42_000);
+    const ages = (await registry.metrics()).split('\n').filter((line) => line.startsWith('moco_rollout_cache_age'));
+    expect(ages).to.have.members(kinds.map(({ kind }) => `moco_rollout_cache_age_seconds{kind="${kind}"} 42`));
+  });
+});
+
+async function* untilAborted(events: readonly object[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for (const event of events) yield new TextEncoder().encode(`${JSON.stringify(event)}\n`);
+  await new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')), { once: true });
+  });
+}
