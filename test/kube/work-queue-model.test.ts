@@ -3,12 +3,13 @@ import * as fc from 'fast-check';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { type RunResult, WorkQueue, type WorkQueueOptions } from '../../src/kube/work-queue.ts';
 import { settle } from './fake-world.ts';
-import { patienceMilliseconds } from './patience.ts';
 import { propertyParameters } from './property-parameters.ts';
 import { ScheduledTime } from './scheduled-time.ts';
 import { type Mistake, withMistake } from './with-mistake.ts';
 import { type Outcome, WorkQueueModel } from './work-queue-model.ts';
 
+/** For many more runs than usual. */
+const patienceMilliseconds = 600_000;
 const abortGraceMilliseconds = 1_000;
 
 /** What is done to the queue; those of one burst without anything else in between. */
