@@ -1,4 +1,5 @@
-import type { StepKind } from '../core/decision.ts';
+import type { HoldRule, StepKind } from '../core/decision.ts';
+import type { MaxUnavailable } from '../core/policy.ts';
 import { clusterKind } from '../moco/names.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's wishes in `spec`, what is known in `status`. The controller makes
@@ -28,10 +29,40 @@ export interface MySQLRollout {
   readonly status?: RolloutStatus;
 }
 
-export interface RolloutSpec {
+/** Who replaces pods: this program, or the StatefulSet's own rolling update, one partition after another. */
+export type Strategy = 'OnDelete' | 'Partition';
+
+/** What can be wished for one cluster and, in a MySQLRolloutPolicy, for many. What is left out is not wished. */
+export interface CommonWishes {
+  readonly strategy?: Strategy;
   readonly paused?: boolean;
+  readonly repairWhilePaused?: boolean;
+  readonly maxUnavailable?: MaxUnavailable;
   readonly partition?: number;
   readonly minReadySeconds?: number;
+  readonly progressDeadlineSeconds?: number;
+  readonly switchoverTimeoutSeconds?: number;
+  readonly failoverGraceSeconds?: number;
+  readonly primaryUpdatePolicy?: 'Automatic' | 'Manual';
+}
+
+export interface RolloutSpec extends CommonWishes {
+  /** The update revision whose primary may go, under `primaryUpdatePolicy: Manual` or after switchovers that failed. */
+  readonly approvedRevision?: string;
+  readonly heldMembers?: readonly HeldMember[];
+  readonly overrides?: readonly RequestedOverride[];
+}
+
+export interface HeldMember {
+  readonly ordinal: number;
+  readonly reason: string;
+}
+
+/** One rule that is to be off until a moment, RFC 3339. */
+export interface RequestedOverride {
+  readonly rule: HoldRule;
+  readonly until: string;
+  readonly reason: string;
 }
 
 /**
@@ -66,6 +97,11 @@ export interface RolloutStatus {
   /** Newest last: each update revision when it came. */
   readonly recentRevisions?: readonly { readonly revision: string; readonly firstSeenAt: string }[];
   readonly lastCompleted?: CompletedRollout;
+  /** The rollouts that ended, the newest last; at most 10. */
+  readonly history?: readonly HistoryEntry[];
+  /** What is in force, by the name of the field in `spec`. */
+  readonly effectivePolicy?: Readonly<Record<string, EffectiveWish>>;
+  readonly handedBack?: HandedBack;
   readonly conditions?: readonly Condition[];
 }
 
@@ -77,6 +113,26 @@ export interface MemberStatus {
   readonly verdict: string;
   readonly rule?: string;
   readonly message?: string;
+  /** When it was first seen to participate at the update revision. */
+  readonly updatedAt?: string;
+}
+
+/** A value in force: a word as it is, anything else as JSON. */
+export interface EffectiveWish {
+  readonly value: string;
+  /** `MySQLRollout`, `MySQLRolloutPolicy/<name>`, `flag --<name>` or `default`. */
+  readonly source: string;
+}
+
+/** A person has taken the cluster back. It holds until a spec of a later generation asks for OnDelete. */
+export interface HandedBack {
+  /** The MySQLRollout's `metadata.generation` then. */
+  readonly generation: number;
+  readonly at: string;
+  /** Who did it, in a word or two. */
+  readonly from?: string;
+  /** The update revision then. */
+  readonly revision?: string;
 }
 
 /** A disruption that is about to be done: whoever finds it makes it void before doing anything else. */
@@ -116,6 +172,8 @@ export interface RolloutProgress {
   readonly disruptions: number;
   readonly switchovers: number;
   readonly tries?: SwitchoverTries;
+  /** By ordinal: how many seconds the member was away for this rollout. */
+  readonly memberSeconds?: Readonly<Record<string, number>>;
 }
 
 export interface SwitchoverTries {
@@ -134,6 +192,18 @@ export interface CompletedRollout {
   readonly disruptions: number;
   readonly switchovers: number;
   readonly outcome: string;
+}
+
+export interface HistoryEntry extends CompletedRollout {
+  /** What it changed in the pod template. Values are given of images alone: others may hold secrets. */
+  readonly changes?: readonly TemplateChange[];
+}
+
+export interface TemplateChange {
+  /** Of the field, such as `spec.containers[mysqld].image`. */
+  readonly path: string;
+  readonly from?: string;
+  readonly to?: string;
 }
 
 export interface Condition {

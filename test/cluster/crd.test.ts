@@ -189,7 +189,7 @@ const wholeStatus: Required<RolloutStatus> = {
       rule: 'AwaitingSwitchover',
       message: 'once another member is primary',
     },
-    '2': { role: 'replica', updated: true, state: 'participating', verdict: 'Updated' },
+    '2': { role: 'replica', updated: true, state: 'participating', verdict: 'Updated', updatedAt: at },
   },
   intent: {
     id: 'a1',
@@ -210,6 +210,7 @@ const wholeStatus: Required<RolloutStatus> = {
     disruptions: 2,
     switchovers: 0,
     tries: { count: 1, lastEndedAt: at, askedAt: at, pod: { name: 'moco-test-0', uid: 'd1f5' } },
+    memberSeconds: { '1': 38, '2': 41.5 },
   },
   recentRevisions: [{ revision: 'moco-test-7966559688', firstSeenAt: at }],
   lastCompleted: {
@@ -220,5 +221,24 @@ const wholeStatus: Required<RolloutStatus> = {
     switchovers: 1,
     outcome: 'Complete',
   },
+  history: [
+    {
+      revision: 'moco-test-5897fd84f8',
+      startedAt: at,
+      finishedAt: at,
+      disruptions: 3,
+      switchovers: 1,
+      outcome: 'Complete',
+      changes: [
+        { path: 'spec.containers[mysqld].image', from: 'mysql:8.4.1', to: 'mysql:8.4.2' },
+        { path: 'spec.containers[agent].env[TOKEN].value' },
+      ],
+    },
+  ],
+  effectivePolicy: {
+    minReadySeconds: { value: '5', source: 'default' },
+    strategy: { value: 'OnDelete', source: 'MySQLRolloutPolicy/production' },
+  },
+  handedBack: { generation: 3, at, from: 'moco-rollout hand-back', revision: 'moco-test-7966559688' },
   conditions: [condition('Reconciling'), condition('Stalled'), condition('Complete')],
 };
