@@ -7,14 +7,17 @@ import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';
 import { connect } from './kube/connection.ts';
+import { delay } from './kube/delay.ts';
 import { LeaseElector } from './kube/lease-elector.ts';
 import { realWorld } from './kube/real-world.ts';
+import type { World } from './kube/world.ts';
 import { featureGates } from './options/feature-gates.ts';
 import type { Options } from './options.ts';
 import { healthHandler } from './telemetry/health.ts';
 import { startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
+import { Watchdog } from './telemetry/watchdog.ts';
 import { startWebhook } from './webhook/server.ts';
 
 const leaseName = 'moco-rollout';
@@ -30,11 +33,13 @@ export async function run(options: Options): Promise<void> {
   const log = createLog({ level: options.logLevel, format: options.logFormat });
   const connection = connect({ kubeconfigPath: options.kubeconfigPath });
   const world = realWorld(connection.exchange);
+  const isLeading = (): boolean => !stop.signal.aborted && (elector?.isLeader() ?? true);
   const client = new ApiClient({
     world,
     qps: options.kubeApiQps,
     burst: options.kubeApiBurst,
     userAgent: `moco-rollout/${manifest.version}`,
+    mayWrite: (lane) => lane === 'lease' || isLeading(),
   });
   const enabled = options.featureGates.UpdateStrategyOnDelete;
   const gate = featureGates.UpdateStrategyOnDelete;
@@ -42,12 +47,6 @@ export async function run(options: Options): Promise<void> {
   const identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
   const stop = new AbortController();
   const asked = whenAskedToStop();
-
-  const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path: '/version', lane: 'read' });
-  log.info(
-    { version: manifest.version, server: connection.server, kubernetes: gitVersion, UpdateStrategyOnDelete: enabled },
-    'starting',
-  );
 
   const elector = options.leaderElect
     ? new LeaseElector({
@@ -74,10 +73,17 @@ export async function run(options: Options): Promise<void> {
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
     holder: identity,
-    isLeading: () => !stop.signal.aborted && (elector?.isLeader() ?? true),
+    isLeading,
+  });
+  const watchdog = new Watchdog({
+    clock: world,
+    onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop stood still'),
   });
 
-  const closers: (() => Promise<void>)[] = [() => connection.close()];
+  let certificateLoaded = options.webhookBindAddress === null;
+  const closers: (() => Promise<void> | void)[] = [() => connection.close(), () => watchdog.stop()];
+  let endByMilliseconds = Number.POSITIVE_INFINITY;
+  const leftMilliseconds = (): number => Math.max(0, endByMilliseconds - world.monotonic());
   const onError = (path: string, error: unknown): void => log.error({ path, error }, 'a handler failed');
   try {
     if (options.healthProbeBindAddress !== null) {
@@ -85,8 +91,9 @@ export async function run(options: Options): Promise<void> {
         address: options.healthProbeBindAddress,
         flag: '--health-probe-bind-address',
         handlers: {
-          '/healthz': healthHandler('healthz', { ping: () => null }),
+          '/healthz': healthHandler('healthz', { eventLoop: watchdog.check }),
           '/readyz': healthHandler('readyz', {
+            certificate: () => (certificateLoaded ? null : 'the webhook has not loaded its certificate yet'),
             caches: () => (controller.hasSynced ? null : 'not every kind has been listed yet'),
           }),
         },
@@ -94,6 +101,11 @@ export async function run(options: Options): Promise<void> {
       });
       closers.push(() => server.close());
     }
+    const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path: '/version', lane: 'read' });
+    log.info(
+      { version: manifest.version, server: connection.server, kubernetes: gitVersion, UpdateStrategyOnDelete: enabled },
+      'starting',
+    );
     if (options.metricsBindAddress !== null) {
       const handlers = { '/metrics': metrics.handler };
       const flag = '--metrics-bind-address';
@@ -102,17 +114,20 @@ export async function run(options: Options): Promise<void> {
     }
     if (options.webhookBindAddress !== null) {
       const server = await startWebhook({ address: options.webhookBindAddress, certDir: options.certDir, log });
-      closers.push(() => server.close(stopGraceMilliseconds / 2));
+      certificateLoaded = true;
+      closers.push(() => server.close(leftMilliseconds()));
     }
     const watching = controller.watch(stop.signal);
     closers.push(() => watching);
-    const electing = elector?.run(stop.signal) ?? controller.work();
+    const electing = controller.synced().then(() => elector?.run(stop.signal) ?? controller.work());
     closers.push(() => electing);
     await Promise.race([asked, watching, lost(stop.signal)]);
   } finally {
+    endByMilliseconds = world.monotonic() + stopGraceMilliseconds;
     await controller.drain(stopGraceMilliseconds / 2);
     stop.abort();
-    await elector?.release();
+    // One that was lost isn't ours to give: whoever has lost it starts no write at all.
+    if (!(stop.signal.reason instanceof LeaseLostError)) await atMost(elector?.release(), leftMilliseconds(), world);
     for (const close of closers.toReversed()) await close();
     log.info({}, 'stopped');
   }
@@ -125,6 +140,13 @@ function lost(signal: AbortSignal): Promise<never> {
       reject(signal.reason instanceof Error ? signal.reason : new Error('aborted')),
     );
   });
+}
+
+/** Waits for the end of it, but not for longer. */
+async function atMost(work: Promise<void> | undefined, milliseconds: number, world: World): Promise<void> {
+  const enough = new AbortController();
+  await Promise.race([work, delay(world, milliseconds, enough.signal)]);
+  enough.abort();
 }
 
 function whenAskedToStop(): Promise<void> {

@@ -81,6 +81,11 @@ export class Controller {
     return this.#synced;
   }
 
+  /** Resolves once every kind has been listed, or the watches have ended before that. */
+  synced(): Promise<void> {
+    return this.#watches.synced();
+  }
+
   /** Keeps the cache until aborted. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#watches.run(signal), this.#noteSync()]);

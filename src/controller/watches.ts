@@ -72,13 +72,15 @@ export class Watches {
     ];
   }
 
-  /** Lists one kind after another, so that their pages don't pile up in memory; each watch goes on from there. */
+  /**
+   * Lists one kind after another, so that their pages don't pile up in memory; each watch goes on from there. Once
+   * aborted the rest end as soon as they start.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const running: Promise<void>[] = [];
     for (const reflector of this.#reflectors) {
       running.push(reflector.run(signal));
       await reflector.synced;
-      if (signal.aborted) break;
     }
     await Promise.all(running);
   }

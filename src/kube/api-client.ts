@@ -60,6 +60,8 @@ export interface ApiClientOptions {
   readonly userAgent?: string;
   readonly timeoutMilliseconds?: number;
   readonly onAnswer?: (answer: Answer) => void;
+  /** Asked at the very moment before a write is sent, for the first time or again. Always, unless told. */
+  readonly mayWrite?: (lane: Lane) => boolean;
 }
 
 /**
@@ -75,6 +77,7 @@ export class ApiClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMilliseconds: number;
   readonly #onAnswer: (answer: Answer) => void;
+  readonly #mayWrite: (lane: Lane) => boolean;
 
   constructor({ world, qps, burst, userAgent = 'moco-rollout', ...options }: ApiClientOptions) {
     this.#world = world;
@@ -82,6 +85,7 @@ export class ApiClient {
     this.#headers = { accept: 'application/json', 'user-agent': userAgent };
     this.#timeoutMilliseconds = options.timeoutMilliseconds ?? defaultTimeoutMilliseconds;
     this.#onAnswer = options.onAnswer ?? (() => {});
+    this.#mayWrite = options.mayWrite ?? (() => true);
   }
 
   /** Resolves to the answer's body. Rejects with `ApiError` and nothing else. */
@@ -161,6 +165,9 @@ export class ApiClient {
   }
 
   async #once<T>(call: Call): Promise<T> {
+    if (call.method !== 'GET' && !this.#mayWrite(call.lane)) {
+      throw silent(call, 'NotLeading', 'this process does not lead, so that nothing was sent', undefined);
+    }
     const limit = new TimeLimit(this.#world, call.timeoutMilliseconds ?? this.#timeoutMilliseconds, call.signal);
     try {
       const { body } = await this.#send(call, 'call', limit);

@@ -28,7 +28,9 @@ export type NoAnswerReason =
   /** An answer came that isn't what a Kubernetes API server says. */
   | 'UnreadableAnswer'
   /** Credentials couldn't be had (a token file, an exec plugin): nothing was sent. */
-  | 'CredentialsUnavailable';
+  | 'CredentialsUnavailable'
+  /** This process may not write any more, since it doesn't lead: nothing was sent. */
+  | 'NotLeading';
 
 /** The one error of every request to the API server: its refusal, or that there was no answer. */
 export class ApiError extends Error {

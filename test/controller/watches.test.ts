@@ -145,6 +145,14 @@ describe('the watches', () => {
     ]);
   });
 
+  it('end as a whole when told to before anything could be listed', async () => {
+    stop.abort();
+    running = watches.run(stop.signal);
+    await running;
+    await watches.synced();
+    expect(watches.hasSynced).to.equal(false);
+  });
+
   it('show how old each part of the cache is', async () => {
     await synced();
     world.freeze(42_000);

@@ -235,6 +235,52 @@ describe('an API client', function suite() {
     }
   });
 
+  describe('that may not write', () => {
+    const asked = async (call: Call, may: () => boolean, exchange: Exchange = says(200)) => {
+      const world = new FakeWorld(exchange);
+      const client = new ApiClient({ world, qps: 1, burst: 1, mayWrite: (lane) => lane === 'lease' || may() });
+      return { world, client, outcome: client.call(call) };
+    };
+
+    it('sends no write, and says so; what it reads and its lease are its own business', async () => {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+        const { world, outcome } = await asked({ ...post, method }, () => false);
+        expect((await failure(world, outcome)).reason).to.equal('NotLeading');
+        expect(world.requests).to.have.length(0);
+      }
+      for (const call of [get, { ...post, lane: 'lease' as const }]) {
+        const { world, outcome } = await asked(call, () => false);
+        await settled(world, outcome);
+        expect(world.requests).to.have.length(1);
+      }
+    });
+
+    it('sends none that was to be sent while it still might, and had to wait for its turn', async () => {
+      let may = true;
+      const { world, client, outcome } = await asked(get, () => may);
+      await settled(world, outcome);
+      const late = client.call(post).catch((error: unknown) => error);
+      may = false;
+      await world.advance(1_000);
+      expect(await late).to.have.property('reason', 'NotLeading');
+      expect(world.requests).to.have.length(1);
+    });
+
+    it('sends none once more that was sent while it still might', async () => {
+      let may = true;
+      const { world, outcome } = await asked(
+        post,
+        () => may,
+        () => {
+          may = false;
+          return refused();
+        },
+      );
+      expect((await failure(world, outcome)).reason).to.equal('NotLeading');
+      expect(world.requests).to.have.length(1);
+    });
+  });
+
   it('waits as long as Retry-After says', async () => {
     const { world, client } = build(inTurn(says(429, {}, { 'retry-after': '7' }), says(200)));
     const call = client.call(post);

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { freePort } from '../../hack/control-plane/free-port.ts';
+import { until } from '../../hack/control-plane/until.ts';
+import { loopbackCertificate } from '../../hack/moco/certificate.ts';
+
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const deadlineMilliseconds = 60_000;
+
+interface Probe {
+  readonly status: number;
+  readonly lines: readonly string[];
+}
+
+describe('the program on its way up and down', function () {
+  this.timeout(deadlineMilliseconds);
+  let api: Server;
+  let directory: string;
+  let healthPort: number;
+  let child: ChildProcess;
+  let exited: Promise<number | null>;
+  /** What the API server says to `/version`, and to everything else. */
+  let version: (response: ServerResponse) => void;
+  let others: (response: ServerResponse, url: URL) => void;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-probes-'));
+    api = createServer((request, response) => {
+      const url = new URL(request.url ?? '/', 'http://api');
+      if (url.pathname === '/version') version(response);
+      else others(response, url);
+    });
+    await new Promise<void>((resolve) => {
+      api.listen(0, '127.0.0.1', resolve);
+    });
+    version = (response) => json(response, 200, { gitVersion: 'v1.35.4' });
+    others = (response) => json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' });
+  });
+
+  afterEach(async () => {
+    child.kill('SIGKILL');
+    await exited;
+    api.closeAllConnections();
+    await new Promise((resolve) => {
+      api.close(resolve);
+    });
+    await rm(directory, { recursive: true });
+  });
+
+  async function start(...flags: readonly string[]): Promise<void> {
+    const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+    const kubeconfig = join(directory, 'kubeconfig');
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        'current-context': 'it',
+        clusters: [{ name: 'it', cluster: { server, 'insecure-skip-tls-verify': true } }],
+        users: [{ name: 'it', user: { token: 't' } }],
+        contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+      }),
+    );
+    const { certificate, key } = await loopbackCertificate();
+    await writeFile(join(directory, 'tls.crt'), certificate);
+    await writeFile(join(directory, 'tls.key'), key);
+    healthPort = await freePort();
+    child = spawn(
+      process.execPath,
+      [
+        program,
+        `--kubeconfig=${kubeconfig}`,
+        `--health-probe-bind-address=127.0.0.1:${healthPort}`,
+        '--webhook-bind-address=127.0.0.1:0',
+        `--cert-dir=${directory}`,
+        '--metrics-bind-address=0',
+        ...flags,
+      ],
+      { stdio: 'ignore' },
+    );
+    exited = new Promise((resolve) => {
+      child.once('exit', resolve);
+    });
+  }
+
+  async function probe(endpoint: 'healthz' | 'readyz'): Promise<Probe> {
+    const response = await fetch(`http://127.0.0.1:${healthPort}/${endpoint}?verbose`);
+    return { status: response.status, lines: (await response.text()).trimEnd().split('\n') };
+  }
+
+  async function probed(endpoint: 'healthz' | 'readyz', line: string): Promise<Probe> {
+    return until(
+      async () => {
+        const answer = await probe(endpoint).catch(() => undefined);
+        return answer?.lines.includes(line) ? answer : undefined;
+      },
+      deadlineMilliseconds,
+      () => `Expected /${endpoint} to say "${line}", it never did`,
+    );
+  }
+
+  it('is alive and not ready while the API server has not even answered', async () => {
+    version = () => {};
+    await start();
+    expect(await probed('healthz', '[+]eventLoop ok')).to.have.property('status', 200);
+    expect(await probe('readyz')).to.deep.equal({
+      status: 500,
+      lines: [
+        '[-]certificate failed: the webhook has not loaded its certificate yet',
+        '[-]caches failed: not every kind has been listed yet',
+        'readyz check failed',
+      ],
+    });
+  });
+
+  it('is not ready as long as it may not list everything, and ends with 0 when asked to even then', async () => {
+    await start();
+    const { status, lines } = await probed('readyz', '[+]certificate ok');
+    expect(status).to.equal(500);
+    expect(lines).to.include('[-]caches failed: not every kind has been listed yet');
+    child.kill('SIGTERM');
+    expect(await exited).to.equal(0);
+  });
+
+  it('asks for the lease only once it is ready, and is ready without it', async () => {
+    const asked: string[] = [];
+    let forbidden = true;
+    others = (response, { pathname, searchParams }) => {
+      asked.push(pathname.split('/').at(-1) ?? '');
+      if (pathname.includes('/leases')) json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden' });
+      else if (searchParams.has('watch')) response.writeHead(200).flushHeaders();
+      else if (forbidden) json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden' });
+      else json(response, 200, { kind: listKind(pathname), metadata: { resourceVersion: '1' }, items: [] });
+    };
+    await start('--leader-elect', '--leader-election-namespace=default');
+    await probed('readyz', '[+]certificate ok');
+    await until(
+      () => (asked.length >= 3 ? true : undefined),
+      deadlineMilliseconds,
+      () => 'Expected several lists',
+    );
+    expect(asked).not.to.include('moco-rollout');
+    forbidden = false;
+    expect(await probed('readyz', '[+]caches ok')).to.have.property('status', 200);
+    await until(
+      () => (asked.includes('moco-rollout') ? true : undefined),
+      deadlineMilliseconds,
+      () => 'Expected the lease to be asked for',
+    );
+  });
+});
+
+const listKinds: Readonly<Record<string, string>> = {
+  mysqlclusters: 'MySQLClusterList',
+  mysqlrollouts: 'MySQLRolloutList',
+  mysqlrolloutpolicies: 'MySQLRolloutPolicyList',
+  statefulsets: 'StatefulSetList',
+  poddisruptionbudgets: 'PodDisruptionBudgetList',
+  cronjobs: 'CronJobList',
+  pods: 'PodList',
+};
+
+function listKind(path: string): string {
+  const plural = path.split('/').at(-1) ?? '';
+  return listKinds[plural] ?? `no list of ${plural}`;
+}
+
+function json(response: ServerResponse, code: number, body: unknown): void {
+  response.writeHead(code, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
