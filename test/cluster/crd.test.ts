@@ -1,12 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { MySQLRollout, RolloutStatus } from '../../src/controller/rollout-resource.ts';
+import type { MySQLRollout, RolloutSpec, RolloutStatus } from '../../src/controller/rollout-resource.ts';
 import { readOne } from '../config/manifests.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
 const testDeadlineMilliseconds = 30_000;
 const at = '2026-01-02T03:04:05Z';
+const ofOneCluster: readonly string[] = ['approvedRevision', 'heldMembers', 'overrides'];
+
+const held = (ordinal: number) => ({ ordinal, reason: 'a debugger is attached' });
+const override = (rule: string, until = at) => ({ rule, until, reason: 'the backup of tonight may be lost' });
 
 describe('the API server and MySQLRollout', function () {
   this.timeout(testDeadlineMilliseconds);
@@ -17,17 +21,30 @@ describe('the API server and MySQLRollout', function () {
     namespace = await freshNamespace(controlPlane(), 'crd');
   });
 
-  it('finds nothing in the schema that isn’t structural', async () => {
-    const definition = JSON.parse(await kubectl('get', 'crd', 'mysqlrollouts.moco-rollout.io', '-o', 'json'));
-    const conditions = definition.status.conditions as { type: string; status: string }[];
-    const holding = conditions.filter(({ status }) => status === 'True').map(({ type }) => type);
-    expect(holding).to.have.members(['NamesAccepted', 'Established']);
-  });
+  for (const plural of ['mysqlrollouts', 'mysqlrolloutpolicies']) {
+    it(`finds nothing in the schema of ${plural} that isn’t structural`, async () => {
+      const definition = JSON.parse(await kubectl('get', 'crd', `${plural}.moco-rollout.io`, '-o', 'json'));
+      const conditions = definition.status.conditions as { type: string; status: string }[];
+      const holding = conditions.filter(({ status }) => status === 'True').map(({ type }) => type);
+      expect(holding).to.have.members(['NamesAccepted', 'Established']);
+    });
+  }
 
-  it('take one without a spec, as the controller makes it, and the sample', async () => {
+  it('take one without a spec, as the controller makes it, and the samples', async () => {
     expect(await create(rollout('bare'))).to.contain('bare created');
     const sample = await readOne('MySQLRollout', 'samples');
     expect(await create({ ...rollout(sample.metadata.name), spec: sample['spec'] })).to.contain('test created');
+    const policySample = await readOne('MySQLRolloutPolicy', 'samples');
+    expect(await tryOut(policy(policySample['spec'] as object))).to.contain('created');
+  });
+
+  it('know a policy by its short name, in no namespace, and show its columns', async () => {
+    await create(policy({ weight: 7, strategy: 'Partition', paused: true }));
+    const shown = await controlPlane().kubectl('get', 'mrop', 'some');
+    await kubectl('delete', 'mrop', 'some');
+    const [head, row] = shown.split('\n').map((line) => line.trim().split(/\s+/));
+    expect(head).to.deep.equal(['NAME', 'WEIGHT', 'STRATEGY', 'PAUSED', 'AGE']);
+    expect(row?.slice(0, -1)).to.deep.equal(['some', '7', 'Partition', 'true']);
   });
 
   it('know it by its short name and show its columns', async () => {
@@ -36,30 +53,152 @@ describe('the API server and MySQLRollout', function () {
     expect(shown.split('\n')[0]?.trim().split(/\s+/)).to.deep.equal([
       'NAME',
       'PHASE',
+      'STRATEGY',
       'UPDATED',
       'REPLICAS',
+      'PARTICIPATING',
+      'PRIMARY',
       'HOLD',
+      'SINCE',
       'AGE',
     ]);
   });
 
   it('explain every field', async () => {
     expect(await kubectl('explain', 'mysqlrollout.spec.partition')).to.contain('keep their revision');
+    expect(await kubectl('explain', 'mysqlrollout.spec.overrides.until')).to.contain('on again');
+    expect(await kubectl('explain', 'mysqlrolloutpolicy.spec.selector')).to.contain('admission policies');
   });
 
-  const refusedSpecs: Readonly<Record<string, readonly [spec: object, reason: RegExp]>> = {
+  const taken: Readonly<Record<keyof RolloutSpec, readonly unknown[]>> = {
+    strategy: ['OnDelete', 'Partition'],
+    paused: [true, false],
+    repairWhilePaused: [true, false],
+    maxUnavailable: [1, 1000, '1%', '9%', '10%', '99%', '100%'],
+    partition: [0, 2 ** 31 - 1],
+    minReadySeconds: [0, 3600],
+    progressDeadlineSeconds: [1, 86_400],
+    switchoverTimeoutSeconds: [1, 3600],
+    failoverGraceSeconds: [60, 3600],
+    primaryUpdatePolicy: ['Automatic', 'Manual'],
+    approvedRevision: ['moco-test-7966559688'],
+    heldMembers: [[], [held(0), held(999)]],
+    overrides: [[], [override('BackupRunning'), override('RevisionFlapping', '2026-01-02T03:04:05.678+09:00')]],
+  };
+  for (const [field, values] of Object.entries(taken)) {
+    it(`take each ${field} that there is a meaning for`, async () => {
+      for (const value of values)
+        expect(await tryOut({ ...rollout('taken'), spec: { [field]: value } })).to.be.a('string');
+      if (ofOneCluster.includes(field)) return;
+      for (const value of values) expect(await tryOut(policy({ [field]: value }))).to.be.a('string');
+    });
+  }
+
+  const refused: Readonly<Record<string, readonly [spec: object, reason: RegExp]>> = {
+    'a strategy that there is not': [{ strategy: 'RollingUpdate' }, /spec\.strategy: Unsupported value/],
     'a partition below zero': [{ partition: -1 }, /spec\.partition.*greater than or equal to 0/],
     'a partition that is no number': [{ partition: '1' }, /spec\.partition.*must be of type integer/],
     'a partition beyond 32 bits': [{ partition: 2 ** 31 }, /spec\.partition/],
     'minReadySeconds above an hour': [{ minReadySeconds: 3601 }, /spec\.minReadySeconds.*less than or equal to 3600/],
     'paused as a text': [{ paused: 'yes' }, /spec\.paused.*must be of type boolean/],
+    'repairWhilePaused as a number': [{ repairWhilePaused: 1 }, /spec\.repairWhilePaused.*must be of type boolean/],
+    'no member that may be away': [{ maxUnavailable: 0 }, /spec\.maxUnavailable.*from 1 to 1000/],
+    'no per cent that may be away': [{ maxUnavailable: '0%' }, /spec\.maxUnavailable.*from 1 to 1000/],
+    'more than all of them': [{ maxUnavailable: '101%' }, /spec\.maxUnavailable.*"100%"/],
+    'a number as a text': [{ maxUnavailable: '2' }, /spec\.maxUnavailable.*from 1 to 1000/],
+    'half a member': [{ maxUnavailable: 1.5 }, /spec\.maxUnavailable/],
+    'no time to make progress': [{ progressDeadlineSeconds: 0 }, /spec\.progressDeadlineSeconds.*equal to 1/],
+    'no time for a switchover': [{ switchoverTimeoutSeconds: 0 }, /spec\.switchoverTimeoutSeconds.*equal to 1/],
+    'less time for a failover than MOCO needs': [
+      { failoverGraceSeconds: 59 },
+      /spec\.failoverGraceSeconds.*greater than or equal to 60/,
+    ],
+    'another way with the primary': [{ primaryUpdatePolicy: 'Never' }, /spec\.primaryUpdatePolicy: Unsupported value/],
+    'a deadline that comes before a member may count as ready': [
+      { minReadySeconds: 10, progressDeadlineSeconds: 10 },
+      /progressDeadlineSeconds must be more than minReadySeconds/,
+    ],
     'a field that there is not': [{ pause: true }, /unknown field "spec\.pause"/],
   };
-  for (const [what, [spec, reason]] of Object.entries(refusedSpecs)) {
+  for (const [what, [spec, reason]] of Object.entries(refused)) {
     it(`refuse ${what}`, async () => {
-      expect(await problem(create({ ...rollout('refused'), spec }))).to.match(reason);
+      expect(await problem(tryOut({ ...rollout('refused'), spec }))).to.match(reason);
+      expect(await problem(tryOut(policy(spec)))).to.match(reason);
     });
   }
+
+  const refusedOfOne: Readonly<Record<string, readonly [spec: object, reason: RegExp]>> = {
+    'an approval of nothing': [{ approvedRevision: '' }, /spec\.approvedRevision.*at least 1/],
+    'a held member without a reason': [{ heldMembers: [{ ordinal: 1 }] }, /heldMembers\[0\]\.reason: Required/],
+    'a held member with an empty reason': [{ heldMembers: [{ ordinal: 1, reason: '' }] }, /reason.*at least 1/],
+    'a held member that there can’t be': [{ heldMembers: [held(-1)] }, /heldMembers\[0\]\.ordinal/],
+    'a member that is held twice': [{ heldMembers: [held(1), held(1)] }, /heldMembers\[1\]: Duplicate value/],
+    'an override of a rule that guards the data': [
+      { overrides: [override('NotEnoughAcknowledging')] },
+      /overrides\[0\]\.rule: Unsupported value/,
+    ],
+    'an override without an end': [
+      { overrides: [{ rule: 'BackupRunning', reason: 'tonight' }] },
+      /overrides\[0\]\.until: Required/,
+    ],
+    'an override until a moment that is none': [
+      { overrides: [override('BackupRunning', 'tomorrow')] },
+      /overrides\[0\]\.until.*date-time/,
+    ],
+    'an override without a reason': [{ overrides: [{ rule: 'BackupRunning', until: at }] }, /reason: Required/],
+    'two overrides of one rule': [
+      { overrides: [override('BackupRunning'), override('BackupRunning')] },
+      /overrides\[1\]: Duplicate value/,
+    ],
+  };
+  for (const [what, [spec, reason]] of Object.entries(refusedOfOne)) {
+    it(`refuse ${what}`, async () => {
+      expect(await problem(tryOut({ ...rollout('refused'), spec }))).to.match(reason);
+    });
+  }
+
+  const refusedOfMany: Readonly<Record<string, readonly [spec: object, reason: RegExp]>> = {
+    'a policy that approves': [{ approvedRevision: 'a' }, /unknown field "spec\.approvedRevision"/],
+    'a policy that holds members': [{ heldMembers: [held(1)] }, /unknown field "spec\.heldMembers"/],
+    'a policy that overrides': [{ overrides: [override('BackupRunning')] }, /unknown field "spec\.overrides"/],
+    'a weight beyond 32 bits': [{ weight: 2 ** 31 }, /spec\.weight/],
+    'a weight as a text': [{ weight: 'heavy' }, /spec\.weight.*must be of type integer/],
+    'a label that is no text': [
+      { selector: { matchLabels: { tier: 1 } } },
+      /matchLabels\.tier.*must be of type string/,
+    ],
+    'an operator that there is not': [
+      { namespaceSelector: { matchExpressions: [{ key: 'tier', operator: 'Like', values: ['d'] }] } },
+      /matchExpressions\[0\]\.operator: Unsupported value/,
+    ],
+    'In without a value': [
+      { selector: { matchExpressions: [{ key: 'tier', operator: 'In' }] } },
+      /In and NotIn need at least one value/,
+    ],
+    'Exists with a value': [
+      { selector: { matchExpressions: [{ key: 'tier', operator: 'Exists', values: ['db'] }] } },
+      /Exists and DoesNotExist take none/,
+    ],
+  };
+  for (const [what, [spec, reason]] of Object.entries(refusedOfMany)) {
+    it(`refuse ${what}`, async () => {
+      expect(await problem(tryOut(policy(spec)))).to.match(reason);
+    });
+  }
+
+  it('take selectors of every operator, and weights of either sign', async () => {
+    const matchExpressions = [
+      { key: 'tier', operator: 'In', values: ['db'] },
+      { key: 'tier', operator: 'NotIn', values: ['web'] },
+      { key: 'team', operator: 'Exists' },
+      { key: 'example.com/scratch', operator: 'DoesNotExist', values: [] },
+    ];
+    const selector = { matchLabels: { app: 'mysql' }, matchExpressions };
+    for (const weight of [-(2 ** 31), 0, 2 ** 31 - 1]) {
+      expect(await tryOut(policy({ weight, selector, namespaceSelector: selector }))).to.contain('created');
+    }
+    expect(await tryOut(policy({ selector: {}, namespaceSelector: {} }))).to.contain('created');
+  });
 
   it('keep every field of a status as it was written', async () => {
     await create(rollout('whole'));
@@ -85,6 +224,9 @@ describe('the API server and MySQLRollout', function () {
       /reason: Required/,
     ],
     'two conditions of one type': [{ conditions: [condition('Stalled'), condition('Stalled')] }, /Duplicate value/],
+    'a value in force without its source': [{ effectivePolicy: { paused: { value: 'true' } } }, /source: Required/],
+    'a cluster handed back at no generation': [{ handedBack: { at } }, /handedBack\.generation: Required/],
+    'more history than it keeps': [{ history: Array.from({ length: 11 }, () => ({ revision: 'r' })) }, /at most 10/],
     'a time that is none': [{ hold: { rule: 'Paused', since: 'now' } }, /status\.hold\.since/],
   };
   for (const [what, [status, reason]] of Object.entries(refusedStatuses)) {
@@ -123,6 +265,11 @@ describe('the API server and MySQLRollout', function () {
     return kubectl('create', '--validate=strict', '-f', await fileOf(object));
   }
 
+  /** Everything that a creation does but the object. */
+  async function tryOut(object: object): Promise<string> {
+    return kubectl('create', '--dry-run=server', '--validate=strict', '-f', await fileOf(object));
+  }
+
   async function read(name: string): Promise<MySQLRollout> {
     return JSON.parse(await kubectl('get', 'mro', name, '-o', 'json'));
   }
@@ -142,6 +289,15 @@ describe('the API server and MySQLRollout', function () {
 
 function rollout(name: string): object {
   return { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', metadata: { name } };
+}
+
+function policy(spec: object): object {
+  return {
+    apiVersion: 'moco-rollout.io/v1alpha1',
+    kind: 'MySQLRolloutPolicy',
+    metadata: { name: 'some' },
+    spec,
+  };
 }
 
 function condition(type: string) {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { type Manifest, readOne } from './manifests.ts';
+import type { HoldRule } from '../../src/core/decision.ts';
+import { overridable } from '../../src/core/overrides.ts';
+import { type Manifest, readManifests } from './manifests.ts';
 
 interface Schema {
   readonly type: string;
@@ -13,7 +15,7 @@ interface Schema {
 
 interface Version {
   readonly name: string;
-  readonly subresources: unknown;
+  readonly subresources?: unknown;
   readonly additionalPrinterColumns: readonly {
     readonly name: string;
     readonly jsonPath: string;
@@ -22,72 +24,128 @@ interface Version {
   readonly schema: { readonly openAPIV3Schema: Schema };
 }
 
-describe('the CRD of MySQLRollout', () => {
-  let definition: Manifest;
-  let version: Version;
-  let schema: Schema;
+const common = [
+  'strategy',
+  'paused',
+  'repairWhilePaused',
+  'maxUnavailable',
+  'partition',
+  'minReadySeconds',
+  'progressDeadlineSeconds',
+  'switchoverTimeoutSeconds',
+  'failoverGraceSeconds',
+  'primaryUpdatePolicy',
+];
+
+const definitions = {
+  MySQLRollout: {
+    scope: 'Namespaced',
+    names: { plural: 'mysqlrollouts', singular: 'mysqlrollout', shortNames: ['mro'] },
+    subresources: { status: {} },
+    fields: [...common, 'approvedRevision', 'heldMembers', 'overrides'],
+    columns: ['Phase', 'Strategy', 'Updated', 'Replicas', 'Participating', 'Primary', 'Hold', 'Since', 'Age'],
+  },
+  MySQLRolloutPolicy: {
+    scope: 'Cluster',
+    names: { plural: 'mysqlrolloutpolicies', singular: 'mysqlrolloutpolicy', shortNames: ['mrop'] },
+    subresources: undefined,
+    fields: ['namespaceSelector', 'selector', 'weight', ...common],
+    columns: ['Weight', 'Strategy', 'Paused', 'Age'],
+  },
+} as const;
+
+for (const [kind, { scope, names, subresources, fields, columns }] of Object.entries(definitions)) {
+  describe(`the CRD of ${kind}`, () => {
+    let definition: Manifest;
+    let version: Version;
+    let schema: Schema;
+
+    before(async () => {
+      definition = await definitionOf(names.plural);
+      version = versionOf(definition);
+      schema = version.schema.openAPIV3Schema;
+    });
+
+    it('has the names that people type', () => {
+      expect(definition['spec']).to.deep.include({
+        group: 'moco-rollout.io',
+        scope,
+        names: { kind, listKind: `${kind}List`, ...names },
+      });
+      expect(version.name).to.equal('v1alpha1');
+      expect(version.subresources).to.deep.equal(subresources);
+    });
+
+    it('describes every field in a sentence', () => {
+      // The API server describes metadata itself and refuses a description from us.
+      const described = fieldsOf(schema).filter(({ path }) => path !== '.metadata');
+      const undescribed = described.filter(({ field }) => !field.description?.trim().endsWith('.'));
+      expect(undescribed.map(({ path }) => path)).to.deep.equal([]);
+    });
+
+    it('has no defaults: what is left out follows from elsewhere', () => {
+      const defaulted = fieldsOf(schema).filter(({ field }) => 'default' in field);
+      expect(defaulted.map(({ path }) => path)).to.deep.equal([]);
+    });
+
+    it('bounds every number, list, map and text', () => {
+      const unbounded = fieldsOf(schema).filter(({ path, field }) => {
+        if (path === '.apiVersion' || path === '.kind') return false;
+        if (field.type === 'array') return !('maxItems' in field);
+        if (field.type === 'integer') return !('minimum' in field) || !('format' in field);
+        if (field.type === 'number') return !('minimum' in field);
+        if (field.type === 'string') return !['maxLength', 'enum', 'format'].some((bound) => bound in field);
+        return field.additionalProperties !== undefined && !('maxProperties' in field);
+      });
+      expect(unbounded.map(({ path }) => path)).to.deep.equal([]);
+    });
+
+    it('has every field of its spec', () => {
+      expect(Object.keys(specOf(schema))).to.deep.equal(fields);
+    });
+
+    it('shows columns for people, each of a field that exists', () => {
+      const shown = version.additionalPrinterColumns.filter(({ priority }) => priority === undefined);
+      expect(shown.map(({ name }) => name)).to.deep.equal(columns);
+      const paths = new Set([...fieldsOf(schema).map(({ path }) => path), '.metadata.creationTimestamp']);
+      for (const { jsonPath } of version.additionalPrinterColumns) expect([...paths]).to.include(jsonPath);
+    });
+  });
+}
+
+describe('what can be wished for', () => {
+  let rollout: Readonly<Record<string, Schema>>;
 
   before(async () => {
-    definition = await readOne('CustomResourceDefinition', 'crd');
-    [version] = (definition['spec'] as { versions: [Version] }).versions;
-    schema = version.schema.openAPIV3Schema;
+    rollout = specOf(versionOf(await definitionOf('mysqlrollouts')).schema.openAPIV3Schema);
   });
 
-  it('has the names that people type', () => {
-    expect(definition.metadata.name).to.equal('mysqlrollouts.moco-rollout.io');
-    expect(definition['spec']).to.deep.include({
-      group: 'moco-rollout.io',
-      scope: 'Namespaced',
-      names: {
-        kind: 'MySQLRollout',
-        listKind: 'MySQLRolloutList',
-        plural: 'mysqlrollouts',
-        singular: 'mysqlrollout',
-        shortNames: ['mro'],
-      },
-    });
-    expect(version).to.deep.include({ name: 'v1alpha1', subresources: { status: {} } });
+  it('is the same for one cluster and for many', async () => {
+    const policy = specOf(versionOf(await definitionOf('mysqlrolloutpolicies')).schema.openAPIV3Schema);
+    for (const field of common) expect(policy[field], field).to.deep.equal(rollout[field]);
   });
 
-  it('describes every field in a sentence', () => {
-    // The API server describes metadata itself and refuses a description from us.
-    const fields = fieldsOf(schema).filter(({ path }) => path !== '.metadata');
-    const undescribed = fields.filter(({ field }) => !field.description?.trim().endsWith('.'));
-    expect(undescribed.map(({ path }) => path)).to.deep.equal([]);
-  });
-
-  it('has no defaults: what is left out follows the flags', () => {
-    const defaulted = fieldsOf(schema).filter(({ field }) => 'default' in field);
-    expect(defaulted.map(({ path }) => path)).to.deep.equal([]);
-  });
-
-  it('bounds every number in the spec and every list and text in the status', () => {
-    const unbounded = fieldsOf(schema).filter(({ path, field }) => {
-      if (path === '.apiVersion' || path === '.kind') return false;
-      if (field.type === 'array') return !('maxItems' in field);
-      if (field.type === 'integer') return !('minimum' in field) || !('format' in field);
-      if (field.type === 'string') return !['maxLength', 'enum', 'format'].some((bound) => bound in field);
-      return field.additionalProperties !== undefined && !('maxProperties' in field);
-    });
-    expect(unbounded.map(({ path }) => path)).to.deep.equal([]);
-  });
-
-  it('has spec fields for what is built, and nothing else yet', () => {
-    expect(Object.keys(schema.properties?.['spec']?.properties ?? {})).to.deep.equal([
-      'paused',
-      'partition',
-      'minReadySeconds',
-    ]);
-  });
-
-  it('shows columns for people, each of a field that exists', () => {
-    const columns = version.additionalPrinterColumns;
-    const shown = columns.filter(({ priority }) => priority === undefined).map(({ name }) => name);
-    expect(shown).to.deep.equal(['Phase', 'Updated', 'Replicas', 'Hold', 'Age']);
-    const paths = new Set([...fieldsOf(schema).map(({ path }) => path), '.metadata.creationTimestamp']);
-    for (const { jsonPath } of columns) expect([...paths]).to.include(jsonPath);
+  it('names the rules that may be overridden, all of them and no other', () => {
+    const named = rollout['overrides']?.items?.properties?.['rule']?.['enum'];
+    expect(named).to.have.members(Object.keys(overridable).filter((rule) => overridable[rule as HoldRule]));
   });
 });
+
+async function definitionOf(plural: string): Promise<Manifest> {
+  const name = `${plural}.moco-rollout.io`;
+  const found = (await readManifests('crd')).find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`Expected a CustomResourceDefinition ${name}, got none`);
+  return found;
+}
+
+function versionOf(definition: Manifest): Version {
+  const [version] = (definition['spec'] as { versions: [Version] }).versions;
+  return version;
+}
+
+function specOf(schema: Schema): Readonly<Record<string, Schema>> {
+  return schema.properties?.['spec']?.properties ?? {};
+}
 
 function fieldsOf(schema: Schema, path = ''): readonly { readonly path: string; readonly field: Schema }[] {
   const children: readonly (readonly [string, Schema])[] = [
