@@ -115,6 +115,8 @@ export function stepSentence({ step, pods }: Pick<LastStep, 'step' | 'pods'>): s
       return `took the demotion of ${names} back`;
     case 'setStrategy':
       return 'set the update strategy of the StatefulSet to OnDelete';
+    case 'handBack':
+      return 'gave the StatefulSet back to rolling updates by partition';
     case 'setPartition':
       return names === '' ? 'lowered the partition' : `lowered the partition below ${names}`;
     case 'promoteRevision':

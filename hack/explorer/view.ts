@@ -182,6 +182,10 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     createFailure: null,
     handedBack: false,
     fleetQueue: null,
+    fleetInterval: null,
+    webhookProblem: null,
+    promotion: null,
+    handBackRefusal: null,
     ownWritePending: null,
   };
 }

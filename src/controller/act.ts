@@ -11,6 +11,7 @@ import {
 import type { ClusterObjects } from '../moco/records.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-api.ts';
 import type { StepResult } from './cluster-state.ts';
+import { giveBack } from './give-back.ts';
 import type { OwnWrite } from './own-writes.ts';
 
 /** In `details.causes` of a refused eviction (policy/v1). */
@@ -73,6 +74,12 @@ export async function act(
         const annotations = { [demoteAnnotation]: null, [demotedForAnnotation]: null };
         const version = await api.annotatePod(namespace, target, annotations, signal);
         return seen(`end of the demotion of ${target.name}`, target.uid, version);
+      });
+    case 'handBack':
+      if (statefulSet === null) throw new Error('expected a StatefulSet to give back, got none');
+      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        const after = await giveBack(statefulSet, api, signal);
+        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
       });
     case 'setPartition':
     case 'setStrategy':

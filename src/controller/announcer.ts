@@ -22,6 +22,7 @@ const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
   demote: 'Demoted',
   undemote: 'DemotionTakenBack',
   setStrategy: 'StrategySet',
+  handBack: 'HandedBack',
   setPartition: 'PartitionUpdate',
   promoteRevision: 'RevisionPromoted',
 };

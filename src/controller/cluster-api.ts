@@ -192,16 +192,18 @@ export class ClusterApi {
     return pod.metadata.resourceVersion;
   }
 
-  /** Resolves to the StatefulSet as the patch and every webhook have left it. */
+  /** Resolves to the StatefulSet as the patch and every webhook have left it, or with `dryRun` would leave it. */
   async patchStatefulSet(
     { namespace, name, uid, resourceVersion }: StatefulSetRecord,
     patch: StatefulSetPatch,
     signal: AbortSignal,
+    dryRun = false,
   ): Promise<StatefulSetRecord | null> {
     const { labels, spec, status } = patch;
     const raw = await this.#client.call<Json>({
       method: 'PATCH',
       path: path(statefulSets, status ? { namespace, name, subresource: 'status' } : { namespace, name }),
+      ...(dryRun && { query: { dryRun: 'All' } }),
       contentType: mergePatch,
       body: {
         metadata: { uid, resourceVersion, ...(labels && { labels }) },

@@ -46,6 +46,10 @@ export function gather(
       createFailure: null,
       handedBack: false,
       fleetQueue: null,
+      fleetInterval: null,
+      webhookProblem: null,
+      promotion: null,
+      handBackRefusal: null,
       policyProblem: problem,
       ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),
     };

@@ -2,7 +2,6 @@ import type { HoldRule } from './decision.ts';
 
 /** Waits that somebody has asked for: neither a lack of progress nor a failure. */
 const askedFor: ReadonlySet<HoldRule> = new Set([
-  'FeatureGateOff',
   'HandedBack',
   'ReconciliationStopped',
   'ClusteringStopped',
@@ -10,6 +9,7 @@ const askedFor: ReadonlySet<HoldRule> = new Set([
   'ForcedRollingUpdate',
   'Paused',
   'AwaitingFleetSlot',
+  'AwaitingFleetInterval',
   'AwaitingApproval',
   'PrimaryWaitsForHeld',
   'PartitionReached',

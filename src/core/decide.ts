@@ -1,11 +1,15 @@
 import { isAskedFor } from './asked-for.ts';
+import { awaitMoco } from './await-moco.ts';
 import type { Decision, Hold } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isProven } from './failing-revision.ts';
+import { firstStart } from './first-start.ts';
 import { updatedMemberOwes } from './gates.ts';
+import { handBack } from './hand-back.ts';
 import {
   holdEverything,
   holdEverythingButRepairs,
+  holdEverythingOfMoco,
   holdUnfinished,
   holdUntouchable,
   snapshotImpossible,
@@ -31,6 +35,7 @@ type Rule = (situation: Situation) => Outcome | null;
 const onDelete: readonly Rule[] = [
   (situation) => held(holdUntouchable(situation)),
   takeBackDemotion, // a demotion of ours never outlives its reason, whatever else holds
+  handBack, // the user took the cluster back
   withItsStep, // everything stands still
   revisionFails, // a failed update halts
   membersDown, // they do no work: all at once
@@ -52,14 +57,35 @@ const onDelete: readonly Rule[] = [
 const partition: readonly Rule[] = [
   (situation) => held(holdUntouchable(situation)),
   takeBackDemotion,
+  handBack, // it was at OnDelete before
   withItsStep,
   revisionFails,
+  firstStart,
   (situation) => held(holdEverythingButRepairs(situation)),
   fleetHold,
   lowerPartition,
   nothingDue,
   stillAtWork,
 ];
+
+/** MOCO lowers the partition: nothing is done but to give back what this program still has. */
+const observe: readonly Rule[] = [
+  (situation) => held(holdUntouchable(situation)),
+  takeBackDemotion,
+  handBack,
+  (situation) => held(holdEverythingOfMoco(situation)),
+  (situation) => held(failingRevision(situation)),
+  (situation) => held(holdUnfinished(situation)),
+  awaitMoco,
+  nothingDue,
+  stillAtWork,
+];
+
+const procedures: Readonly<Record<RolloutPolicy['mode'], readonly Rule[]>> = {
+  OnDelete: onDelete,
+  Partition: partition,
+  Observe: observe,
+};
 
 /**
  * The one step that may be taken now, or the reason why none is, and what becomes of every member. Pure: the same
@@ -82,8 +108,7 @@ export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decisi
 }
 
 function firstOutcome(situation: Situation): Outcome | null {
-  const procedure = situation.policy.mode === 'Partition' ? partition : onDelete;
-  for (const rule of procedure) {
+  for (const rule of procedures[situation.policy.mode]) {
     const outcome = rule(situation);
     if (outcome !== null) return outcome;
   }
@@ -100,11 +125,14 @@ function withItsStep(situation: Situation): Outcome | null {
 }
 
 /** Members that are down need no slot, and what has begun keeps it. */
-function fleetHold({ snapshot, overridden }: Situation): Outcome | null {
-  const { fleetQueue } = snapshot;
-  return fleetQueue === null || overridden.has('AwaitingFleetSlot')
-    ? null
-    : wait({ rule: 'AwaitingFleetSlot', ...fleetQueue });
+function fleetHold({ snapshot, overridden, deadlines }: Situation): Outcome | null {
+  const { fleetQueue, fleetInterval } = snapshot;
+  if (fleetQueue !== null && !overridden.has('AwaitingFleetSlot')) {
+    return wait({ rule: 'AwaitingFleetSlot', ...fleetQueue });
+  }
+  if (fleetInterval === null || overridden.has('AwaitingFleetInterval')) return null;
+  const { flag, seconds, sinceSeconds } = fleetInterval;
+  return deadlines.reached(sinceSeconds, seconds) ? null : wait({ rule: 'AwaitingFleetInterval', flag, seconds });
 }
 
 function isStuck({ snapshot, policy, deadlines }: Situation, stale: number, hold: Hold | null): boolean {

@@ -1,4 +1,5 @@
 import type { Evidence, MemberState } from './member.ts';
+import type { WebhookProblem } from './snapshot.ts';
 
 /** A pod that a step is about, with what its preconditions need. */
 export interface Target {
@@ -23,7 +24,14 @@ export type StepRule =
   | 'AlreadyUpdated';
 
 /** Why a demotion of ours is taken back. */
-export type TakeBackReason = 'NoLongerPrimary' | 'NotDue' | 'OthersDue' | 'TimedOut' | 'MarkAlone' | HoldRule;
+export type TakeBackReason =
+  | 'NoLongerPrimary'
+  | 'NotDue'
+  | 'OthersDue'
+  | 'TimedOut'
+  | 'MarkAlone'
+  | 'StrategyChanged'
+  | HoldRule;
 
 /** The one thing that a pass does to a cluster. */
 export type Step =
@@ -44,6 +52,8 @@ export type Step =
       readonly demoted: boolean;
     }
   | { readonly kind: 'setStrategy' }
+  /** The label goes and rolling updates come back, with a partition that takes nobody. */
+  | { readonly kind: 'handBack' }
   | {
       readonly kind: 'setPartition';
       readonly rule: StepRule;
@@ -63,6 +73,7 @@ export const disruptive: Readonly<Record<StepKind, boolean>> = {
   demote: true,
   undemote: true,
   setStrategy: false,
+  handBack: false,
   setPartition: true,
   promoteRevision: false,
 };
@@ -84,13 +95,15 @@ export type Hold =
   | { readonly rule: 'StatefulSetDeleting' }
   | { readonly rule: 'StatefulSetNotObserved' }
   | { readonly rule: 'AwaitingOwnWrite'; readonly write: string }
-  | { readonly rule: 'FeatureGateOff' }
   | { readonly rule: 'HandedBack' }
   | { readonly rule: 'ReconciliationStopped' }
   | { readonly rule: 'ClusteringStopped' }
   | { readonly rule: 'Offline' }
   | { readonly rule: 'ForcedRollingUpdate' }
+  | { readonly rule: 'WebhookNotInForce'; readonly problem: WebhookProblem }
   | { readonly rule: 'StrategyNotOnDelete'; readonly labelled: boolean }
+  /** The hand-back would not come out with a partition that takes nobody. */
+  | { readonly rule: 'HandBackUnsafe'; readonly message: string }
   | { readonly rule: 'Paused' }
   | { readonly rule: 'RevisionFlapping'; readonly revisions: number }
   | { readonly rule: 'NotReconciled'; readonly generation: number; readonly succeeded: number | null }
@@ -112,6 +125,19 @@ export type Hold =
   | { readonly rule: 'AwaitingFailover'; readonly primary: number; readonly graceSeconds: number }
   | { readonly rule: 'AwaitingRecovery'; readonly member: number; readonly graceSeconds: number }
   | { readonly rule: 'AwaitingFleetSlot'; readonly place: number; readonly limit: number }
+  | { readonly rule: 'AwaitingFleetInterval'; readonly flag: string; readonly seconds: number }
+  | {
+      readonly rule: 'MemberDownOutOfTurn';
+      readonly member: number;
+      readonly pod: string;
+      /** The member whose turn it is. */
+      readonly next: number;
+      readonly revision: string;
+      /** The revision at which it would come up again. */
+      readonly current: string;
+    }
+  /** MOCO's partition controller is about to lower the partition, which takes the member unless it is updated. */
+  | { readonly rule: 'AwaitingMoco'; readonly partition: number; readonly member: number }
   | { readonly rule: 'MemberLeaving'; readonly member: number }
   | { readonly rule: 'MemberStuckTerminating'; readonly member: number; readonly graceSeconds: number }
   | {

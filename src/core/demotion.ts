@@ -30,6 +30,7 @@ function takeBackReason(situation: Situation, member: Member): TakeBackReason | 
     const finishing = hold === null && !timedOut && rolesNotSettled(situation) !== null;
     return finishing ? null : 'NoLongerPrimary';
   }
+  if (policy.mode !== 'OnDelete') return 'StrategyChanged';
   if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
   if (dueMembers(situation).length > 1) return 'OthersDue';
   const unwanted = hold ?? awaitingApproval(situation, member) ?? primaryWaitsForHeld(situation, member);

@@ -1,5 +1,6 @@
 import type { Decision, Hold, Step, TakeBackReason, Wait } from './decision.ts';
 import type { Evidence } from './member.ts';
+import type { WebhookProblem } from './snapshot.ts';
 
 /** How a member is called where the sentence is shown, such as `moco-test-2`. */
 export type MemberName = (ordinal: number) => string;
@@ -22,8 +23,6 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return 'Kubernetes has not yet looked at the newest StatefulSet';
     case 'AwaitingOwnWrite':
       return `waiting to see the effect of the last step (${hold.write})`;
-    case 'FeatureGateOff':
-      return 'the feature gate UpdateStrategyOnDelete is off';
     case 'HandedBack':
       return 'the cluster was handed back to MOCO';
     case 'ReconciliationStopped':
@@ -34,6 +33,10 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return 'the cluster is offline';
     case 'ForcedRollingUpdate':
       return "annotation force-rolling-update hands the update to the StatefulSet's own rolling update";
+    case 'WebhookNotInForce':
+      return explainWebhook(hold.problem);
+    case 'HandBackUnsafe':
+      return `giving the StatefulSet back would let Kubernetes take its pods: ${withoutFullStop(hold.message)}`;
     case 'StrategyNotOnDelete':
       return hold.labelled
         ? 'the StatefulSet carries the label and yet is not at OnDelete'
@@ -72,6 +75,12 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return `${name(hold.member)} runs without participating; it has ${hold.graceSeconds} s to recover`;
     case 'AwaitingFleetSlot':
       return `${hold.limit} clusters may be rolling at a time; this one is number ${hold.place} in the queue`;
+    case 'AwaitingFleetInterval':
+      return `at least ${hold.seconds} s are left between two disruptions in the whole fleet (${hold.flag})`;
+    case 'MemberDownOutOfTurn':
+      return `${name(hold.member)} is down, and partitions reach it only after ${name(hold.next)}; \`kubectl delete pod ${hold.pod}\` makes it try again at revision ${hold.current}${hold.current === hold.revision ? '' : ` instead of ${hold.revision}`}`;
+    case 'AwaitingMoco':
+      return `MOCO's partition controller lowers the partition to ${hold.partition}, which reaches ${name(hold.member)}`;
     case 'MemberLeaving':
       return `${name(hold.member)} is terminating`;
     case 'MemberStuckTerminating':
@@ -109,6 +118,19 @@ export function explainHold(hold: Hold, name: MemberName): string {
           ? [`${names(hold.held)} ${hold.held.length === 1 ? 'is' : 'are'} held at the revision before`]
           : []),
       ].join('; ');
+  }
+}
+
+function explainWebhook(problem: WebhookProblem): string {
+  switch (problem) {
+    case 'notRegistered':
+      return 'the webhook of moco-rollout is not registered: MOCO would set the StatefulSet back to RollingUpdate';
+    case 'wrongOrder':
+      return "the webhook configuration of moco-rollout runs before MOCO's, which then has the last word; its name has to sort after that of MOCO's";
+    case 'noCertificate':
+      return 'the webhook configuration of moco-rollout has no caBundle yet';
+    case 'wrongCertificate':
+      return "the caBundle in the webhook configuration of moco-rollout does not fit the webhook's certificate";
   }
 }
 
@@ -186,6 +208,8 @@ export function explainStep(step: Step): string {
       return step.demoted
         ? `taking the demotion of ${step.targets[0].name} back: ${takeBackReason(step.reason)}`
         : `removing the mark of a finished demotion from ${step.targets[0].name}`;
+    case 'handBack':
+      return 'giving the StatefulSet back to rolling updates by partition';
     case 'setStrategy':
       return 'setting the update strategy of the StatefulSet to OnDelete';
     case 'setPartition':
@@ -229,6 +253,8 @@ function takeBackReason(reason: TakeBackReason): string {
       return 'no switchover came within its time';
     case 'MarkAlone':
       return 'the annotation itself is gone';
+    case 'StrategyChanged':
+      return 'the update strategy is another one now';
     default:
       return `rule ${reason} holds`;
   }
@@ -247,7 +273,6 @@ export type Phase =
 
 export function phase(decision: Decision): Phase {
   switch (decision.hold?.rule) {
-    case 'FeatureGateOff':
     case 'HandedBack':
     case 'ForcedRollingUpdate':
       return 'Off';
@@ -260,6 +285,8 @@ export function phase(decision: Decision): Phase {
     case 'UpdateRevisionFailing':
     case 'SwitchoverFailing':
     case 'RevisionFlapping':
+    case 'MemberDownOutOfTurn':
+    case 'HandBackUnsafe':
       return 'Failing';
     case undefined:
       return decision.stale > 0 ? 'Progressing' : 'UpToDate';

@@ -22,7 +22,6 @@ const untouchable: readonly HoldRuleFunction[] = [
 
 /** No step but a take-back, and the one that a rule names itself. */
 const everything: readonly HoldRuleFunction[] = [
-  featureGateOff, // the cluster is updated by partitions, by somebody else
   policyUnknown, // never act on defaults when the user has said something else
   statefulSetDeleting, // being re-created: its revisions are about to start anew
   statefulSetNotObserved, // updateRevision may still belong to the template before
@@ -31,9 +30,18 @@ const everything: readonly HoldRuleFunction[] = [
   clusteringStopped, // nobody would switch over or fail over
   offline, // scaled to nothing on purpose
   forcedRollingUpdate, // the user asked for the StatefulSet's own rolling update
+  webhookNotInForce, // MOCO's next write would give the pods to somebody else
   strategyNotOnDelete, // somebody else is deleting pods
   paused,
   revisionFlapping, // two writers fight over the template
+];
+
+/** What MOCO's partition controller asks about before anything else; the user's wishes have no effect on it. */
+const everythingOfMoco: readonly HoldRuleFunction[] = [
+  statefulSetDeleting,
+  statefulSetNotObserved,
+  offline,
+  forcedRollingUpdate,
 ];
 
 /** The cluster is not what its MySQLCluster asks for. */
@@ -46,6 +54,7 @@ const unfinished: readonly HoldRuleFunction[] = [
 
 export const holdUntouchable = (situation: Situation): Hold | null => firstHold(untouchable, situation);
 export const holdEverything = (situation: Situation): Hold | null => firstHold(everything, situation);
+export const holdEverythingOfMoco = (situation: Situation): Hold | null => firstHold(everythingOfMoco, situation);
 export const holdUnfinished = (situation: Situation): Hold | null => firstHold(unfinished, situation);
 /** Nothing but the deletion of due members that are down. */
 export const holdEverythingButRepairs = (situation: Situation): Hold | null =>
@@ -78,10 +87,6 @@ function statefulSetMissing({ snapshot }: Situation): Hold | null {
 
 function awaitingOwnWrite({ snapshot }: Situation): Hold | null {
   return snapshot.ownWritePending === null ? null : { rule: 'AwaitingOwnWrite', write: snapshot.ownWritePending };
-}
-
-function featureGateOff({ policy }: Situation): Hold | null {
-  return policy.mode === 'Observe' ? { rule: 'FeatureGateOff' } : null;
 }
 
 function policyUnknown({ snapshot, policy }: Situation): Hold | null {
@@ -119,6 +124,12 @@ function offline({ snapshot }: Situation): Hold | null {
 function forcedRollingUpdate({ snapshot }: Situation): Hold | null {
   return snapshot.cluster.forcedRollingUpdate || snapshot.statefulSet?.forcedRollingUpdate
     ? { rule: 'ForcedRollingUpdate' }
+    : null;
+}
+
+function webhookNotInForce({ snapshot, policy }: Situation): Hold | null {
+  return policy.mode === 'OnDelete' && snapshot.webhookProblem !== null
+    ? { rule: 'WebhookNotInForce', problem: snapshot.webhookProblem }
     : null;
 }
 

@@ -23,6 +23,7 @@ export function lowerPartition(situation: Situation): Outcome | null {
     foreignDemote(situation) ??
     memberLeaving(situation) ??
     notYetReplaced(situation) ??
+    downOutOfTurn(situation, next) ??
     gateOf(situation, next) ??
     backupRunning(situation) ??
     primaryProtected(next) ??
@@ -31,8 +32,27 @@ export function lowerPartition(situation: Situation): Outcome | null {
 }
 
 /** A partition beyond the last member means as much as one just there. */
-function partitionOf({ snapshot, replicas }: Situation): number {
+export function partitionOf({ snapshot, replicas }: Situation): number {
   return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
+}
+
+/**
+ * A stale member below the next one is down. Its turn comes last, and nobody's comes before it is back: partitions have
+ * no way to take it first. Deleted by a person it comes up at the StatefulSet's current revision.
+ */
+export function downOutOfTurn({ members, snapshot }: Situation, next: Member): Hold | null {
+  const down = members.find((member) => !member.updated && member.state === 'down' && member !== next);
+  if (!down) return null;
+  const { revision } = down.facts;
+  const current = snapshot.statefulSet?.currentRevision ?? '';
+  return {
+    rule: 'MemberDownOutOfTurn',
+    member: down.ordinal,
+    pod: down.facts.name,
+    next: next.ordinal,
+    revision,
+    current,
+  };
 }
 
 /** The update may be what repairs a member that does not work: neither MOCO's word nor the budget is asked for it. */

@@ -63,6 +63,16 @@ function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapshot {
       );
     case 'undemote':
       return changed(snapshot, step.targets, withoutDemotion);
+    case 'handBack':
+      return {
+        ...snapshot,
+        statefulSet: statefulSet && {
+          ...statefulSet,
+          strategy: 'RollingUpdate',
+          labelled: false,
+          partition: snapshot.cluster.replicas,
+        },
+      };
     case 'setStrategy':
       return {
         ...snapshot,
@@ -96,6 +106,8 @@ function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapshot | nul
       };
     case 'AwaitingFleetSlot':
       return { ...snapshot, fleetQueue: null };
+    case 'AwaitingFleetInterval':
+      return { ...snapshot, fleetInterval: null };
     case 'RevisionFlapping':
       return { ...snapshot, memory: { ...snapshot.memory, recentRevisionAgesSeconds: [] } };
     case 'SwitchoverFailing':

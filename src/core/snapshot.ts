@@ -21,9 +21,20 @@ export interface ClusterSnapshot {
   readonly handedBack: boolean;
   /** The place in the queue of a cluster that may not begin yet, or `null`. */
   readonly fleetQueue: { readonly place: number; readonly limit: number } | null;
+  /** A least time between two disruptions in the whole fleet, and the seconds since the last one; `null` without. */
+  readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
+  /** Why our webhook does not keep StatefulSets at OnDelete, or `null` while nothing is known against it. */
+  readonly webhookProblem: WebhookProblem | null;
+  /** The current revision that a hand-back has replaced, and by which, until it has been seen to stay. */
+  readonly promotion: { readonly from: string; readonly to: string } | null;
+  /** What a hand-back that was only tried would have come to, seconds ago, or `null` where nothing is against it. */
+  readonly handBackRefusal: { readonly message: string; readonly sinceSeconds: number } | null;
   /** A write of this controller that the facts don't show yet, in a word or two, or `null`. */
   readonly ownWritePending: string | null;
 }
+
+/** Not registered; run before MOCO's, which then has the last word; or with no certificate that would be believed. */
+export type WebhookProblem = 'notRegistered' | 'wrongOrder' | 'noCertificate' | 'wrongCertificate';
 
 /** The MySQLCluster. */
 export interface ClusterFacts {

@@ -70,6 +70,9 @@ export const isTooManyRequests = (error: unknown): boolean => hasStatus(error, 4
 
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 
+/** The server, or a webhook that it asked, has failed. */
+export const isInternalError = (error: unknown): boolean => hasStatus(error, 500);
+
 export const isUnauthorized = (error: unknown): boolean => hasStatus(error, 401);
 
 function hasStatus(error: unknown, status: number): boolean {

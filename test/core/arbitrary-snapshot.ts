@@ -119,14 +119,20 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       primaryAwayForSeconds: fc.option(seconds),
     }),
     view: fc.constantFrom('right', 'as before', 'unhealthy'),
-    statefulSet: rarely<Partial<StatefulSetFacts> | null>(
-      { currentRevision: 'old' },
-      { currentRevision: 'old', podManagement: 'OrderedReady' },
-      null,
-      { deleting: true },
-      { observed: false },
-      { labelled: false },
-      { replicas: 9 },
+    statefulSet: fc.oneof(
+      { weight: 2, arbitrary: fc.constant<Partial<StatefulSetFacts>>({ strategy: 'RollingUpdate', labelled: false }) },
+      {
+        weight: 3,
+        arbitrary: rarely<Partial<StatefulSetFacts> | null>(
+          { currentRevision: 'old' },
+          { currentRevision: 'old', podManagement: 'OrderedReady' },
+          null,
+          { deleting: true },
+          { observed: false },
+          { labelled: false },
+          { replicas: 9 },
+        ),
+      },
     ),
     budget: rarely<Partial<BudgetFacts>>(
       {},
@@ -152,6 +158,10 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       createFailure: rarely<string | null>(null, 'quota'),
       handedBack: rarely(false, true),
       fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2 }),
+      fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
+      webhookProblem: rarely<ClusterSnapshot['webhookProblem']>(null, 'notRegistered'),
+      handBackRefusal: rarely<ClusterSnapshot['handBackRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
+      promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
     }),
   })
   .map(({ drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory, around }) => {
@@ -285,10 +295,15 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   createFailure: rarely<string | null>(null, 'quota'),
   handedBack: rarely(false, true),
   fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2 }),
+  fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
+  webhookProblem: rarely<ClusterSnapshot['webhookProblem']>(null, 'notRegistered'),
+  handBackRefusal: rarely<ClusterSnapshot['handBackRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
+  promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
 });
 
 export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
   { weight: 3, arbitrary: fc.constant(defaultPolicy) },
+  { weight: 1, arbitrary: fc.constant<RolloutPolicy>({ ...defaultPolicy, mode: 'Partition' }) },
   {
     weight: 1,
     arbitrary: fc.record({

@@ -4,6 +4,7 @@ import type {
   ClusterSnapshot,
   RolloutMemory,
   StatefulSetFacts,
+  WebhookProblem,
 } from '../../src/core/snapshot.ts';
 import { type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 
@@ -114,6 +115,28 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** So many seconds ago something was disrupted in the fleet, and there are to be more between two disruptions. */
+  interval(seconds: number, sinceSeconds: number): this {
+    this.#around = { ...this.#around, fleetInterval: { flag: '--disruption-interval', seconds, sinceSeconds } };
+    return this;
+  }
+
+  webhookProblem(problem: WebhookProblem | null): this {
+    this.#around = { ...this.#around, webhookProblem: problem };
+    return this;
+  }
+
+  handBackRefused(message: string, sinceSeconds: number): this {
+    this.#around = { ...this.#around, handBackRefusal: { message, sinceSeconds } };
+    return this;
+  }
+
+  /** A hand-back has replaced one current revision by another, a moment ago. */
+  promoted(from: string, to: string): this {
+    this.#around = { ...this.#around, promotion: { from, to } };
+    return this;
+  }
+
   /** The StatefulSet updates by itself, from this partition up. */
   atPartition(partition: number): this {
     return this.statefulSet({ strategy: 'RollingUpdate', labelled: false, partition });
@@ -183,6 +206,10 @@ export class ClusterBuilder {
       createFailure: null,
       handedBack: false,
       fleetQueue: null,
+      fleetInterval: null,
+      webhookProblem: null,
+      promotion: null,
+      handBackRefusal: null,
       ownWritePending: null,
       ...this.#around,
     };

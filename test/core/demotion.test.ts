@@ -1,6 +1,6 @@
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { deletes, evicts, holds, play, takesBack } from './table.ts';
+import { deletes, evicts, handsBack, holds, play, takesBack } from './table.ts';
 
 /** The index has moved to 1; MOCO has not yet set the roles. */
 const moving = (demotedForSeconds: number) =>
@@ -76,7 +76,7 @@ describe('a demotion that is under way', () => {
     'of somebody else is never taken back': {
       given: cluster(3).members(member(0).stale().demotedBySomebody(9999)),
       wishes: { mode: 'Observe' },
-      decides: holds({ rule: 'FeatureGateOff' }),
+      decides: handsBack,
     },
   });
 });

@@ -1,7 +1,18 @@
 import type { HoldRule } from '../../src/core/decision.ts';
 import { cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
-import { type Case, check, deletes, demotes, evicts, holds, lowers, promotes, setsStrategy } from './table.ts';
+import {
+  type Case,
+  check,
+  deletes,
+  demotes,
+  evicts,
+  handsBack,
+  holds,
+  lowers,
+  promotes,
+  setsStrategy,
+} from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
@@ -32,10 +43,6 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: { given: stale(), decides: next },
   },
-  FeatureGateOff: {
-    applies: { given: stale(), wishes: { mode: 'Observe' }, decides: holds({ rule: 'FeatureGateOff' }) },
-    justDoesNot: { given: stale(), wishes: { mode: 'OnDelete' }, decides: next },
-  },
   PolicyUnknown: {
     applies: {
       given: stale().policyProblem('spec.partition is -1'),
@@ -52,7 +59,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     justDoesNot: { given: stale().statefulSet({ observed: true }), decides: next },
   },
   HandedBack: {
-    applies: { given: stale().handedBack(), decides: holds({ rule: 'HandedBack' }) },
+    applies: { given: stale().handedBack().atPartition(3), decides: holds({ rule: 'HandedBack' }) },
     justDoesNot: {
       given: stale().handedBack().atPartition(3),
       wishes: { mode: 'Partition' },
@@ -88,6 +95,25 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   StrategyNotOnDelete: {
     applies: { given: stale().statefulSet({ strategy: 'RollingUpdate', labelled: false }), decides: setsStrategy },
     justDoesNot: { given: stale().statefulSet({ strategy: 'OnDelete', labelled: true }), decides: next },
+  },
+  WebhookNotInForce: {
+    applies: {
+      given: stale().webhookProblem('wrongOrder'),
+      decides: holds({ rule: 'WebhookNotInForce', problem: 'wrongOrder' }),
+    },
+    justDoesNot: {
+      given: stale().webhookProblem('wrongOrder').atPartition(3),
+      wishes: { mode: 'Partition' },
+      decides: lowers('ReplicaHealthy', 2, 2),
+    },
+  },
+  HandBackUnsafe: {
+    applies: {
+      given: cluster(3).handedBack().handBackRefused('partition 0', 9),
+      decides: holds({ rule: 'HandBackUnsafe', message: 'partition 0' }),
+      lookAgainInSeconds: 1,
+    },
+    justDoesNot: { given: cluster(3).handedBack().handBackRefused('partition 0', 10), decides: handsBack },
   },
   Paused: {
     applies: { given: stale(), wishes: { paused: true }, decides: holds({ rule: 'Paused' }) },
@@ -231,6 +257,41 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       given: stale().queued(4, 2).members(member(1).down('ImagePullBackOff')),
       decides: deletes('MemberDown', 1),
     },
+  },
+  AwaitingFleetInterval: {
+    applies: {
+      given: stale().interval(60, 59),
+      decides: holds({ rule: 'AwaitingFleetInterval', flag: '--disruption-interval', seconds: 60 }),
+      lookAgainInSeconds: 1,
+    },
+    justDoesNot: { given: stale().interval(60, 60), decides: next },
+  },
+  MemberDownOutOfTurn: {
+    applies: {
+      given: stale().atPartition(3).members(member(0).stale().down('ErrImagePull')),
+      wishes: { mode: 'Partition' },
+      decides: holds({
+        rule: 'MemberDownOutOfTurn',
+        member: 0,
+        pod: 'moco-test-0',
+        next: 2,
+        revision: revisionBefore,
+        current: revisionBefore,
+      }),
+    },
+    justDoesNot: {
+      given: stale().atPartition(3).members(member(2).stale().down('ErrImagePull')),
+      wishes: { mode: 'Partition' },
+      decides: lowers('MemberNotParticipating', 2, 2),
+    },
+  },
+  AwaitingMoco: {
+    applies: {
+      given: stale().atPartition(3),
+      wishes: { mode: 'Observe' },
+      decides: holds({ rule: 'AwaitingMoco', partition: 2, member: 2 }),
+    },
+    justDoesNot: { given: cluster(3).atPartition(3), wishes: { mode: 'Observe' }, decides: 'idle' },
   },
   MemberLeaving: {
     applies: {

@@ -132,6 +132,10 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
       lookAgainInSeconds: 1,
     },
   },
+  StrategyChanged: {
+    applies: { given: demoted(), wishes: { mode: 'Observe' }, decides: takesBack(0, 'StrategyChanged') },
+    justDoesNot: { given: demoted(), decides: awaiting },
+  },
   MarkAlone: {
     applies: {
       given: cluster(3).members(member(0).stale().markAlone()).primaryAt(1),
@@ -142,7 +146,13 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
 };
 
 /** Rules that take a demotion back, rules that keep everybody from touching it, and rules that leave it alone. */
-type OnDemotion = 'takes back' | 'keeps from taking back' | 'leaves alone' | 'shows instead' | 'is the wait itself';
+type OnDemotion =
+  | 'is another mode'
+  | 'takes back'
+  | 'keeps from taking back'
+  | 'leaves alone'
+  | 'shows instead'
+  | 'is the wait itself';
 
 const failed = { kind: 'crashLooping', container: 'mysqld', restarts: 7 } as const;
 const closed = { closed: true, disruptionsAllowed: 0 };
@@ -155,7 +165,6 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   ClusterDeleting: { does: 'keeps from taking back', given: { given: demoted().mysqlCluster({ deleting: true }) } },
   StatefulSetMissing: { does: 'keeps from taking back', given: { given: demoted().statefulSet(null) } },
   AwaitingOwnWrite: { does: 'keeps from taking back', given: { given: demoted().ownWritePending('demote') } },
-  FeatureGateOff: { does: 'takes back', given: { given: demoted(), wishes: { mode: 'Observe' } } },
   PolicyUnknown: { does: 'takes back', given: { given: demoted().policyProblem('spec.partition is -1') } },
   StatefulSetDeleting: { does: 'takes back', given: { given: demoted().statefulSet({ deleting: true }) } },
   StatefulSetNotObserved: { does: 'takes back', given: { given: demoted().statefulSet({ observed: false }) } },
@@ -167,6 +176,8 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   ClusteringStopped: { does: 'takes back', given: { given: demoted().mysqlCluster({ clusteringStopped: true }) } },
   Offline: { does: 'takes back', given: { given: demoted().mysqlCluster({ offline: true }) } },
   ForcedRollingUpdate: { does: 'takes back', given: { given: demoted().statefulSet({ forcedRollingUpdate: true }) } },
+  WebhookNotInForce: { does: 'takes back', given: { given: demoted().webhookProblem('notRegistered') } },
+  HandBackUnsafe: { does: 'is another mode' },
   StrategyNotOnDelete: { does: 'takes back', given: { given: demoted().statefulSet({ strategy: 'RollingUpdate' }) } },
   Paused: { does: 'takes back', given: { given: demoted(), wishes: { paused: true } } },
   RevisionFlapping: {
@@ -201,6 +212,9 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   },
   AwaitingRecovery: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging()) } },
   AwaitingFleetSlot: { does: 'shows instead', given: { given: demoted().queued(1, 1) } },
+  AwaitingFleetInterval: { does: 'shows instead', given: { given: demoted().interval(60, 30) } },
+  MemberDownOutOfTurn: { does: 'is another mode' },
+  AwaitingMoco: { does: 'is another mode' },
   MemberLeaving: { does: 'leaves alone', given: { given: demoted().members(member(2).leaving()) } },
   MemberStuckTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).leaving(1000)) } },
   NotEnoughAcknowledging: {

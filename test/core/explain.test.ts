@@ -36,7 +36,52 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'waiting to see the effect of the last step (evict moco-test-2)',
     ],
   ],
-  FeatureGateOff: [[{ rule: 'FeatureGateOff' }, 'the feature gate UpdateStrategyOnDelete is off']],
+  WebhookNotInForce: [
+    [
+      { rule: 'WebhookNotInForce', problem: 'notRegistered' },
+      'the webhook of moco-rollout is not registered: MOCO would set the StatefulSet back to RollingUpdate',
+    ],
+    [
+      { rule: 'WebhookNotInForce', problem: 'wrongOrder' },
+      "the webhook configuration of moco-rollout runs before MOCO's, which then has the last word; its name has to sort after that of MOCO's",
+    ],
+    [
+      { rule: 'WebhookNotInForce', problem: 'noCertificate' },
+      'the webhook configuration of moco-rollout has no caBundle yet',
+    ],
+    [
+      { rule: 'WebhookNotInForce', problem: 'wrongCertificate' },
+      "the caBundle in the webhook configuration of moco-rollout does not fit the webhook's certificate",
+    ],
+  ],
+  HandBackUnsafe: [
+    [
+      { rule: 'HandBackUnsafe', message: 'it would come out with partition 0.' },
+      'giving the StatefulSet back would let Kubernetes take its pods: it would come out with partition 0',
+    ],
+  ],
+  AwaitingFleetInterval: [
+    [
+      { rule: 'AwaitingFleetInterval', flag: '--disruption-interval', seconds: 60 },
+      'at least 60 s are left between two disruptions in the whole fleet (--disruption-interval)',
+    ],
+  ],
+  MemberDownOutOfTurn: [
+    [
+      { rule: 'MemberDownOutOfTurn', member: 0, pod: 'moco-test-0', next: 2, revision: 'a', current: 'b' },
+      'moco-test-0 is down, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b instead of a',
+    ],
+    [
+      { rule: 'MemberDownOutOfTurn', member: 0, pod: 'moco-test-0', next: 2, revision: 'b', current: 'b' },
+      'moco-test-0 is down, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b',
+    ],
+  ],
+  AwaitingMoco: [
+    [
+      { rule: 'AwaitingMoco', partition: 2, member: 2 },
+      "MOCO's partition controller lowers the partition to 2, which reaches moco-test-2",
+    ],
+  ],
   ReconciliationStopped: [
     [{ rule: 'ReconciliationStopped' }, "MOCO's reconciliation of this cluster is stopped by annotation"],
   ],
@@ -366,9 +411,11 @@ describe('the sentence for a step', () => {
       [back('NotDue'), 'taking the demotion of moco-test-0 back: it is not due for that revision'],
       [back('OthersDue'), 'taking the demotion of moco-test-0 back: another member is due before it'],
       [back('TimedOut'), 'taking the demotion of moco-test-0 back: no switchover came within its time'],
+      [back('StrategyChanged'), 'taking the demotion of moco-test-0 back: the update strategy is another one now'],
       [back('Paused'), 'taking the demotion of moco-test-0 back: rule Paused holds'],
       [back('MarkAlone'), 'removing the mark of a finished demotion from moco-test-0'],
     ],
+    handBack: [[{ kind: 'handBack' }, 'giving the StatefulSet back to rolling updates by partition']],
     setStrategy: [[{ kind: 'setStrategy' }, 'setting the update strategy of the StatefulSet to OnDelete']],
     setPartition: [
       [
@@ -410,12 +457,9 @@ describe('the phase', () => {
       [stale().members(member(2).updated().crashLooping())],
       [cluster(3).members(member(0).stale()).memory({ switchoverTries: 4 })],
       [stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] })],
+      [stale().atPartition(3).members(member(0).stale().down('ErrImagePull')), { mode: 'Partition' }],
     ],
-    Off: [
-      [stale(), { mode: 'Observe' }],
-      [stale().handedBack()],
-      [stale().mysqlCluster({ forcedRollingUpdate: true })],
-    ],
+    Off: [[stale().handedBack().atPartition(3)], [stale().mysqlCluster({ forcedRollingUpdate: true })]],
   };
   for (const [expected, cases] of Object.entries(phases)) {
     it(`is ${expected}`, () => {

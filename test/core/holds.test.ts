@@ -113,7 +113,6 @@ describe('the first hold wins', () => {
       .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, offline: true, forcedRollingUpdate: true })
       .memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] });
     const paused = { paused: true };
-    expect(names(holdEverything, worst, { mode: 'Observe' })).to.equal('FeatureGateOff');
     expect(names(holdEverything, worst, paused)).to.equal('PolicyUnknown');
     const readable = worst.policyProblem(null);
     expect(names(holdEverything, readable, paused)).to.equal('StatefulSetDeleting');
@@ -129,7 +128,8 @@ describe('the first hold wins', () => {
       expect(names(holdEverything, readable, paused)).to.equal(rule);
       readable.mysqlCluster(lifted);
     }
-    expect(names(holdEverything, readable, paused)).to.equal('StrategyNotOnDelete');
+    expect(names(holdEverything, readable.webhookProblem('notRegistered'), paused)).to.equal('WebhookNotInForce');
+    expect(names(holdEverything, readable.webhookProblem(null), paused)).to.equal('StrategyNotOnDelete');
     readable.statefulSet({ strategy: 'OnDelete' });
     expect(names(holdEverything, readable, paused)).to.equal('Paused');
     expect(names(holdEverything, readable)).to.equal('RevisionFlapping');

@@ -20,11 +20,33 @@ export function impossible({ cluster, members }: ClusterSnapshot): boolean {
   );
 }
 
-/** What may be written with the gate off: what takes a demotion back and, where this program lowers partitions, those. */
-const writable: Readonly<Record<'Partition' | 'Observe', readonly Step['kind'][]>> = {
-  Partition: ['none', 'undemote', 'setPartition'],
-  Observe: ['none', 'undemote'],
-};
+/**
+ * What may be written with the gate off: what takes a demotion back, what gives a StatefulSet back, and, where this
+ * program lowers partitions, those, and what starts members that are down in a cluster that nobody has used yet.
+ */
+function mayBeWritten(
+  { cluster, statefulSet, promotion }: ClusterSnapshot,
+  { mode }: RolloutPolicy,
+  step: Step,
+): boolean {
+  const givesBack = statefulSet?.labelled === true || promotion !== null;
+  const firstStart = mode === 'Partition' && !cluster.initialized;
+  switch (step.kind) {
+    case 'none':
+    case 'undemote':
+      return true;
+    case 'setPartition':
+      return mode === 'Partition';
+    case 'handBack':
+      return statefulSet?.labelled === true && statefulSet.currentRevision === statefulSet.updateRevision;
+    case 'promoteRevision':
+      return givesBack || firstStart;
+    case 'delete':
+      return firstStart && step.rule === 'MemberDown';
+    default:
+      return false;
+  }
+}
 
 /** Everything wrong with a decision, by the number of the invariant; empty when it is right. */
 export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
@@ -36,9 +58,7 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...('rule' in step ? unmetNeeds(snapshot, policy, step) : []),
     ...ofDemotionsLeft(snapshot, policy, step),
     ...(impossible(snapshot) && step.kind !== 'none' ? ['facts that cannot be led to a step'] : []),
-    ...(policy.mode !== 'OnDelete' && !writable[policy.mode].includes(step.kind)
-      ? ['I10: a write with the gate off']
-      : []),
+    ...(policy.mode !== 'OnDelete' && !mayBeWritten(snapshot, policy, step) ? ['I10: a write with the gate off'] : []),
     ...(step.kind !== 'none' && hold !== null ? ['a hold came with a step'] : []),
     ...(step.kind === 'none' && hold === null && decision.stale > 0
       ? ['I11: no step, no hold, and stale members']
@@ -146,7 +166,7 @@ function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step:
   const over = members.filter((one) => {
     if (one.demotedFor === null || one.leavingForSeconds !== null) return false;
     if (!one.demote || one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
-    if ((policy.paused && !policy.repairWhilePaused) || policy.mode === 'Observe') return true;
+    if ((policy.paused && !policy.repairWhilePaused) || policy.mode !== 'OnDelete') return true;
     // What MOCO is about to take away itself, as the last part of a switchover, is left to it.
     if (one.ordinal !== cluster.primaryIndex) return !rolesMove(snapshot, policy);
     return due.length > 1 || !due.includes(one) || one.demotedFor !== statefulSet.updateRevision;

@@ -23,6 +23,7 @@ describe('what a step does to a cluster', () => {
       demote: true,
       undemote: true,
       setStrategy: false,
+      handBack: false,
       setPartition: true,
       promoteRevision: false,
     });
@@ -62,14 +63,14 @@ describe('rules that are off', () => {
 
 /** Waits that somebody has asked for. */
 const askedFor: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
-  FeatureGateOff: { given: stale(), wishes: { mode: 'Observe' } },
-  HandedBack: { given: stale().handedBack() },
+  HandedBack: { given: stale().handedBack().atPartition(3) },
   ReconciliationStopped: { given: stale().mysqlCluster({ reconciliationStopped: true }) },
   ClusteringStopped: { given: stale().mysqlCluster({ clusteringStopped: true }) },
   Offline: { given: stale().mysqlCluster({ offline: true }) },
   ForcedRollingUpdate: { given: stale().mysqlCluster({ forcedRollingUpdate: true }) },
   Paused: { given: stale(), wishes: { paused: true } },
   AwaitingFleetSlot: { given: stale().queued(1, 1) },
+  AwaitingFleetInterval: { given: stale().interval(60, 30) },
   AwaitingApproval: { given: lastOne(), wishes: { primaryUpdatePolicy: 'Manual' } },
   PrimaryWaitsForHeld: { given: lastOne().members(member(1).stale()), wishes: { heldOrdinals: [1] } },
   PartitionReached: { given: stale(), wishes: { partition: 3 } },

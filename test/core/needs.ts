@@ -68,7 +68,11 @@ const notTooManyTries: Need = (snapshot, policy) => {
   const afterTheLast = approved(policy, snapshot) ? 2700 : Infinity;
   return sinceLastTrySeconds >= (retryDelaysSeconds[switchoverTries] ?? afterTheLast);
 };
-const slot: Need = ({ fleetQueue }, policy) => fleetQueue === null || off(policy, 'AwaitingFleetSlot');
+const slot: Need = ({ fleetQueue, fleetInterval }, policy) =>
+  (fleetQueue === null || off(policy, 'AwaitingFleetSlot')) &&
+  (fleetInterval === null ||
+    off(policy, 'AwaitingFleetInterval') ||
+    fleetInterval.sinceSeconds >= fleetInterval.seconds);
 const approval: Need = (snapshot, policy) => policy.primaryUpdatePolicy === 'Automatic' || approved(policy, snapshot);
 const noneHeldBehind: Need = ({ members, statefulSet }, policy) =>
   off(policy, 'PrimaryWaitsForHeld') ||

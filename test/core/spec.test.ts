@@ -17,13 +17,14 @@ const holdRules: Readonly<Record<HoldRule, true>> = {
   StatefulSetDeleting: true,
   StatefulSetNotObserved: true,
   AwaitingOwnWrite: true,
-  FeatureGateOff: true,
   HandedBack: true,
   ReconciliationStopped: true,
   ClusteringStopped: true,
   Offline: true,
   ForcedRollingUpdate: true,
+  WebhookNotInForce: true,
   StrategyNotOnDelete: true,
+  HandBackUnsafe: true,
   Paused: true,
   RevisionFlapping: true,
   NotReconciled: true,
@@ -40,12 +41,15 @@ const holdRules: Readonly<Record<HoldRule, true>> = {
   AwaitingFailover: true,
   AwaitingRecovery: true,
   AwaitingFleetSlot: true,
+  AwaitingFleetInterval: true,
   MemberLeaving: true,
   MemberStuckTerminating: true,
   NotEnoughAcknowledging: true,
   BackupRunning: true,
   UpdatedMemberNotParticipating: true,
   BatchNotComplete: true,
+  MemberDownOutOfTurn: true,
+  AwaitingMoco: true,
   BudgetUsed: true,
   ClusterNotHealthy: true,
   BlockedByPDB: true,
@@ -72,6 +76,7 @@ const takeBackReasons: Readonly<Record<Exclude<TakeBackReason, HoldRule>, true>>
   OthersDue: true,
   TimedOut: true,
   MarkAlone: true,
+  StrategyChanged: true,
 };
 const memberStates: Readonly<Record<MemberState, true>> = {
   leaving: true,
@@ -119,7 +124,8 @@ describe('SPEC.md', () => {
     expect(states.toSorted()).to.deep.equal(Object.keys(memberStates).sort());
   });
 
-  for (const [heading, procedure] of Object.entries({ Procedure: 'onDelete', 'Partition mode': 'partition' })) {
+  const procedures = { Procedure: 'onDelete', 'Partition mode': 'partition', 'Where MOCO drives': 'observe' };
+  for (const [heading, procedure] of Object.entries(procedures)) {
     it(`has the procedure line by line in the order of the code: ${procedure}`, () => {
       const code = read('src/core/decide.ts');
       const chain = new RegExp(`const ${procedure}: [^=]*= \\[\\n(.*?)\\n\\];`, 's').exec(code)?.[1] ?? '';

@@ -32,6 +32,7 @@ export const demotes = (ordinal: number): Verdict => ({
 export const takesBack = (ordinal: number, reason: TakeBackReason): Verdict => ({
   step: { kind: 'undemote', ordinals: [ordinal], reason, demoted: reason !== 'MarkAlone' },
 });
+export const handsBack: Verdict = { step: { kind: 'handBack' } };
 export const setsStrategy: Verdict = { step: { kind: 'setStrategy' } };
 /** Partition mode: a lower partition, and the members that the StatefulSet takes then. */
 export const lowers = (rule: StepRule, partition: number, ...ordinals: readonly number[]): Verdict => ({

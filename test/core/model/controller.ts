@@ -24,6 +24,7 @@ function act(world: World, step: Step): World {
   switch (step.kind) {
     case 'none':
     case 'setStrategy':
+    case 'handBack':
     case 'setPartition': // of a mode that this world does not know
       return world;
     case 'promoteRevision':

@@ -1,0 +1,58 @@
+import type { RolloutPolicy } from '../../src/core/policy.ts';
+import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { deletes, holds, play, promotes } from './table.ts';
+
+const wishes: Partial<RolloutPolicy> = { mode: 'Partition' };
+
+/** The first image was wrong and has been corrected; MOCO's webhook, or ours, has put the partition at the top. */
+const corrected = (): ClusterBuilder =>
+  cluster(3)
+    .templateChanged()
+    .atPartition(3)
+    .mysqlCluster({ initialized: false, healthy: false, available: false })
+    .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().down('ErrImagePull')));
+
+describe('a cluster that has never started, in partition mode', () => {
+  play({
+    'gets the corrected revision as its current one: below the partition pods are made from that': {
+      given: corrected().statefulSet({ currentRevision: revisionBefore }),
+      wishes,
+      decides: promotes(3),
+    },
+    'loses its broken members then, which come up at the corrected one': {
+      given: corrected().statefulSet({ currentRevision: revisionAfter }),
+      wishes,
+      decides: deletes('MemberDown', 2, 1, 0),
+    },
+    'keeps those that run: they may be cloning': {
+      given: corrected()
+        .members(member(2).stale().lagging(), member(1).stale().lagging())
+        .statefulSet({ currentRevision: revisionAfter }),
+      wishes,
+      decides: deletes('MemberDown', 0),
+    },
+    'waits for MOCO when none is down': {
+      given: corrected().members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging())),
+      wishes,
+      decides: holds({ rule: 'NotInitialized' }),
+    },
+    'is none any more once it has been initialized: partitions decide': {
+      given: corrected().statefulSet({ currentRevision: revisionBefore }).mysqlCluster({ initialized: true }),
+      wishes,
+      decides: holds({
+        rule: 'MemberDownOutOfTurn',
+        member: 0,
+        pod: 'moco-test-0',
+        next: 2,
+        revision: revisionBefore,
+        current: revisionBefore,
+      }),
+    },
+    'is left alone where MOCO drives': {
+      given: corrected(),
+      wishes: { mode: 'Observe' },
+      decides: holds({ rule: 'NotInitialized' }),
+    },
+  });
+});
