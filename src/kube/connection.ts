@@ -1,5 +1,6 @@
+import type { AgentOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
-import type { DispatcherOptions } from '@kubernetes/client-node';
+import { type DispatcherOptions, KubeConfig } from '@kubernetes/client-node';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import { ApiError } from './api-error.ts';
 import { type Credentials, Kubeconfig } from './kubeconfig.ts';
@@ -13,6 +14,8 @@ const mostCallConnections = 16;
 /** The kernel asks after a peer that has said nothing for so long, and gives it up when no answer comes. */
 const probing = { allowH2: false, keepAlive: true, keepAliveInitialDelay: 30_000 };
 const unauthorized = 401;
+/** They are the World's. */
+const noTimeLimits = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** A way to one API server. */
 export interface Connection {
@@ -28,11 +31,13 @@ export interface ConnectOptions {
   readonly kubeconfigPath: string | null;
   /** The kubeconfig's current one unless told. */
   readonly context?: string;
+  /** Where a pod's own files are; the root of the file system unless told. */
+  readonly podRoot?: string;
 }
 
 /** Opens nothing yet. Throws `ConfigurationError` where there is no telling where to connect to, and as whom. */
-export function connect({ kubeconfigPath, context }: ConnectOptions): Connection {
-  return new PooledConnection(() => Kubeconfig.load(kubeconfigPath, context));
+export function connect({ kubeconfigPath, context, podRoot }: ConnectOptions): Connection {
+  return new PooledConnection(() => Kubeconfig.load(kubeconfigPath, context, podRoot));
 }
 
 interface Pools {
@@ -96,6 +101,7 @@ class PooledConnection implements Connection {
       headers: { ...request.headers, ...headers },
       body: request.body ?? null,
       signal: request.signal,
+      ...noTimeLimits,
     });
     // Whoever reads the body gets its error; this is for the moment before anybody does.
     response.body.on('error', () => {});
@@ -139,16 +145,14 @@ function dispatcher(options: DispatcherOptions, connections: number | null): Dis
     allowH2: false,
     keepAliveTimeout: keepAliveMilliseconds,
     keepAliveMaxTimeout: keepAliveMilliseconds,
-    // Time limits are the World's.
-    headersTimeout: 0,
-    bodyTimeout: 0,
   };
   switch (options.type) {
-    case 'proxy':
     case 'socks':
+      return socksDispatcher(options);
+    case 'proxy':
       return new ProxyAgent({
         ...common,
-        uri: options.uri.replace(/^socks5h:/, 'socks5:'),
+        uri: options.uri,
         requestTls: { ...(options.requestTls as buildConnector.BuildOptions), ...probing },
       });
     case 'agent':
@@ -156,6 +160,15 @@ function dispatcher(options: DispatcherOptions, connections: number | null): Dis
     case 'none':
       return new Agent({ ...common, connect: probing });
   }
+}
+
+/**
+ * client-node's own, with as many connections as there are requests: undici's way through a SOCKS proxy calls itself an
+ * experiment (8.12), to everybody who starts the program.
+ */
+function socksDispatcher({ uri, requestTls }: Extract<DispatcherOptions, { type: 'socks' }>): Dispatcher {
+  const cluster = { name: '', server: 'https://', skipTLSVerify: false, proxyUrl: uri };
+  return new KubeConfig()['createDispatcher'](cluster, requestTls as AgentOptions) as Dispatcher;
 }
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

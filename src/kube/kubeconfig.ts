@@ -27,10 +27,10 @@ export class Kubeconfig extends KubeConfig {
     super();
   }
 
-  /** Throws `ConfigurationError`. `file` null: from inside of a pod. */
-  static load(file: string | null, context?: string): Kubeconfig {
+  /** Throws `ConfigurationError`. `file` null: from inside of a pod, whose files are under `podRoot`. */
+  static load(file: string | null, context?: string, podRoot = ''): Kubeconfig {
     const kubeconfig = new Kubeconfig();
-    if (file === null) kubeconfig.#loadInCluster();
+    if (file === null) kubeconfig.#loadInCluster(podRoot);
     else kubeconfig.#loadFile(file, context);
     return kubeconfig;
   }
@@ -59,13 +59,13 @@ export class Kubeconfig extends KubeConfig {
     return { type: 'none' };
   }
 
-  #loadInCluster(): void {
+  #loadInCluster(podRoot: string): void {
     if (!process.env['KUBERNETES_SERVICE_HOST'] || !process.env['KUBERNETES_SERVICE_PORT']) {
       throw new ConfigurationError(
         'expected a kubeconfig, or to run in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set); got neither',
       );
     }
-    this.loadFromCluster();
+    this.loadFromCluster(podRoot);
   }
 
   #loadFile(file: string, context: string | undefined): void {

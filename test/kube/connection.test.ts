@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { X509Certificate } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import { type AddressInfo, connect as connectTo, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
@@ -11,6 +12,7 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import { ConfigurationError, type Connection, connect } from '../../src/kube/connection.ts';
 import { textOf } from '../../src/kube/lines.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { FakeProxy } from './fake-proxy.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 const never = new AbortController().signal;
@@ -332,6 +334,29 @@ describe('a connection', function suite() {
       expect((await connection.exchange(get('/'))).status).to.equal(200);
     });
 
+    it('shows the client certificate that it gives', async () => {
+      const status = { clientCertificateData: first.certificate, clientKeyData: first.key };
+      const body = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status };
+      await write('credential', JSON.stringify(body));
+      let shown = '';
+      answer = (request, response) => {
+        shown = (request.socket as TLSSocket).getPeerCertificate().serialNumber;
+        response.end();
+      };
+      await ask(await open(user(await plugin(`cat ${directory}/credential`))));
+      expect(shown).to.equal(new X509Certificate(first.certificate).serialNumber);
+      expect(requests[0]?.headers.authorization).to.equal(undefined);
+    });
+
+    it('rejects where it says something that is no credential, or is not there', async () => {
+      const connection = await open(user(await plugin('echo hello')));
+      const error = await ask(connection).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(ApiError).and.to.include({ status: 0, reason: 'CredentialsUnavailable' });
+      const absent = await ask(await open(user(join(directory, 'none')))).catch((thrown: unknown) => thrown);
+      expect(absent).to.be.instanceOf(ApiError).and.to.include({ status: 0, reason: 'CredentialsUnavailable' });
+      expect(requests).to.have.length(0);
+    });
+
     it('rejects with what it says where it fails, and sends nothing', async () => {
       const connection = await open(user(await plugin('echo no such profile >&2; exit 1')));
       const error = await ask(connection).catch((thrown: unknown) => thrown);
@@ -341,33 +366,111 @@ describe('a connection', function suite() {
     });
   });
 
-  it('goes through a proxy, end to end by TLS', async () => {
-    const targets: (string | undefined)[] = [];
-    const proxied = new Set<Socket>();
-    const proxy = createHttpServer();
-    proxy.on('connect', (request: IncomingMessage, client: Socket) => {
-      targets.push(request.url);
-      const onward = connectTo((server.address() as AddressInfo).port, '127.0.0.1', () => {
-        client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-        onward.pipe(client).pipe(onward);
+  describe('through a proxy', () => {
+    let proxy: FakeProxy;
+
+    afterEach(async () => {
+      await Promise.all(connections.map((connection) => connection.close()));
+      await until(() => proxy.openConnections === 0, 'no connection left over');
+      await proxy.close();
+    });
+
+    for (const scheme of ['http', 'socks5', 'socks5h'] as const) {
+      it(`of ${scheme} goes end to end by TLS, calls and watches alike`, async () => {
+        proxy = await FakeProxy.start(scheme === 'http' ? 'http' : 'socks5');
+        const connection = await open({ token: 't' }, { 'proxy-url': `${scheme}://127.0.0.1:${proxy.port}` });
+        expect(await ask(connection, get('/one'))).to.equal('/one');
+        expect(await ask(connection, get('/two'))).to.equal('/two');
+        answer = (_, response) => response.write('a line\n');
+        const { body } = await connection.exchange(get('/watch', { pool: 'watch' }));
+        for await (const chunk of body) {
+          expect(new TextDecoder().decode(chunk)).to.equal('a line\n');
+          break;
+        }
+        expect(new Set(proxy.targets)).to.deep.equal(new Set([address.replace('https://', '')]));
+        expect(requests.map(({ headers }) => headers.authorization)).to.deep.equal([
+          'Bearer t',
+          'Bearer t',
+          'Bearer t',
+        ]);
       });
-      for (const socket of [client, onward]) {
-        proxied.add(socket);
-        socket.on('error', () => {});
-        socket.on('close', () => proxied.delete(socket));
+
+      it(`of ${scheme} trusts no other certificate for it than without one`, async () => {
+        proxy = await FakeProxy.start(scheme === 'http' ? 'http' : 'socks5');
+        await write('ca.crt', second.certificate);
+        const connection = await open({}, { 'proxy-url': `${scheme}://127.0.0.1:${proxy.port}` });
+        const error = await ask(connection).catch((thrown: unknown) => thrown);
+        expect(String((error as Error).message)).to.match(/certificate/i);
+        expect(requests).to.have.length(0);
+      });
+
+      it(`of ${scheme} that refuses rejects, and sends nothing`, async () => {
+        proxy = await FakeProxy.start(scheme === 'http' ? 'http' : 'socks5');
+        proxy.refuses = true;
+        const connection = await open({}, { 'proxy-url': `${scheme}://127.0.0.1:${proxy.port}` });
+        expect(await ask(connection).catch((thrown: unknown) => thrown)).to.be.instanceOf(Error);
+        expect(requests).to.have.length(0);
+      });
+    }
+  });
+
+  describe('inside of a pod', () => {
+    const account = 'var/run/secrets/kubernetes.io/serviceaccount';
+    const before = { ...process.env };
+
+    beforeEach(async () => {
+      await mkdir(join(directory, account), { recursive: true });
+      await write(`${account}/token`, 'of-the-pod');
+      await write(`${account}/ca.crt`, first.certificate);
+      await write(`${account}/namespace`, 'here');
+      const { hostname, port } = new URL(address);
+      Object.assign(process.env, { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port });
+    });
+
+    afterEach(() => {
+      for (const name of ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'] as const) {
+        delete process.env[name];
+        if (before[name] !== undefined) process.env[name] = before[name];
       }
     });
-    await new Promise<void>((resolve) => {
-      proxy.listen(0, '127.0.0.1', resolve);
+
+    const openInPod = (): Connection => {
+      const connection = connect({ kubeconfigPath: null, podRoot: `${directory}/` });
+      connections.push(connection);
+      return connection;
+    };
+
+    it('takes the address from the environment, and token and authority from the files of its ServiceAccount', async () => {
+      const connection = openInPod();
+      expect(connection.server).to.equal(address);
+      expect(await ask(connection, get('/api'))).to.equal('/api');
+      expect(requests[0]?.headers.authorization).to.equal('Bearer of-the-pod');
     });
-    const connection = await open({}, { 'proxy-url': `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
-    expect(await ask(connection, get('/one'))).to.equal('/one');
-    expect(await ask(connection, get('/two'))).to.equal('/two');
-    expect(new Set(targets)).to.deep.equal(new Set([address.replace('https://', '')]));
-    await connection.close();
-    await until(() => proxied.size === 0, 'no connection left over');
-    await new Promise((resolve) => {
-      proxy.close(resolve);
+
+    it('reads a token again that the kubelet has rotated, and an authority that has changed', async () => {
+      const connection = openInPod();
+      await ask(connection);
+      await write(`${account}/token`, 'rotated');
+      answer = (request, response) => {
+        response.statusCode = request.headers.authorization === 'Bearer rotated' ? 200 : 401;
+        response.end();
+      };
+      expect((await connection.exchange(get('/'))).status).to.equal(200);
+      server.setSecureContext({ cert: second.certificate, key: second.key });
+      for (const socket of sockets) socket.destroy();
+      await gone();
+      await write(`${account}/ca.crt`, second.certificate);
+      expect((await connection.exchange(get('/'))).status).to.equal(200);
+    });
+
+    it('rejects as long as there is no token, and sends nothing', async () => {
+      await rm(join(directory, account, 'token'));
+      const connection = openInPod();
+      const error = await ask(connection).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(ApiError).and.to.include({ status: 0, reason: 'CredentialsUnavailable' });
+      await write(`${account}/token`, 'late');
+      await ask(connection);
+      expect(requests.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer late']);
     });
   });
 
