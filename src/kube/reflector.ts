@@ -1,5 +1,5 @@
 import type { ApiClient, Query } from './api-client.ts';
-import { ApiError, isGone } from './api-error.ts';
+import { ApiError, isForbidden, isGone, isNotFound } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds } from './backoff.ts';
 import { delay } from './delay.ts';
 import type { IgnoredReason } from './ignored.ts';
@@ -38,6 +38,9 @@ export interface ReflectorObserver {
   ignored?(reason: IgnoredReason): void;
 }
 
+/** Why a kind can't be read: its definition isn't there, or no role grants it. */
+export type Unavailable = 'Forbidden' | 'NotFound';
+
 export interface ReflectorOptions<R extends Stored> {
   readonly client: ApiClient;
   readonly world: World;
@@ -53,6 +56,11 @@ export interface ReflectorOptions<R extends Stored> {
   readonly log: Log;
   readonly pageSize?: number;
   readonly observer?: ReflectorObserver;
+  /**
+   * Given for a kind that one can do without: while it is forbidden or not there it counts as synced, and this is told
+   * why, then `null` once it can be read. What was read before stays while it is forbidden, and goes with its kind.
+   */
+  readonly onUnavailable?: (why: Unavailable | null) => void;
 }
 
 /**
@@ -69,6 +77,7 @@ export class Reflector<R extends Stored> {
   #hasSynced = false;
   #resourceVersion: string | null = null;
   #heardAtMilliseconds: number | null = null;
+  #unavailable: Unavailable | null = null;
   /** In a row. */
   #pagesLost = 0;
   #wentWell = false;
@@ -111,14 +120,42 @@ export class Reflector<R extends Stored> {
       } else {
         failures += 1;
       }
-      observer?.failed?.(error);
       const waitMilliseconds = Math.max(
         backoffMilliseconds(failures || expirations, retryBackoff, world.random()),
         Math.min(longestAskedMilliseconds, askedMilliseconds(error)),
       );
-      log.warn({ path, error, waitMilliseconds }, 'could not list or watch, trying again');
+      if (!this.#goesWithout(error)) {
+        observer?.failed?.(error);
+        log.warn({ path, error, waitMilliseconds }, 'could not list or watch, trying again');
+      }
       await delay(world, waitMilliseconds, signal);
     }
+    this.#resolveSynced();
+  }
+
+  /** Whether the failure is that of a kind that one can do without, and is dealt with. */
+  #goesWithout(error: unknown): boolean {
+    const why = isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
+    if (why === null || this.#options.onUnavailable === undefined) return false;
+    this.#resourceVersion = null;
+    this.#heardAtMilliseconds = null;
+    if (why === 'NotFound') this.#owned.replace(new Map());
+    this.#setUnavailable(why, error);
+    this.#synchronized();
+    return true;
+  }
+
+  #setUnavailable(why: Unavailable | null, error?: unknown): void {
+    if (this.#unavailable === why) return;
+    this.#unavailable = why;
+    const { path, log, onUnavailable } = this.#options;
+    if (why === null) log.info({ path }, 'can be read now');
+    else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
+    onUnavailable?.(why);
+  }
+
+  #synchronized(): void {
+    this.#hasSynced = true;
     this.#resolveSynced();
   }
 
@@ -163,8 +200,8 @@ export class Reflector<R extends Stored> {
     } while (next !== undefined);
     this.#pagesLost = 0;
     this.#owned.replace(listing);
-    this.#hasSynced = true;
-    this.#resolveSynced();
+    this.#setUnavailable(null);
+    this.#synchronized();
     observer?.listed?.(listing.size, (world.monotonic() - start) / 1000);
     return resourceVersion;
   }

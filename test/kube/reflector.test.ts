@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type LoopbackCertificate, loopbackCertificate } from '../../hack/moco/certificate.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import { Reflector } from '../../src/kube/reflector.ts';
+import { Reflector, type Unavailable } from '../../src/kube/reflector.ts';
 import { type Change, Store, type Stored } from '../../src/kube/store.ts';
 import { FakeApiServer, type FakeObject, json, thingsPath } from './fake-api-server.ts';
 import { FakeLog } from './fake-log.ts';
@@ -28,6 +28,9 @@ describe('a reflector, over real HTTP', function suite() {
   let reflector: Reflector<Thing>;
   let project: (raw: Readonly<Record<string, unknown>>) => Thing | null;
   let ignored: string[];
+  let failed: number;
+  /** What the reflector tells of a kind that it can do without; `null` where it is to wait for it. */
+  let unavailable: (Unavailable | null)[] | null;
 
   beforeEach(() => start());
 
@@ -45,6 +48,8 @@ describe('a reflector, over real HTTP', function suite() {
       return { ...metadata, size: JSON.stringify(fields).length };
     };
     ignored = [];
+    failed = 0;
+    unavailable = null;
   };
 
   afterEach(() => end());
@@ -72,7 +77,13 @@ describe('a reflector, over real HTTP', function suite() {
       kind: 'Thing',
       project: (raw) => project(raw),
       pageSize,
-      observer: { ignored: (reason) => ignored.push(reason) },
+      observer: {
+        ignored: (reason) => ignored.push(reason),
+        failed: () => {
+          failed += 1;
+        },
+      },
+      ...(unavailable && { onUnavailable: (why) => unavailable?.push(why) }),
     });
     running = reflector.run(stop.signal);
   };
@@ -691,6 +702,73 @@ describe('a reflector, over real HTTP', function suite() {
     stop.abort();
     await running;
     expect(listed()).to.equal(1);
+  });
+
+  for (const [code, reason] of [
+    [403, 'Forbidden'],
+    [404, 'NotFound'],
+  ] as const) {
+    it(`counts a kind that it can do without as synced and empty on ${code}, and takes it up when it comes`, async () => {
+      unavailable = [];
+      for (let times = 0; times < 3; times += 1) {
+        server.lists.push((_, response) => json(response, code, status(code, reason)));
+      }
+      server.lists.push((request, response, self) => {
+        expect([reflector.hasSynced, store.size, reflector.ageMilliseconds]).to.deep.equal([true, 0, null]);
+        self.list(request, response);
+      });
+      server.put('a');
+      run();
+      await reflector.synced;
+      await inSync();
+      await watching();
+      expect(unavailable).to.deep.equal([reason, null]);
+      expect(log.of('info')).to.deep.equal([
+        'may not be read or is not there: going on without it, and trying again',
+        'can be read now',
+      ]);
+      expect([log.of('warn').length, failed]).to.deep.equal([0, 0]);
+      server.put('b');
+      await inSync();
+    });
+  }
+
+  it('forgets the objects of a kind that goes away, where it can do without', async () => {
+    unavailable = [];
+    await started('a', 'b');
+    for (const queue of [server.watches, server.lists]) {
+      queue.push((_, response) => json(response, 404, status(404, 'NotFound')));
+    }
+    server.breakWatches();
+    await world.until(() => unavailable?.length === 2, 'the kind to go and to come back');
+    await inSync();
+    expect(unavailable).to.deep.equal(['NotFound', null]);
+    expect(changes).to.deep.equal(['added a', 'added b', 'removed a', 'removed b', 'added a', 'added b']);
+  });
+
+  it('keeps what it has where a role is taken away, and finds out what it has missed when it is given back', async () => {
+    unavailable = [];
+    await started('a', 'b');
+    server.watches.push((_, response) => json(response, 403, status(403, 'Forbidden')));
+    server.lists.push((_, response) => json(response, 403, status(403, 'Forbidden')));
+    server.breakWatches();
+    server.delete('a');
+    await inSync();
+    expect(unavailable).to.deep.equal(['Forbidden', null]);
+    expect(changes).to.deep.equal(['added a', 'added b', 'removed a']);
+  });
+
+  it('waits for a kind that it can do without as for any other on every other failure', async () => {
+    unavailable = [];
+    server.lists.push((_, response) => json(response, 500, status(500, 'InternalError')));
+    server.lists.push((_, response) => json(response, 401, status(401, 'Unauthorized')));
+    server.lists.push((request, response, self) => {
+      expect(reflector.hasSynced).to.equal(false);
+      self.list(request, response);
+    });
+    await started('a');
+    expect(unavailable).to.deep.equal([]);
+    expect(failed).to.equal(log.of('warn').length).and.equal(2);
   });
 
   async function expectOnly(name: string): Promise<void> {
