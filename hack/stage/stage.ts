@@ -8,7 +8,7 @@ import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import { mutatingWebhookConfigurations, namespaces, path, type ResourceKind } from '../../src/kube/resource.ts';
 import type { World } from '../../src/kube/world.ts';
-import { mutateStatefulSetPath } from '../../src/webhook/server.ts';
+import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePort } from '../control-plane/free-port.ts';
 import { Guard } from '../control-plane/guard.ts';

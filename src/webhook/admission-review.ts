@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { mutateStatefulSet } from './statefulset-mutation.ts';
+import type { Reviewer } from './reviewers.ts';
+import { statefulSetShape } from './stateful-set.ts';
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response */
 export interface AdmissionReviewResponse {
@@ -27,25 +28,21 @@ const requestShape = z.object({
   request: z.object({
     uid: z.string().min(1),
     kind: z.object({ group: z.string(), version: z.string(), kind: z.string() }),
+    namespace: z.string().optional(),
     operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
     subResource: z.string().optional(),
     object: z.unknown().optional(),
+    oldObject: z.unknown().optional(),
   }),
 });
 
 type AdmissionRequest = z.infer<typeof requestShape>['request'];
 
-const texts = z.record(z.string(), z.string());
-const statefulSetShape = z.object({
-  metadata: z.object({ labels: texts.nullish(), annotations: texts.nullish() }),
-  spec: z.object({ updateStrategy: z.unknown().optional() }),
-});
-
-/** Key in the audit log, after the webhook's name: what was made of the request. */
-const auditKey = 'strategy';
-
-/** Answers one AdmissionReview of version v1. It never denies: whatever isn't a labelled StatefulSet stays as it is. */
-export function answerReview(body: unknown): ReviewAnswer {
+/**
+ * Answers one AdmissionReview of version v1. It never denies: whatever isn't a request for a StatefulSet of the kind
+ * that the reviewer is there for stays as it is, and a warning says why.
+ */
+export function answerReview(body: unknown, reviewer: Reviewer): ReviewAnswer {
   const parsed = requestShape.safeParse(body);
   if (!parsed.success) {
     return {
@@ -54,29 +51,40 @@ export function answerReview(body: unknown): ReviewAnswer {
     };
   }
   const { request } = parsed.data;
-  const misplaced = whyNotOurs(request);
+  const misplaced = whyNotOurs(request, reviewer);
   if (misplaced !== null) return allow(request, { warnings: [`moco-rollout changed nothing: ${misplaced}`] });
   const object = statefulSetShape.safeParse(request.object);
   if (!object.success) {
     return allow(request, { warnings: [`moco-rollout changed nothing: in the object, ${firstProblem(object.error)}`] });
   }
-  const { metadata, spec } = object.data;
-  const mutation = mutateStatefulSet({
-    metadata: { labels: metadata.labels ?? undefined, annotations: metadata.annotations ?? undefined },
-    spec,
+  const before = statefulSetShape.safeParse(request.oldObject);
+  const { because, patch, warning } = reviewer.review({
+    namespace: request.namespace ?? '',
+    statefulSet: object.data,
+    before: before.success ? before.data : null,
   });
-  const auditAnnotations = { [auditKey]: mutation.because };
-  if (mutation.kind === 'unchanged') return allow(request, { auditAnnotations });
-  const patch = Buffer.from(JSON.stringify(mutation.patch)).toString('base64');
-  return allow(request, { patch, patchType: 'JSONPatch', auditAnnotations });
+  return allow(request, {
+    ...(patch.length === 0 ? {} : { patch: base64(patch), patchType: 'JSONPatch' }),
+    ...(warning === undefined ? {} : { warnings: [warning] }),
+    auditAnnotations: { [reviewer.auditKey]: because },
+  });
 }
 
-/** `null` for an UPDATE of a StatefulSet itself; else, in words, what a webhook configuration sent here by mistake. */
-function whyNotOurs({ kind, operation, subResource, object }: AdmissionRequest): string | null {
+function base64(patch: object): string {
+  return Buffer.from(JSON.stringify(patch)).toString('base64');
+}
+
+/** `null` for what the reviewer is for; else, in words, what a webhook configuration sent here by mistake. */
+function whyNotOurs(
+  { kind, operation, subResource, object }: AdmissionRequest,
+  { operations }: Reviewer,
+): string | null {
   if (kind.group !== 'apps' || kind.version !== 'v1' || kind.kind !== 'StatefulSet') {
     return `expected a StatefulSet of apps/v1, got ${kind.kind} of ${kind.group === '' ? '' : `${kind.group}/`}${kind.version}`;
   }
-  if (operation !== 'UPDATE') return `expected an UPDATE, got ${operation}`;
+  if (!operations.some((expected) => expected === operation)) {
+    return `expected ${operations.join(' or ')}, got ${operation}`;
+  }
   if (subResource !== undefined && subResource !== '') return `expected the StatefulSet itself, got its ${subResource}`;
   return object === undefined || object === null ? 'expected the object in the request, got none' : null;
 }

@@ -5,13 +5,15 @@ import { listen } from '../telemetry/listen.ts';
 import { answerReview } from './admission-review.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { watchCertificate } from './certificate-watch.ts';
+import type { IsOnDelete } from './creation-mutation.ts';
 import { readBody } from './read-body.ts';
+import { type Reviewer, reviewers } from './reviewers.ts';
 
-/** Where the API server sends StatefulSets. */
-export const mutateStatefulSetPath = '/mutate-statefulset';
-
-/** What the API server itself takes as a request's body at most; what etcd stores is half of it. */
-export const bodyLimitBytes = 3 * 1024 * 1024;
+/**
+ * An AdmissionReview holds the object and the old object. The API server takes 3 MiB as a request's body and etcd
+ * stores 1.5 MiB of binary form, which is longer as JSON: twice 3 MiB, and a third of that for what surrounds them.
+ */
+export const bodyLimitBytes = 8 * 1024 * 1024;
 
 interface WebhookLog {
   info(fields: object, message: string): void;
@@ -24,6 +26,8 @@ export interface WebhookOptions {
   /** Has `tls.crt` and `tls.key`. */
   readonly certDir: string;
   readonly log: WebhookLog;
+  /** Decides about StatefulSets that are created; without it none is at OnDelete. */
+  readonly isOnDelete?: IsOnDelete;
   /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
   readonly requestTimeoutMilliseconds?: number;
   readonly certificatePollMilliseconds?: number;
@@ -57,6 +61,7 @@ interface Answer {
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
   const { certDir, log } = options;
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
+  const byPath = reviewers(options.isOnDelete ?? (() => false));
   const current = await readCertificate(certDir);
   const server = createServer(
     {
@@ -67,7 +72,7 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
       connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
       keepAliveTimeout: keepAliveMilliseconds,
     },
-    (request, response) => void serve(request, response, log),
+    (request, response) => void serve(request, response, byPath, log),
   );
   const address = await listen(server, options.address, '--webhook-bind-address');
   const stopWatching = watchCertificate({
@@ -101,10 +106,15 @@ async function closeServer(server: Server, graceMilliseconds: number): Promise<v
   clearTimeout(cut);
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, log: WebhookLog): Promise<void> {
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  byPath: ReadonlyMap<string, Reviewer>,
+  log: WebhookLog,
+): Promise<void> {
   let answered: Answer;
   try {
-    answered = await answer(request);
+    answered = await answer(request, byPath);
   } catch (error) {
     if (request.destroyed && !request.complete) return;
     log.error({ error }, 'the webhook failed to answer');
@@ -115,9 +125,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, log: We
   response.end(body);
 }
 
-async function answer(request: IncomingMessage): Promise<Answer> {
+async function answer(request: IncomingMessage, byPath: ReadonlyMap<string, Reviewer>): Promise<Answer> {
   const [path = '/'] = (request.url ?? '/').split('?');
-  if (path !== mutateStatefulSetPath) return sentence(404, `Expected the path ${mutateStatefulSetPath}, got ${path}.`);
+  const reviewer = byPath.get(path);
+  if (reviewer === undefined) {
+    return sentence(404, `Expected one of the paths ${[...byPath.keys()].join(', ')}; got ${path}.`);
+  }
   if (request.method !== 'POST') {
     return sentence(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
   }
@@ -129,7 +142,7 @@ async function answer(request: IncomingMessage): Promise<Answer> {
   if (body.kind === 'too-large') return sentence(413, `Expected a body of at most ${bodyLimitBytes} bytes, got more.`);
   const review = parseJson(body.bytes);
   if (review === undefined) return sentence(400, 'Expected an AdmissionReview as JSON in UTF-8, got something else.');
-  const reviewed = answerReview(review);
+  const reviewed = answerReview(review, reviewer);
   if (reviewed.kind === 'malformed') return sentence(400, reviewed.message);
   return { status: 200, body: JSON.stringify(reviewed.review), headers: { 'Content-Type': 'application/json' } };
 }

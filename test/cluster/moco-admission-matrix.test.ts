@@ -8,7 +8,8 @@ import { statefulSetBody } from '../../hack/moco/stateful-set.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path } from '../../src/kube/resource.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
-import { mutateStatefulSetPath, type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
+import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
+import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
 import { readOne } from '../config/manifests.ts';
 import { merge } from '../hack/moco/story.ts';
 import {

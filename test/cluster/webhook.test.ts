@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
 import { forceRollingUpdateAnnotation } from '../../src/moco/names.ts';
-import { mutateStatefulSetPath, type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
+import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
+import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
 import { readOne } from '../config/manifests.ts';
 
 const startDeadlineMilliseconds = 120_000;

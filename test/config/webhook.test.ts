@@ -6,7 +6,7 @@ import {
   strategyLabel,
   strategyOnDelete,
 } from '../../src/moco/names.ts';
-import { mutateStatefulSetPath } from '../../src/webhook/server.ts';
+import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
 import { type Manifest, readManifests, readOne } from './manifests.ts';
 
 interface Webhook {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { answerReview } from '../../src/webhook/admission-review.ts';
+import { answerReview as answer, type ReviewAnswer } from '../../src/webhook/admission-review.ts';
+import { mutateStatefulSetPath, reviewers } from '../../src/webhook/reviewers.ts';
 import { reviewOf, statefulSet } from './review.ts';
 
 describe('an AdmissionReview', () => {
@@ -45,7 +46,7 @@ describe('an AdmissionReview', () => {
       { kind: { group: 'apps', version: 'v1beta2', kind: 'StatefulSet' } },
       'moco-rollout changed nothing: expected a StatefulSet of apps/v1, got StatefulSet of apps/v1beta2',
     ],
-    'another operation': [{ operation: 'CREATE' }, 'moco-rollout changed nothing: expected an UPDATE, got CREATE'],
+    'another operation': [{ operation: 'CREATE' }, 'moco-rollout changed nothing: expected UPDATE, got CREATE'],
     'a subresource': [
       { subResource: 'scale' },
       'moco-rollout changed nothing: expected the StatefulSet itself, got its scale',
@@ -94,6 +95,12 @@ describe('an AdmissionReview', () => {
     });
   }
 });
+
+function answerReview(body: unknown): ReviewAnswer {
+  const reviewer = reviewers(() => false).get(mutateStatefulSetPath);
+  if (reviewer === undefined) throw new Error(`expected a reviewer at ${mutateStatefulSetPath}`);
+  return answer(body, reviewer);
+}
 
 function responseTo(body: unknown) {
   const answered = answerReview(body);

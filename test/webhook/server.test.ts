@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:https';
+import { Agent } from 'node:https';
 import { connect as connectPlainly } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -6,22 +6,9 @@ import { ListenError } from '../../src/telemetry/listen.ts';
 import { CertificateError } from '../../src/webhook/certificate.ts';
 import { bodyLimitBytes, type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
 import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
+import { json, post as postTo, type Received, type Sent } from './post.ts';
 import { reviewOf } from './review.ts';
 
-interface Received {
-  readonly status: number;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-interface Sent {
-  readonly agent: Agent | false;
-  readonly path: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-const json = { 'Content-Type': 'application/json' };
 const chunkedJson = { ...json, 'Transfer-Encoding': 'chunked' };
 
 describe('the webhook over TLS', () => {
@@ -92,7 +79,7 @@ describe('the webhook over TLS', () => {
   it('answers 404 at another path', async () => {
     expect(await post('{}', { path: '/' })).to.deep.include({
       status: 404,
-      body: 'Expected the path /mutate-statefulset, got /.\n',
+      body: 'Expected one of the paths /mutate-statefulset, /mutate-statefulset-create, /mutate-partition; got /.\n',
     });
   });
 
@@ -233,37 +220,7 @@ describe('the webhook over TLS', () => {
     });
   }
 
-  function post(
-    body: string | Buffer,
-    { path = '/mutate-statefulset', method = 'POST', headers = json, agent = false }: Partial<Sent> = {},
-  ): Promise<Received> {
-    return new Promise((resolve, reject) => {
-      const length = 'Transfer-Encoding' in headers ? {} : { 'Content-Length': Buffer.byteLength(body) };
-      const sent = request(
-        {
-          host: '127.0.0.1',
-          port: webhook.address.port,
-          path,
-          method,
-          ca: certificate.cert,
-          agent,
-          headers: { ...headers, ...length },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              body: Buffer.concat(chunks).toString(),
-              headers: response.headers,
-            }),
-          );
-        },
-      );
-      sent.on('error', reject);
-      sent.end(body);
-    });
+  function post(body: string | Buffer, sent: Partial<Sent> = {}): Promise<Received> {
+    return postTo(webhook.address.port, certificate.cert, body, sent);
   }
 });

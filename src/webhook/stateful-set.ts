@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { clusterKind } from '../moco/names.ts';
+
+const texts = z.record(z.string(), z.string());
+const owner = z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string() });
+
+/**
+ * A StatefulSet of apps/v1 as it stands in an AdmissionReview: what is read of it has the shape that it should, and
+ * everything else is kept as it came.
+ */
+export const statefulSetShape = z.object({
+  metadata: z.looseObject({
+    labels: texts.nullish(),
+    annotations: texts.nullish(),
+    ownerReferences: z.array(owner).nullish(),
+    finalizers: z.array(z.string()).nullish(),
+  }),
+  spec: z.looseObject({ replicas: z.unknown().optional(), updateStrategy: z.unknown().optional() }),
+});
+
+export type AdmittedStatefulSet = z.infer<typeof statefulSetShape>;
+
+/** One operation of RFC 6902. */
+export type PatchOperation =
+  | { readonly op: 'add'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };
+
+/** The name of the MySQLCluster that alone owns a StatefulSet; `null` where there is none, or another owner beside it. */
+export function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
+  const [only, ...others] = metadata.ownerReferences ?? [];
+  if (only === undefined || others.length > 0) return null;
+  const [group] = only.apiVersion.split('/');
+  return only.kind === clusterKind.kind && group === clusterKind.group ? only.name : null;
+}
+
+/** A JSON object; anything else counts as absent. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;
+}
