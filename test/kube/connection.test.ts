@@ -400,7 +400,7 @@ describe('a connection', function suite() {
         await write('ca.crt', second.certificate);
         const connection = await open({}, { 'proxy-url': `${scheme}://127.0.0.1:${proxy.port}` });
         const error = await ask(connection).catch((thrown: unknown) => thrown);
-        expect(String((error as Error).message)).to.match(/certificate/i);
+        expect((error as Error).message).to.match(/certificate/i);
         expect(requests).to.have.length(0);
       });
 
