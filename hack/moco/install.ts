@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import type { ApiClient } from '../../src/kube/api-client.ts';
+import { isNotFound } from '../../src/kube/api-error.ts';
 import {
   customResourceDefinitions,
   mutatingWebhookConfigurations,
   path,
   type ResourceKind,
-  statefulSets,
 } from '../../src/kube/resource.ts';
 import type { World } from '../../src/kube/world.ts';
 import {
@@ -18,16 +18,17 @@ import {
   preventDeleteAnnotation,
 } from '../../src/moco/names.ts';
 import { isTrue } from './conditions.ts';
+import { writtenKinds } from './kinds.ts';
 import {
-  clusterLabels,
+  clusterFinalizer,
   clusterWebhook,
   deleteValidatorPolicy,
-  mocoApiVersion,
   mocoGroup,
   mocoManager,
   statefulSetWebhook,
 } from './names.ts';
-import type { Condition, StatefulSet } from './objects.ts';
+import type { Condition, MySQLCluster } from './objects.ts';
+import { sampleCluster } from './sample.ts';
 import { clusterWebhookPath, type MocoWebhookServer, statefulSetWebhookPath } from './webhook-server.ts';
 import type { Body } from './write.ts';
 
@@ -55,14 +56,24 @@ function clusterScoped(group: string, version: string, plural: string, kind: str
   return { group, version, plural, kind, namespaced: false };
 }
 
+export interface MocoInstallation {
+  /** MOCO's webhook `statefulset.kb.io`, which belongs to its partition controller. */
+  readonly statefulSetWebhook?: boolean;
+}
+
 /**
  * Puts into the API server what MOCO's installation does: its definition of MySQLCluster, its webhooks (answered at
- * `webhook`), its policy against deleting a protected pod. Resolves once the kind is served and the webhook consulted. May
- * be done again.
+ * `webhook`), its policy against deleting a protected pod. Resolves once the kind is served and the webhooks are
+ * consulted. May be done again.
  */
-export async function installMoco(client: ApiClient, world: World, webhook: MocoWebhookServer): Promise<void> {
+export async function installMoco(
+  client: ApiClient,
+  world: World,
+  webhook: MocoWebhookServer,
+  { statefulSetWebhook: withStatefulSets = true }: MocoInstallation = {},
+): Promise<void> {
   await apply(client, customResourceDefinitions, parse(await readFile(clusterDefinitionFile, 'utf8')) as Body);
-  await apply(client, mutatingWebhookConfigurations, webhookConfiguration(webhook));
+  await apply(client, mutatingWebhookConfigurations, webhookConfiguration(webhook, withStatefulSets));
   await apply(client, policies, deleteValidator());
   await apply(client, bindings, {
     metadata: { name: deleteValidatorPolicy },
@@ -103,32 +114,28 @@ async function isEstablished(client: ApiClient): Promise<boolean> {
   return isTrue(definition.status?.conditions, 'Established');
 }
 
-/** A new configuration takes the API server a moment; a dry run shows whether the webhook has had its say. */
+/**
+ * A new configuration takes the API server a moment; a dry run shows whether one of its webhooks has had its say, and
+ * with it the others.
+ */
 async function isConsulted(client: ApiClient): Promise<boolean> {
-  const labels = clusterLabels('is-consulted');
-  const made = await client.call<StatefulSet>({
-    method: 'POST',
-    path: path(statefulSets, { namespace: dryRunNamespace }),
-    query: { dryRun: 'All' },
-    lane: 'read',
-    body: {
-      metadata: {
-        name: 'moco-is-consulted',
-        labels,
-        ownerReferences: [{ apiVersion: mocoApiVersion, kind: 'MySQLCluster', name: 'is-consulted', uid: 'none' }],
-      },
-      spec: {
-        selector: { matchLabels: labels },
-        // With the type given, the API server leaves the partition to the webhook.
-        updateStrategy: { type: 'RollingUpdate' },
-        template: { metadata: { labels }, spec: { containers: [{ name: 'mysqld', image: 'none' }] } },
-      },
-    },
-  });
-  return made.spec.updateStrategy?.rollingUpdate?.partition === 1;
+  try {
+    const made = await client.call<MySQLCluster>({
+      method: 'POST',
+      path: path(writtenKinds.MySQLCluster, { namespace: dryRunNamespace }),
+      query: { dryRun: 'All' },
+      lane: 'read',
+      body: sampleCluster({ name: 'is-consulted', namespace: dryRunNamespace }),
+    });
+    return made.metadata.finalizers?.includes(clusterFinalizer) ?? false;
+  } catch (error) {
+    // An established kind is served a moment later.
+    if (isNotFound(error)) return false;
+    throw error;
+  }
 }
 
-function webhookConfiguration(server: MocoWebhookServer): Body {
+function webhookConfiguration(server: MocoWebhookServer, withStatefulSets: boolean): Body {
   const clientConfig = (webhookPath: string): Body => ({
     url: `${server.url}${webhookPath}`,
     caBundle: Buffer.from(server.authority).toString('base64'),
@@ -151,15 +158,24 @@ function webhookConfiguration(server: MocoWebhookServer): Body {
           { apiGroups: [mocoGroup], apiVersions: ['v1beta2'], resources: ['mysqlclusters'], operations: ['CREATE'] },
         ],
       },
-      {
-        ...common,
-        name: statefulSetWebhook,
-        clientConfig: clientConfig(statefulSetWebhookPath),
-        objectSelector: { matchLabels: { [createdByLabel]: createdByMoco } },
-        rules: [
-          { apiGroups: ['apps'], apiVersions: ['v1'], resources: ['statefulsets'], operations: ['CREATE', 'UPDATE'] },
-        ],
-      },
+      ...(withStatefulSets
+        ? [
+            {
+              ...common,
+              name: statefulSetWebhook,
+              clientConfig: clientConfig(statefulSetWebhookPath),
+              objectSelector: { matchLabels: { [createdByLabel]: createdByMoco } },
+              rules: [
+                {
+                  apiGroups: ['apps'],
+                  apiVersions: ['v1'],
+                  resources: ['statefulsets'],
+                  operations: ['CREATE', 'UPDATE'],
+                },
+              ],
+            },
+          ]
+        : []),
     ],
   };
 }

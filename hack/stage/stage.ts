@@ -8,11 +8,11 @@ import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import { mutatingWebhookConfigurations, namespaces, path, type ResourceKind } from '../../src/kube/resource.ts';
 import type { World } from '../../src/kube/world.ts';
-import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePort } from '../control-plane/free-port.ts';
 import { Guard } from '../control-plane/guard.ts';
 import { type MocoStandIn, startMoco } from '../moco/driver.ts';
+import { beginsHeldBack } from '../moco/held-back.ts';
 import { installMoco } from '../moco/install.ts';
 import type { ClusteringDurations } from '../moco/settings.ts';
 import { type MocoWebhookServer, startMocoWebhookServer } from '../moco/webhook-server.ts';
@@ -23,6 +23,11 @@ import { ControllerProcess } from './controller-process.ts';
 export interface StageOptions {
   readonly nodes?: Partial<NodesSettings>;
   readonly clustering?: Partial<ClusteringDurations>;
+  /**
+   * `moco` (left out): MOCO's webhook of StatefulSets and its partition controller are there. `own`: they aren't, and
+   * this project's webhook of `config/partition-driver` is registered where a controller is started.
+   */
+  readonly partitionDriver?: 'moco' | 'own';
 }
 
 /** The installation's namespace and ServiceAccount, as in `config/`. */
@@ -31,6 +36,7 @@ const serviceAccount = 'moco-rollout';
 
 const configuration = fileURLToPath(new URL('../../config', import.meta.url));
 const webhookFile = join(configuration, 'webhook/mutating-webhook-configuration.yaml');
+const partitionWebhookFile = join(configuration, 'partition-driver/mutating-webhook-configuration.yaml');
 
 /** Far above what one machine can do: nothing here waits for its own rate limit. */
 const unlimited = { qps: 10_000, burst: 10_000 };
@@ -49,10 +55,12 @@ export class Stage {
   readonly #guard: Guard;
   readonly #closers: readonly (() => Promise<unknown>)[];
   readonly #controllers: ControllerProcess[] = [];
+  readonly #partitionDriver: 'moco' | 'own';
   #webhookPort = 0;
 
   private constructor(
     parts: Pick<Stage, 'controlPlane' | 'client' | 'world' | 'moco' | 'nodes'>,
+    partitionDriver: 'moco' | 'own',
     directory: string,
     guard: Guard,
     closers: readonly (() => Promise<unknown>)[],
@@ -62,6 +70,7 @@ export class Stage {
     this.world = parts.world;
     this.moco = parts.moco;
     this.nodes = parts.nodes;
+    this.#partitionDriver = partitionDriver;
     this.#directory = directory;
     this.#guard = guard;
     this.#closers = closers;
@@ -81,8 +90,14 @@ export class Stage {
     const { client, world } = await as('stage');
     const webhook: MocoWebhookServer = await startMocoWebhookServer();
     closers.push(() => webhook.stop());
-    await installMoco(client, world, webhook);
-    const moco = await startMoco({ ...(await as('moco-controller')), clustering: options.clustering ?? {} });
+    const { partitionDriver = 'moco' } = options;
+    const mocoDrives = partitionDriver === 'moco';
+    await installMoco(client, world, webhook, { statefulSetWebhook: mocoDrives });
+    const moco = await startMoco({
+      ...(await as('moco-controller')),
+      clustering: options.clustering ?? {},
+      partitionController: mocoDrives,
+    });
     closers.push(() => moco.stop());
     const nodes = await startNodes({
       ...(await as('nodes')),
@@ -90,7 +105,7 @@ export class Stage {
       settings: options.nodes ?? {},
     });
     closers.push(() => nodes.stop());
-    const stage = new Stage({ controlPlane, client, world, moco, nodes }, directory, guard, closers);
+    const stage = new Stage({ controlPlane, client, world, moco, nodes }, partitionDriver, directory, guard, closers);
     await stage.#install();
     return stage;
   }
@@ -102,7 +117,7 @@ export class Stage {
 
   /**
    * Starts `src/main.ts` under its own ServiceAccount's token, with the gate on unless `flags` say otherwise. The
-   * webhook configuration leads to the last one that was started.
+   * webhook configurations lead to the last one that was started.
    */
   async startController(flags: readonly string[] = []): Promise<ControllerProcess> {
     const name = `controller-${this.#controllers.length}`;
@@ -129,7 +144,7 @@ export class Stage {
     this.#controllers.push(controller);
     await this.#ready(controller, healthPort);
     this.#webhookPort = webhookPort;
-    await this.#registerWebhook();
+    await this.#registerWebhooks();
     return controller;
   }
 
@@ -164,24 +179,39 @@ export class Stage {
     }
   }
 
+  async #registerWebhooks(): Promise<void> {
+    await this.#registerWebhooksOf(webhookFile);
+    if (this.#partitionDriver === 'moco') return;
+    await this.#registerWebhooksOf(partitionWebhookFile);
+    // Whatever MOCO created before would be rolled by Kubernetes itself.
+    while (!(await beginsHeldBack(this.client))) await pause(this.world);
+  }
+
   /** The manifest as it is, but for the address: the API server reaches this machine by a URL and not by a Service. */
-  async #registerWebhook(): Promise<void> {
-    const manifest = parse(await readFile(webhookFile, 'utf8')) as { metadata: { name: string }; webhooks: object[] };
-    const clientConfig = {
-      url: `https://127.0.0.1:${this.#webhookPort}${mutateStatefulSetPath}`,
-      caBundle: Buffer.from(this.controlPlane.caBundle).toString('base64'),
-    };
-    const body = { ...manifest, webhooks: manifest.webhooks.map((webhook) => ({ ...webhook, clientConfig })) };
+  async #registerWebhooksOf(file: string): Promise<void> {
+    const manifest = parse(await readFile(file, 'utf8')) as WebhookManifest;
+    const webhooks = manifest.webhooks.map((webhook) => ({
+      ...webhook,
+      clientConfig: {
+        url: `https://127.0.0.1:${this.#webhookPort}${webhook.clientConfig.service.path}`,
+        caBundle: Buffer.from(this.controlPlane.caBundle).toString('base64'),
+      },
+    }));
     const kind: ResourceKind = mutatingWebhookConfigurations;
     await this.client.call({
       method: 'PATCH',
       path: path(kind, { name: manifest.metadata.name }),
       query: { fieldManager: 'stage', force: true },
       contentType: 'application/apply-patch+yaml',
-      body,
+      body: { ...manifest, webhooks },
       lane: 'disrupt',
     });
   }
+}
+
+interface WebhookManifest {
+  readonly metadata: { readonly name: string };
+  readonly webhooks: readonly { readonly clientConfig: { readonly service: { readonly path: string } } }[];
 }
 
 const pauseMilliseconds = 20;

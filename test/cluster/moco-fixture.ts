@@ -1,5 +1,5 @@
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { clusterDefinitionFile, installMoco } from '../../hack/moco/install.ts';
+import { clusterDefinitionFile, installMoco, type MocoInstallation } from '../../hack/moco/install.ts';
 import { writtenKinds } from '../../hack/moco/kinds.ts';
 import type { KubernetesObject, MySQLCluster, StatefulSet } from '../../hack/moco/objects.ts';
 import { type SampleOptions, sampleCluster } from '../../hack/moco/sample.ts';
@@ -27,7 +27,7 @@ export interface Installed {
   stop(): Promise<void>;
 }
 
-export async function installed(): Promise<Installed> {
+export async function installed(installation: MocoInstallation = {}): Promise<Installed> {
   const controlPlane = await startControlPlane({ audit: false, manifests: [clusterDefinitionFile] });
   let connection: Connection | null = null;
   let webhook: MocoWebhookServer | null = null;
@@ -41,7 +41,7 @@ export async function installed(): Promise<Installed> {
     webhook = await startMocoWebhookServer();
     const world = realWorld(connection.exchange);
     const client = new ApiClient({ world, qps: 1000, burst: 1000 });
-    await installMoco(client, world, webhook);
+    await installMoco(client, world, webhook, installation);
     return { controlPlane, client, world, stop };
   } catch (error) {
     await stop();

@@ -1,0 +1,220 @@
+import { expect } from 'chai';
+import type { Pod } from '../../hack/moco/objects.ts';
+import { clusterNameLabel, strategyLabel } from '../../src/moco/names.ts';
+import {
+  type Installed,
+  installed,
+  list,
+  startDeadlineMilliseconds,
+  testDeadlineMilliseconds,
+  until,
+} from './moco-fixture.ts';
+import { AppliedClusters, newImage, outcome } from './webhook-clusters.ts';
+import { OwnWebhook } from './webhook-fixture.ts';
+
+const at = (partition: number): object => ({ type: 'RollingUpdate', rollingUpdate: { partition } });
+const toPartition = (partition: number): object => ({ spec: { updateStrategy: { rollingUpdate: { partition } } } });
+const annotation = { metadata: { annotations: { x: '1' } } };
+const taken = {
+  metadata: { labels: { [strategyLabel]: 'OnDelete' } },
+  spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
+};
+
+const refusedFor = (webhook: string): RegExp =>
+  new RegExp(`^500 .*failed calling webhook "${webhook}".*connection refused`);
+
+describe('a webhook process that goes away and comes back, beside MOCO’s webhook', function () {
+  this.timeout(testDeadlineMilliseconds);
+  let moco: Installed;
+  let ours: OwnWebhook;
+  let clusters: AppliedClusters;
+  const wanted = new Set<string>();
+
+  before(async function installEverything() {
+    this.timeout(startDeadlineMilliseconds);
+    moco = await installed();
+    clusters = new AppliedClusters(moco.client);
+    ours = await OwnWebhook.start(moco.controlPlane, moco.client, (_, name) => wanted.has(name));
+    await ours.register('webhook');
+  });
+
+  after(async () => {
+    await moco?.stop();
+    await ours?.stop();
+  });
+
+  it('under Fail: every write to a labelled StatefulSet is refused meanwhile, and nothing of it changes', async () => {
+    const name = await clusters.make();
+    await clusters.patch(name, taken);
+    const { spec, metadata } = await clusters.read(name);
+    await ours.goAway();
+    for (const write of [
+      () => clusters.apply(name),
+      () => clusters.apply(name, newImage),
+      () => clusters.patch(name, annotation),
+    ]) {
+      expect(await outcome(write())).to.match(refusedFor('statefulset.moco-rollout.io'));
+    }
+    const meanwhile = await clusters.read(name);
+    expect(meanwhile.spec).to.deep.equal(spec);
+    expect(meanwhile.metadata.generation).to.equal(metadata.generation);
+    await ours.comeBack();
+    await clusters.apply(name, newImage);
+    expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
+  });
+
+  it('under Fail: no other StatefulSet of MOCO’s notices', async () => {
+    const name = await clusters.make();
+    await clusters.patch(name, toPartition(1));
+    await ours.goAway();
+    await clusters.apply(name, newImage);
+    expect(await clusters.strategy(name)).to.deep.equal(at(3));
+    await ours.comeBack();
+  });
+
+  it('under Ignore, as for new ones: MOCO’s webhook holds it back until somebody takes it', async () => {
+    const name = await clusters.make();
+    wanted.add(name);
+    await clusters.orphan(name);
+    await ours.goAway();
+    await clusters.apply(name);
+    await ours.comeBack();
+    await clusters.apply(name, newImage);
+    const made = await clusters.read(name);
+    expect(made.metadata.labels).not.to.have.property(strategyLabel);
+    expect(made.spec.updateStrategy).to.deep.equal(at(3));
+    await clusters.patch(name, taken);
+    expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
+  });
+
+  it('under Ignore, were it so for labelled ones: MOCO’s webhook holds it back until the next write of anybody', async () => {
+    const name = await clusters.make();
+    await clusters.patch(name, taken);
+    await ours.goAway();
+    await ours.registerWith('webhook', 'Ignore');
+    await clusters.apply(name, newImage);
+    const meanwhile = await clusters.read(name);
+    expect(meanwhile.spec.updateStrategy).to.deep.equal(at(3));
+    expect(meanwhile.metadata.labels).to.have.property(strategyLabel, 'OnDelete');
+    await ours.comeBack();
+    await ours.register('webhook');
+    expect(await clusters.strategy(name)).to.deep.equal(at(3));
+    await clusters.patch(name, annotation);
+    expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
+  });
+});
+
+describe('a webhook process that goes away and comes back, in the place of MOCO’s webhook', function () {
+  this.timeout(testDeadlineMilliseconds);
+  let moco: Installed;
+  let ours: OwnWebhook;
+  /** The process of the partitions alone, so that it can be away alone. */
+  let partitions: OwnWebhook;
+  let clusters: AppliedClusters;
+
+  before(async function installEverything() {
+    this.timeout(startDeadlineMilliseconds);
+    moco = await installed({ statefulSetWebhook: false });
+    clusters = new AppliedClusters(moco.client);
+    ours = await OwnWebhook.start(moco.controlPlane, moco.client);
+    await ours.register('webhook');
+    partitions = await OwnWebhook.start(moco.controlPlane, moco.client);
+    await partitions.register('partition-driver');
+  });
+
+  after(async () => {
+    await moco?.stop();
+    await ours?.stop();
+    await partitions?.stop();
+  });
+
+  it('under Fail: a template that comes after a finished rollout is refused meanwhile, and nothing is rolled', async () => {
+    const name = await finished();
+    const before = await pods(name);
+    const { spec, metadata } = await clusters.read(name);
+    await partitions.goAway();
+    for (const write of [
+      () => clusters.apply(name, newImage),
+      () => clusters.patch(name, annotation),
+      () => clusters.patch(name, toPartition(3)),
+    ]) {
+      expect(await outcome(write())).to.match(refusedFor('partition.moco-rollout.io'));
+    }
+    const meanwhile = await clusters.read(name);
+    expect(meanwhile.spec).to.deep.equal(spec);
+    expect(meanwhile.metadata.generation).to.equal(metadata.generation);
+    expect(await pods(name)).to.deep.equal(before);
+    await partitions.comeBack();
+    await clusters.apply(name, newImage);
+    expect(await clusters.strategy(name)).to.deep.equal(at(3));
+    await until('the StatefulSet controller has seen the new template', async () => {
+      const { status, metadata: now } = await clusters.read(name);
+      return status?.observedGeneration === now.generation && status?.updateRevision !== status?.currentRevision;
+    });
+    expect(await pods(name)).to.deep.equal(before);
+  });
+
+  it('under Fail: no StatefulSet is created meanwhile that could be rolled', async () => {
+    const name = await clusters.make();
+    await clusters.orphan(name);
+    await partitions.goAway();
+    expect(await outcome(clusters.apply(name))).to.match(refusedFor('partition.moco-rollout.io'));
+    await partitions.comeBack();
+    await clusters.apply(name);
+    expect(await clusters.strategy(name)).to.deep.equal(at(3));
+  });
+
+  it('under Fail: a cluster at OnDelete doesn’t notice', async () => {
+    const name = await clusters.make();
+    await partitions.goAway();
+    await clusters.patch(name, taken);
+    await clusters.apply(name, newImage);
+    await clusters.patch(name, annotation);
+    expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
+    await partitions.comeBack();
+  });
+
+  it('under Ignore, were it so: Kubernetes rolls the template by itself, which is why it isn’t so', async () => {
+    const name = await finished();
+    const before = await pods(name);
+    await partitions.goAway();
+    await partitions.registerWith('partition-driver', 'Ignore');
+    await clusters.apply(name, newImage);
+    expect(await clusters.strategy(name)).to.deep.equal(at(0));
+    await until('a pod is replaced', async () => {
+      const now = await pods(name);
+      return now.some((uid) => !before.includes(uid));
+    });
+    await partitions.comeBack();
+    await partitions.register('partition-driver');
+    await clusters.patch(name, annotation);
+    expect(await clusters.strategy(name)).to.deep.equal(at(3));
+  });
+
+  it('under Ignore, were it so: a new StatefulSet begins without a partition and has one with the next write', async () => {
+    const name = await clusters.make();
+    await clusters.orphan(name);
+    await partitions.goAway();
+    await partitions.registerWith('partition-driver', 'Ignore');
+    await clusters.apply(name);
+    expect(await clusters.strategy(name)).to.deep.equal({ type: 'RollingUpdate' });
+    await partitions.comeBack();
+    await partitions.register('partition-driver');
+    await clusters.apply(name);
+    expect(await clusters.strategy(name)).to.deep.equal(at(3));
+  });
+
+  /** A cluster whose last rollout has left the partition at 0. */
+  async function finished(): Promise<string> {
+    const name = await clusters.make();
+    await clusters.patch(name, toPartition(0));
+    await until('there are three pods', async () => (await pods(name)).length === 3);
+    return name;
+  }
+
+  /** Their uids. */
+  async function pods(name: string): Promise<readonly string[]> {
+    const found = await list<Pod>(moco.client, 'Pod', `${clusterNameLabel}=${name}`);
+    return found.map(({ metadata }) => metadata.uid).toSorted();
+  }
+});

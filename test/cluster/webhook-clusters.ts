@@ -1,0 +1,75 @@
+import type { MySQLCluster, StatefulSet } from '../../hack/moco/objects.ts';
+import { perform } from '../../hack/moco/perform.ts';
+import { defaultSettings } from '../../hack/moco/settings.ts';
+import { statefulSetBody } from '../../hack/moco/stateful-set.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { ApiError } from '../../src/kube/api-error.ts';
+import { statefulSets } from '../../src/kube/resource.ts';
+import { merge } from '../hack/moco/story.ts';
+import { createCluster, isGone, patch, statefulSet, until } from './moco-fixture.ts';
+
+type Strategy = StatefulSet['spec']['updateStrategy'];
+
+/** Clusters whose StatefulSets are applied as MOCO applies them, each by a call; nobody else looks after them. */
+export class AppliedClusters {
+  readonly #client: ApiClient;
+  readonly #clusters = new Map<string, MySQLCluster>();
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  /** A new one of three replicas; resolves to its name. */
+  async make(): Promise<string> {
+    const name = `applied-${this.#clusters.size}`;
+    this.#clusters.set(name, await createCluster(this.#client, { name }));
+    await this.apply(name);
+    return name;
+  }
+
+  /** Applies the StatefulSet as MOCO does for a MySQLCluster that is changed so. */
+  async apply(name: string, change: object = {}): Promise<void> {
+    const cluster = merge(this.#clusters.get(name), change) as MySQLCluster;
+    await perform(this.#client, {
+      verb: 'apply',
+      kind: 'StatefulSet',
+      namespace: 'default',
+      name: `moco-${name}`,
+      body: statefulSetBody(cluster, defaultSettings),
+    });
+  }
+
+  /** Deletes the StatefulSet and leaves its pods, as MOCO does before it applies another volume template. */
+  async orphan(name: string): Promise<void> {
+    const place = { namespace: 'default', name: `moco-${name}` };
+    await this.#client.remove(statefulSets, place, { propagationPolicy: 'Orphan' }, { lane: 'disrupt' });
+    await until('the StatefulSet is gone', () => isGone(this.#client, 'StatefulSet', place.name));
+  }
+
+  read(name: string): Promise<StatefulSet> {
+    return statefulSet(this.#client, name);
+  }
+
+  async strategy(name: string): Promise<Strategy> {
+    return (await this.read(name)).spec.updateStrategy;
+  }
+
+  /** A merge patch of the StatefulSet, by nobody in particular. */
+  patch(name: string, body: object): Promise<StatefulSet> {
+    return patch<StatefulSet>(this.#client, 'StatefulSet', `moco-${name}`, body);
+  }
+}
+
+/** Of a MySQLCluster: another image of mysqld, and with it another template. */
+export const newImage = { spec: { podTemplate: { spec: { containers: [{ name: 'mysqld', image: 'mysql:8.4.9' }] } } } };
+
+/** `done`, or the API server's refusal as `<code> <message>`. */
+export async function outcome(write: Promise<unknown>): Promise<string> {
+  try {
+    await write;
+    return 'done';
+  } catch (error) {
+    if (error instanceof ApiError) return `${error.status} ${error.message}`;
+    throw error;
+  }
+}

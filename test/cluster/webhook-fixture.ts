@@ -1,0 +1,145 @@
+import { copyFile, mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { beginsHeldBack } from '../../hack/moco/held-back.ts';
+import { clusterLabels, mocoApiVersion } from '../../hack/moco/names.ts';
+import type { StatefulSet } from '../../hack/moco/objects.ts';
+import type { ApiClient } from '../../src/kube/api-client.ts';
+import { ApiError } from '../../src/kube/api-error.ts';
+import { mutatingWebhookConfigurations, path, statefulSets } from '../../src/kube/resource.ts';
+import { strategyLabel } from '../../src/moco/names.ts';
+import type { IsOnDelete } from '../../src/webhook/creation-mutation.ts';
+import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
+import { readOne } from '../config/manifests.ts';
+import { until } from './moco-fixture.ts';
+
+const log = { info: ignore, warn: ignore, error: ignore };
+/** The webhook says that it is at OnDelete, so that a dry run shows whether the webhook was asked. */
+const probe = 'is-asked';
+
+/** Where in `config/` each of our webhook configurations is. */
+export type Configuration = 'webhook' | 'partition-driver';
+
+function ignore(): void {}
+
+/** This project's webhook as a process of its own would be, and its configurations, led to its port. */
+export class OwnWebhook {
+  readonly #client: ApiClient;
+  readonly #controlPlane: ControlPlane;
+  readonly #certDir: string;
+  readonly #isOnDelete: IsOnDelete;
+  #running: RunningWebhook;
+
+  private constructor(
+    controlPlane: ControlPlane,
+    client: ApiClient,
+    { certDir, isOnDelete, running }: { certDir: string; isOnDelete: IsOnDelete; running: RunningWebhook },
+  ) {
+    this.#controlPlane = controlPlane;
+    this.#client = client;
+    this.#certDir = certDir;
+    this.#isOnDelete = isOnDelete;
+    this.#running = running;
+  }
+
+  static async start(controlPlane: ControlPlane, client: ApiClient, wanted: IsOnDelete = () => false) {
+    const certDir = await mkdtemp(join(controlPlane.directory, 'webhook-'));
+    const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
+    await copyFile(certificate, join(certDir, 'tls.crt'));
+    await copyFile(key, join(certDir, 'tls.key'));
+    const isOnDelete: IsOnDelete = (namespace, name) => name === probe || wanted(namespace, name);
+    const running = await startWebhook({ address: { host: '127.0.0.1', port: 0 }, certDir, log, isOnDelete });
+    return new OwnWebhook(controlPlane, client, { certDir, isOnDelete, running });
+  }
+
+  /** Registers a configuration and waits until the API server asks the webhook. */
+  async register(configuration: Configuration): Promise<void> {
+    await this.#write(configuration, (webhook) => webhook);
+    await until(`the API server asks by config/${configuration}`, () => this.#isAsked(configuration));
+  }
+
+  /** While the webhook is away: registers a configuration with another `failurePolicy` and waits until it holds. */
+  async registerWith(configuration: Configuration, failurePolicy: 'Fail' | 'Ignore'): Promise<void> {
+    await this.#write(configuration, (webhook) => ({ ...webhook, failurePolicy }));
+    await until(`the API server goes by failurePolicy ${failurePolicy}`, async () => {
+      const isRefused = (await this.#created()) === null;
+      return isRefused === (failurePolicy === 'Fail');
+    });
+  }
+
+  async unregister(configuration: Configuration): Promise<void> {
+    const { metadata } = await readOne('MutatingWebhookConfiguration', configuration);
+    await this.#client.call({ method: 'DELETE', path: path(mutatingWebhookConfigurations, metadata), lane: 'disrupt' });
+    await until(`the API server no longer asks by config/${configuration}`, async () => {
+      return !(await this.#isAsked(configuration));
+    });
+  }
+
+  /** The process ends: nobody listens any more. */
+  async goAway(): Promise<void> {
+    await this.#running.close(0);
+  }
+
+  /** At the same address. */
+  async comeBack(): Promise<void> {
+    const { address } = this.#running;
+    this.#running = await startWebhook({ address, certDir: this.#certDir, log, isOnDelete: this.#isOnDelete });
+  }
+
+  stop(): Promise<void> {
+    return this.goAway();
+  }
+
+  async #write(configuration: Configuration, change: (webhook: Webhook) => object): Promise<void> {
+    const { file: _, ...manifest } = await readOne('MutatingWebhookConfiguration', configuration);
+    const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((webhook) => ({
+      ...change(webhook),
+      clientConfig: {
+        url: `https://127.0.0.1:${this.#running.address.port}${webhook.clientConfig.service.path}`,
+        caBundle: Buffer.from(this.#controlPlane.caBundle).toString('base64'),
+      },
+    }));
+    await this.#client.call({
+      method: 'PATCH',
+      path: path(mutatingWebhookConfigurations, { name: manifest.metadata.name }),
+      query: { fieldManager: 'installation', force: true },
+      contentType: 'application/apply-patch+yaml',
+      body: { ...manifest, webhooks },
+      lane: 'disrupt',
+    });
+  }
+
+  async #isAsked(configuration: Configuration): Promise<boolean> {
+    if (configuration === 'partition-driver') return beginsHeldBack(this.#client);
+    return (await this.#created())?.metadata.labels?.[strategyLabel] === 'OnDelete';
+  }
+
+  /** What would be created of a StatefulSet of MOCO's; `null` where it would be refused. */
+  async #created(): Promise<StatefulSet | null> {
+    const labels = clusterLabels(probe);
+    const ownerReferences = [{ apiVersion: mocoApiVersion, kind: 'MySQLCluster', name: probe, uid: 'none' }];
+    try {
+      return await this.#client.call<StatefulSet>({
+        method: 'POST',
+        path: path(statefulSets, { namespace: 'default' }),
+        query: { dryRun: 'All' },
+        lane: 'read',
+        body: {
+          metadata: { name: `moco-${probe}`, labels, ownerReferences },
+          spec: {
+            selector: { matchLabels: labels },
+            updateStrategy: { type: 'RollingUpdate' },
+            template: { metadata: { labels }, spec: { containers: [{ name: 'mysqld', image: 'none' }] } },
+          },
+        },
+      });
+    } catch (error) {
+      if (error instanceof ApiError) return null;
+      throw error;
+    }
+  }
+}
+
+interface Webhook {
+  readonly clientConfig: { readonly service: { readonly path: string } };
+}
