@@ -225,6 +225,14 @@ export class ControlPlane {
     await this.startApiServer();
   }
 
+  /**
+   * Has etcd forget everything but the present, as the API server itself does every five minutes. What a running API
+   * server has in memory it still tells; one that starts afterwards answers 410 to whoever wants to watch from before.
+   */
+  compactEtcd(): Promise<number> {
+    return this.#servers.compactEtcd();
+  }
+
   killControllerManager(): Promise<void> {
     return this.#servers.killControllerManager();
   }
