@@ -1,8 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
+import type { PartitionDriver } from './controller/mode.ts';
 import { type FeatureGates, parseFeatureGates } from './options/feature-gates.ts';
 import type { Flag } from './options/flag.ts';
-import { type FlagName, flagNames, flags, type logFormats, type logLevels } from './options/flags.ts';
+import { type FlagName, flagNames, flags, type logFormats, type logLevels, type strategies } from './options/flags.ts';
 import { type BindAddress, showBindAddress } from './telemetry/bind-address.ts';
 
 /** What the command line says, read and checked: durations in milliseconds, `null` for "not wanted" or "not given". */
@@ -25,6 +26,13 @@ export interface Options {
   readonly maxConcurrentReconciles: number;
   readonly kubeApiQps: number;
   readonly kubeApiBurst: number;
+  readonly defaultStrategy: (typeof strategies)[number];
+  readonly partitionDriver: PartitionDriver;
+  /** 0: as many as there are. */
+  readonly maxConcurrentRollouts: number;
+  /** 0: none. */
+  readonly disruptionIntervalMilliseconds: number;
+  readonly partitionUpdateIntervalMilliseconds: number;
   readonly minReadySeconds: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly logFormat: (typeof logFormats)[number];
@@ -107,6 +115,11 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
     maxConcurrentReconciles: read('max-concurrent-reconciles', flags['max-concurrent-reconciles'], texts),
     kubeApiQps: read('kube-api-qps', flags['kube-api-qps'], texts),
     kubeApiBurst: read('kube-api-burst', flags['kube-api-burst'], texts),
+    partitionDriver: read('partition-driver', flags['partition-driver'], texts),
+    maxConcurrentRollouts: read('max-concurrent-rollouts', flags['max-concurrent-rollouts'], texts),
+    disruptionIntervalMilliseconds: read('disruption-interval', flags['disruption-interval'], texts),
+    partitionUpdateIntervalMilliseconds: read('partition-update-interval', flags['partition-update-interval'], texts),
+    defaultStrategy: read('default-strategy', flags['default-strategy'], texts),
     minReadySeconds: read('min-ready-seconds', flags['min-ready-seconds'], texts),
     logLevel: read('log-level', flags['log-level'], texts),
     logFormat: read('log-format', flags['log-format'], texts),

@@ -18,7 +18,7 @@ import { startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
-import { startWebhook } from './webhook/server.ts';
+import { type RunningWebhook, startWebhook } from './webhook/server.ts';
 
 const leaseName = 'moco-rollout';
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
@@ -69,7 +69,17 @@ export async function run(options: Options): Promise<void> {
     world,
     log,
     metrics,
-    defaults: { ...defaultPolicy, mode: enabled ? 'OnDelete' : 'Observe', minReadySeconds: options.minReadySeconds },
+    defaults: {
+      policy: { ...defaultPolicy, minReadySeconds: options.minReadySeconds },
+      strategy: options.defaultStrategy,
+    },
+    strategies: { onDeleteEnabled: enabled, partitionDriver: options.partitionDriver },
+    fleetLimits: {
+      maxConcurrentRollouts: options.maxConcurrentRollouts,
+      disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,
+      partitionUpdateIntervalSeconds: options.partitionUpdateIntervalMilliseconds / 1000,
+    },
+    servedCertificate: () => webhook?.certificate() ?? null,
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
     holder: identity,
@@ -80,7 +90,7 @@ export async function run(options: Options): Promise<void> {
     onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop stood still'),
   });
 
-  let certificateLoaded = options.webhookBindAddress === null;
+  let webhook: RunningWebhook | null = null;
   const closers: (() => Promise<void> | void)[] = [() => connection.close(), () => watchdog.stop()];
   let endByMilliseconds = Number.POSITIVE_INFINITY;
   const leftMilliseconds = (): number => Math.max(0, endByMilliseconds - world.monotonic());
@@ -93,7 +103,10 @@ export async function run(options: Options): Promise<void> {
         handlers: {
           '/healthz': healthHandler('healthz', { eventLoop: watchdog.check }),
           '/readyz': healthHandler('readyz', {
-            certificate: () => (certificateLoaded ? null : 'the webhook has not loaded its certificate yet'),
+            certificate: () =>
+              webhook !== null || options.webhookBindAddress === null
+                ? null
+                : 'the webhook has not loaded its certificate yet',
             caches: () => (controller.hasSynced ? null : 'not every kind has been listed yet'),
           }),
         },
@@ -113,8 +126,13 @@ export async function run(options: Options): Promise<void> {
       closers.push(() => server.close());
     }
     if (options.webhookBindAddress !== null) {
-      const server = await startWebhook({ address: options.webhookBindAddress, certDir: options.certDir, log });
-      certificateLoaded = true;
+      const server = await startWebhook({
+        address: options.webhookBindAddress,
+        certDir: options.certDir,
+        log,
+        isOnDelete: (namespace, name) => controller.isOnDelete(namespace, name),
+      });
+      webhook = server;
       closers.push(() => server.close(leftMilliseconds()));
     }
     const watching = controller.watch(stop.signal);

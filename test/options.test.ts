@@ -19,6 +19,11 @@ describe('options', () => {
       maxConcurrentReconciles: 8,
       kubeApiQps: 100,
       kubeApiBurst: 200,
+      partitionDriver: 'auto',
+      maxConcurrentRollouts: 0,
+      disruptionIntervalMilliseconds: 0,
+      partitionUpdateIntervalMilliseconds: 0,
+      defaultStrategy: 'OnDelete',
       minReadySeconds: 5,
       logLevel: 'info',
       logFormat: 'json',
@@ -52,6 +57,7 @@ describe('options', () => {
     [['--retry-period=500ms'], { retryPeriodMilliseconds: 500 }],
     [['--kube-api-qps=0.5'], { kubeApiQps: 0.5 }],
     [['--min-ready-seconds=0'], { minReadySeconds: 0 }],
+    [['--default-strategy=Partition'], { defaultStrategy: 'Partition' }],
     [['--log-format=text'], { logFormat: 'text' }],
   ];
   for (const [argv, expected] of given) {
@@ -99,6 +105,10 @@ describe('options', () => {
     [['--kube-api-qps=-1'], 'Expected --kube-api-qps to be a number above zero, got `-1`.'],
     [['--kube-api-burst=1e3'], 'Expected --kube-api-burst to be a whole number from 1 to 100000, got `1e3`.'],
     [['--min-ready-seconds=3601'], 'Expected --min-ready-seconds to be a whole number from 0 to 3600, got `3601`.'],
+    [
+      ['--default-strategy=RollingUpdate'],
+      'Expected --default-strategy to be one of OnDelete, Partition, got `RollingUpdate`.',
+    ],
     [['--log-level=trace'], 'Expected --log-level to be one of debug, info, warn, error, got `trace`.'],
     [['--log-format=xml'], 'Expected --log-format to be one of json, text, got `xml`.'],
     [

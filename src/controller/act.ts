@@ -66,13 +66,13 @@ export async function act(
     case 'demote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };
-        const version = await api.annotatePod(namespace, target, annotations, signal);
+        const version = await api.annotate('Pod', namespace, target, annotations, signal);
         return seen(`demotion of ${target.name}`, target.uid, version);
       });
     case 'undemote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: null, [demotedForAnnotation]: null };
-        const version = await api.annotatePod(namespace, target, annotations, signal);
+        const version = await api.annotate('Pod', namespace, target, annotations, signal);
         return seen(`end of the demotion of ${target.name}`, target.uid, version);
       });
     case 'handBack':

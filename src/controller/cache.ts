@@ -1,3 +1,4 @@
+import type { Unavailable } from '../kube/reflector.ts';
 import { Store, type Stored } from '../kube/store.ts';
 import { clusterNameLabel } from '../moco/names.ts';
 import type {
@@ -5,10 +6,14 @@ import type {
   BudgetRecord,
   ClusterObjects,
   ClusterRecord,
+  NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
+  WebhookConfigurationRecord,
 } from '../moco/records.ts';
+import type { PolicyRecord } from './policy-resource.ts';
 import type { MySQLRollout } from './rollout-resource.ts';
+import type { Said } from './wishes.ts';
 
 /** A MySQLRollout as the cache keeps it: whole, since its status is written as a whole. */
 export interface RolloutRecord extends Stored {
@@ -34,6 +39,11 @@ export class Cache {
   readonly budgets = new Store<BudgetRecord>({ namespace: (budget) => budget.namespace });
   readonly backups = new Store<BackupRecord>(byCluster);
   readonly rollouts = new Store<RolloutRecord>({});
+  readonly policies = new Store<PolicyRecord>({});
+  readonly namespaces = new Store<NamespaceRecord>({});
+  readonly webhookConfigurations = new Store<WebhookConfigurationRecord>({});
+  /** Kinds that this program can do without, while they may not be read or are not there: their stores say nothing. */
+  readonly unavailable = new Map<string, Unavailable>();
 
   /** Calls with the key of every cluster that a change concerns. Returns a function that ends it. */
   onChange(changed: (key: string) => void): () => void {
@@ -44,6 +54,9 @@ export class Cache {
     const owned = ({ before, after }: { before: Owned | null; after: Owned | null }): void => {
       for (const key of new Set([before, after].filter((object) => object !== null).map(ownerKey))) changed(key);
     };
+    const all = (clusters: readonly ClusterRecord[]): void => {
+      for (const cluster of clusters) changed(keyOf(cluster.namespace, cluster.name));
+    };
     const ends = [
       this.clusters.subscribe(own),
       this.rollouts.subscribe(own),
@@ -52,6 +65,17 @@ export class Cache {
       this.backups.subscribe(owned),
       this.budgets.subscribe(({ before, after }) => {
         for (const key of new Set([before, after].flatMap((budget) => this.#concerned(budget)))) changed(key);
+      }),
+      this.policies.subscribe(({ before, after }) => {
+        // Which clusters it has selected and selects is for those who know their namespaces' labels: asking all is cheap.
+        if (before?.generation !== after?.generation) all(this.clusters.values());
+      }),
+      this.namespaces.subscribe(({ before, after }) => {
+        const name = after?.name ?? before?.name ?? '';
+        if (!isSame(before?.labels, after?.labels)) all(this.clusters.by('namespace', name));
+      }),
+      this.webhookConfigurations.subscribe(({ before, after }) => {
+        if (!isSame(before?.webhooks, after?.webhooks)) all(this.clusters.values());
       }),
     ];
     return () => {
@@ -73,6 +97,12 @@ export class Cache {
     };
   }
 
+  /** What people have said about a cluster, in all places but its MySQLRollout. */
+  said({ namespace, labels }: Pick<ClusterRecord, 'namespace' | 'labels'>): Omit<Said, 'rollout'> {
+    const namespaceLabels = this.namespaces.get('', namespace)?.labels ?? null;
+    return { policies: this.policies.values(), cluster: { namespace, labels, namespaceLabels } };
+  }
+
   /** MOCO's own budgets name their cluster; any other may select any cluster of its namespace. */
   #concerned(budget: BudgetRecord | null): readonly string[] {
     if (budget === null) return [];
@@ -81,6 +111,9 @@ export class Cache {
     return this.clusters.by('namespace', budget.namespace).map((cluster) => keyOf(cluster.namespace, cluster.name));
   }
 }
+
+/** Records are made in one place, so that their fields come in one order; labels come in that of the API server. */
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 type Owned = Stored & { readonly clusterName: string };
 

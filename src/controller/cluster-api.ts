@@ -2,8 +2,16 @@ import type { Target } from '../core/decision.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isNotFound } from '../kube/api-error.ts';
-import { cronJobs, path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
-import { type Json, object, whole } from '../moco/json.ts';
+import {
+  cronJobs,
+  events,
+  path,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../kube/resource.ts';
+import { objects as items, type Json, object, text, whole } from '../moco/json.ts';
 import { selects } from '../moco/label-selector.ts';
 import { clusterKind } from '../moco/names.ts';
 import {
@@ -30,6 +38,8 @@ export interface StatefulSetPatch {
   readonly spec?: Json;
   readonly status?: Json;
 }
+
+const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
 
 const mergePatch = 'application/merge-patch+json';
 
@@ -86,8 +96,22 @@ export class ClusterApi {
     return this.#find(clusterKind, namespace, name, signal);
   }
 
-  readPod(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
-    return this.#find(pods, namespace, name, signal, 'disrupt');
+  read(kind: 'Pod' | 'StatefulSet', namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(annotated[kind], namespace, name, signal, 'disrupt');
+  }
+
+  /** The newest sentence of the StatefulSet controller about a pod that it could not make, or `null`. */
+  async readCreateFailure({ namespace, name, uid }: StatefulSetRecord, signal: AbortSignal): Promise<string | null> {
+    const fieldSelector = `regarding.kind=StatefulSet,regarding.name=${name},regarding.uid=${uid},reason=FailedCreate`;
+    const list = await this.#client.call<Json>({
+      method: 'GET',
+      path: path(events, { namespace }),
+      query: { fieldSelector },
+      lane: 'read',
+      signal,
+    });
+    const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
+    return text(newest?.['note']);
   }
 
   createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
@@ -173,23 +197,24 @@ export class ClusterApi {
     });
   }
 
-  /** `null` takes an annotation away. Resolves to the pod's new resourceVersion. */
-  async annotatePod(
+  /** `null` takes an annotation away. Resolves to the object's new resourceVersion. */
+  async annotate(
+    kind: 'Pod' | 'StatefulSet',
     namespace: string,
     { name, uid, resourceVersion }: Omit<Target, 'ordinal'>,
     annotations: Readonly<Record<string, string | null>>,
     signal: AbortSignal,
   ): Promise<string> {
-    const pod = await this.#client.call<{ metadata: { resourceVersion: string } }>({
+    const after = await this.#client.call<{ metadata: { resourceVersion: string } }>({
       method: 'PATCH',
-      path: path(pods, { namespace, name }),
+      path: path(annotated[kind], { namespace, name }),
       contentType: mergePatch,
       body: { metadata: { uid, resourceVersion, annotations } },
       lane: 'disrupt',
       retries: 0,
       signal,
     });
-    return pod.metadata.resourceVersion;
+    return after.metadata.resourceVersion;
   }
 
   /** Resolves to the StatefulSet as the patch and every webhook have left it, or with `dryRun` would leave it. */
@@ -230,6 +255,16 @@ export class ClusterApi {
       throw error;
     }
   }
+}
+
+/** RFC 3339. Kubernetes' own controllers still write the deprecated fields. */
+function happenedAt(event: Json): string {
+  return (
+    text(object(event['series'])['lastObservedTime']) ??
+    text(event['deprecatedLastTimestamp']) ??
+    text(event['eventTime']) ??
+    ''
+  );
 }
 
 /** MOCO's own, and every other that is known to select a member. */

@@ -40,6 +40,10 @@ export class ClusterState {
   readonly ages: Ages;
   ownWrites: readonly OwnWrite[] = [];
   refusal: Refusal | null = null;
+  /** What a hand-back that was only tried would have come to. */
+  handBackRefusal: { readonly message: string; readonly atMilliseconds: number } | null = null;
+  /** The StatefulSet's newest FailedCreate sentence, and when it was asked for. */
+  createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
   /** The newest MySQLRollout that this process has written. */
   rollout: MySQLRollout | null = null;
   /** The intent that is known to be over, done or not. */

@@ -1,18 +1,30 @@
-import type { RolloutPolicy } from '../core/policy.ts';
 import type { Log } from '../kube/log.ts';
 import type { World } from '../kube/world.ts';
 import type { Announcer } from './announcer.ts';
 import type { Cache } from './cache.ts';
 import type { ClusterApi } from './cluster-api.ts';
+import type { Fleet } from './fleet.ts';
+import type { StrategySettings } from './mode.ts';
+import type { DefaultWishes } from './wishes.ts';
+
+/** What a look at one cluster needs beside its objects. */
+export interface Surroundings {
+  readonly cache: Pick<Cache, 'said' | 'webhookConfigurations' | 'unavailable'>;
+  readonly world: World;
+  /** The flags' values, for what the user doesn't say. */
+  readonly defaults: DefaultWishes;
+  readonly strategies: StrategySettings;
+  readonly fleet: Pick<Fleet, 'factsFor'>;
+  /** The webhook's certificate chain in PEM, or `null` where this process serves none. */
+  readonly servedCertificate: () => string | null;
+}
 
 /** What every pass of this process has at hand. */
-export interface Context {
+export interface Context extends Surroundings {
   readonly cache: Cache;
+  readonly fleet: Fleet;
   readonly api: ClusterApi;
-  readonly world: World;
   readonly log: Log;
-  /** The flags' values, for what the user doesn't say. */
-  readonly defaults: RolloutPolicy;
   readonly announcer: Announcer;
   /** Names this process in intents; another one for each start. */
   readonly holder: string;

@@ -1,4 +1,3 @@
-import type { RolloutPolicy } from '../core/policy.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import type { Log } from '../kube/log.ts';
@@ -11,8 +10,12 @@ import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
 import { Announcer } from './announcer.ts';
 import { Cache, keyOf } from './cache.ts';
 import { ClusterApi } from './cluster-api.ts';
+import { Fleet, type FleetLimits } from './fleet.ts';
+import { isHandedBack } from './handed-back.ts';
+import type { StrategySettings } from './mode.ts';
 import { Reconciler } from './reconciler.ts';
 import { Watches } from './watches.ts';
+import { type DefaultWishes, wishesOf } from './wishes.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
@@ -23,7 +26,11 @@ export interface ControllerOptions {
     readonly workQueues: WorkQueueMetrics;
     readonly caches: CacheMetrics;
   };
-  readonly defaults: RolloutPolicy;
+  readonly defaults: DefaultWishes;
+  readonly strategies: StrategySettings;
+  readonly fleetLimits: FleetLimits;
+  /** The webhook's certificate chain in PEM, or `null` where this process serves none. */
+  readonly servedCertificate: () => string | null;
   /** Empty: all of them. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
@@ -46,18 +53,27 @@ export class Controller {
   #synced = false;
 
   constructor(options: ControllerOptions) {
-    const { client, world, log, metrics, defaults, namespaces, concurrency, holder, isLeading } = options;
+    const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
+    const { defaults, strategies, servedCertificate } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
     const announcer = new Announcer({ recorder: this.#recorder, metrics: metrics.rollouts, log, world });
     const api = new ClusterApi(client);
+    const fleet = new Fleet(options.fleetLimits, world, (key) => this.#queue.add(key));
+    this.#cache.rollouts.subscribe(({ before, after }) => {
+      const { namespace, name } = after ?? before ?? { namespace: '', name: '' };
+      fleet.note(keyOf(namespace, name), after?.object ?? null);
+    });
     const reconciler = new Reconciler({
       cache: this.#cache,
+      fleet,
       api,
       world,
       log,
       defaults,
+      strategies,
+      servedCertificate,
       announcer,
       holder,
       isLeading,
@@ -84,6 +100,19 @@ export class Controller {
   /** Resolves once every kind has been listed, or the watches have ended before that. */
   synced(): Promise<void> {
     return this.#watches.synced();
+  }
+
+  /**
+   * Whether a new StatefulSet of a MySQLCluster is to begin at OnDelete, as far as is known: for the webhook, in every
+   * replica of the program. A cluster that nobody knows yet is not.
+   */
+  isOnDelete(namespace: string, name: string): boolean {
+    const cluster = this.#cache.clusters.get(namespace, name);
+    if (!cluster || !this.#synced) return false;
+    const { defaults, strategies, world } = this.#options;
+    const rollout = this.#cache.rollouts.get(namespace, name)?.object ?? null;
+    const { strategy } = wishesOf({ rollout: rollout?.spec, ...this.#cache.said(cluster) }, defaults, world.wall());
+    return strategies.onDeleteEnabled && strategy === 'OnDelete' && !isHandedBack(rollout);
   }
 
   /** Keeps the cache until aborted. */

@@ -1,4 +1,5 @@
 import { decide } from '../core/decide.ts';
+import type { Decision } from '../core/decision.ts';
 import { timestampOf } from '../moco/timestamp.ts';
 import { type Acted, act } from './act.ts';
 import { splitKey } from './cache.ts';
@@ -31,7 +32,7 @@ export async function disrupt(
   state: ClusterState,
   signal: AbortSignal,
 ): Promise<Requeue> {
-  const { cache, api, world, log, announcer } = context;
+  const { cache, api, world, log, fleet } = context;
   const confirmingSince = world.monotonic();
   const known = cache.objects(key);
   const live = known && (await api.readAll(known, signal));
@@ -40,7 +41,7 @@ export async function disrupt(
   if (!isOwnOf(live.objects.cluster, live.rollout)) return {};
   const unsettled = await settleIntent(context, key, live.rollout, state, signal);
   if (unsettled !== null) return unsettled;
-  const confirmed = gather(live.objects, live.rollout, state, context.defaults, world, 'live');
+  const confirmed = gather(live.objects, live.rollout, state, context, 'live');
   const decision = decide(confirmed.snapshot, confirmed.policy);
   const confirmedStep = decision.step;
   if (!isDisruptive(confirmedStep) || !sameStep(step, confirmedStep)) {
@@ -49,16 +50,48 @@ export async function disrupt(
   }
   if (!context.isLeading()) return {};
   const intent = intendedNow(context, confirmed, confirmedStep);
+  const release = fleet.promise(key, intent);
+  try {
+    const { rollout } = live;
+    return await carryOut(
+      context,
+      { key, rollout, confirmed, decision, step: confirmedStep, intent, confirmingSince },
+      state,
+      signal,
+    );
+  } finally {
+    release();
+  }
+}
+
+/** A step that the objects as they were just read allow. */
+interface ConfirmedStep {
+  readonly key: string;
+  readonly rollout: MySQLRollout;
+  readonly confirmed: Gathered;
+  readonly decision: Decision;
+  readonly step: DisruptiveStep;
+  readonly intent: Intent;
+  readonly confirmingSince: number;
+}
+
+async function carryOut(
+  context: Context,
+  { key, rollout, confirmed, decision, step, intent, confirmingSince }: ConfirmedStep,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<Requeue> {
+  const { api, world, log, announcer } = context;
   const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
-  if (!(await writeStatus(context, live.rollout, status, state, 'disrupt', signal))) return vetoed;
+  if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) return vetoed;
   if (!context.isLeading() || world.monotonic() - confirmingSince > confirmationMilliseconds) {
     state.settledIntent = intent.id;
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
     return atOnce;
   }
-  const acted = await act(confirmedStep, confirmed.objects, api, world, signal);
-  remember(context, confirmed, confirmedStep, intent, acted, state);
-  announcer.stepEnded(confirmed, confirmedStep, acted);
+  const acted = await act(step, confirmed.objects, api, world, signal);
+  remember(context, confirmed, step, intent, acted, state);
+  announcer.stepEnded(confirmed, step, acted);
   // The hold that a refusal by a budget becomes says when to try again; without a budget there is none.
   const held = acted.refusedByBudget && confirmed.snapshot.budgets.length > 0;
   if (acted.failure !== null && !held) throw acted.failure;
@@ -89,10 +122,9 @@ export async function settleIntent(
   return atOnce;
 }
 
-function intendedNow({ world, holder }: Context, { snapshot }: Gathered, step: DisruptiveStep): Intent {
+function intendedNow({ world, holder }: Context, { objects }: Gathered, step: DisruptiveStep): Intent {
   const id = `${holder}-${Math.floor(world.random() * 2 ** 48).toString(36)}`;
-  const revision = snapshot.statefulSet?.updateRevision ?? '';
-  return intentOf(step, revision, id, holder, timestampOf(world.wall()));
+  return intentOf(step, objects.statefulSet, id, holder, timestampOf(world.wall()));
 }
 
 /** What the next passes have to know of the step. */
@@ -118,6 +150,8 @@ function remember(
       budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
     };
   }
+  // The write is one, to the StatefulSet, which takes them.
+  const lowered = step.kind === 'setPartition' && result === 'done' ? step.targets.length : 0;
   const { name, uid } = step.targets[0] ?? { name: '', uid: '' };
   state.finished = {
     lastStep: {
@@ -129,7 +163,7 @@ function remember(
     },
     result,
     revision: intent.revision,
-    disrupted: step.kind === 'delete' || step.kind === 'evict' ? done.length : 0,
+    disrupted: step.kind === 'delete' || step.kind === 'evict' ? done.length : lowered,
     demotion:
       step.kind === 'demote'
         ? { askedAt: intent.at, pod: { name, uid } }

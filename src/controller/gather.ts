@@ -1,20 +1,29 @@
-import type { RolloutPolicy } from '../core/policy.ts';
+import { defaultPolicy, type RolloutPolicy } from '../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../core/snapshot.ts';
+import { mutatingWebhookConfigurations } from '../kube/resource.ts';
 import type { World } from '../kube/world.ts';
 import type { BudgetRecord, ClusterObjects } from '../moco/records.ts';
 import { objectFacts } from '../moco/snapshot.ts';
 import { milliseconds } from '../moco/timestamp.ts';
+import { keyOf } from './cache.ts';
 import { type ClusterState, type Refusal, untold } from './cluster-state.ts';
+import type { Surroundings } from './context.ts';
+import { isHandedBack } from './handed-back.ts';
+import { inForce, modeOf, wishesWithoutEffect } from './mode.ts';
 import { unseen } from './own-writes.ts';
 import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
-import { wishesOf } from './wishes.ts';
+import { mocoDrives, webhookProblem } from './webhook-in-force.ts';
+import { type Wishes, wishesOf } from './wishes.ts';
 
-/** One look at a cluster: the objects, and what `decide` gets of them. */
+/** One look at a cluster: the objects, what people have said, and what `decide` gets of both. */
 export interface Gathered {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
+  readonly wishes: Wishes;
+  /** The fields of `spec` that somebody has set and that change nothing, by name. */
+  readonly withoutEffect: readonly string[];
 }
 
 /**
@@ -25,36 +34,52 @@ export function gather(
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
   state: ClusterState,
-  defaults: RolloutPolicy,
-  world: World,
+  surroundings: Surroundings,
   source: 'live' | 'cached',
 ): Gathered {
+  const { world, cache, defaults, strategies, fleet, servedCertificate } = surroundings;
+  const { cluster, statefulSet } = objects;
   if (source === 'cached') {
     state.ownWrites = unseen(state.ownWrites, objects, world.monotonic());
   }
-  const { policy, problem } = wishesOf(rollout?.spec, defaults);
-  const revision = objects.statefulSet?.updateRevision ?? '';
+  const wishes = wishesOf({ rollout: rollout?.spec, ...cache.said(cluster) }, defaults, world.wall());
+  const configurations = cache.unavailable.has(mutatingWebhookConfigurations.kind)
+    ? null
+    : [...cache.webhookConfigurations.values()];
+  const mode = modeOf(
+    strategies,
+    wishes.strategy,
+    statefulSet?.labelled === true,
+    configurations && mocoDrives(configurations),
+  );
   const status = rollout?.status;
+  const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const snapshot = state.ages.look((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
     const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt });
+    const { handBackRefusal: refusal } = state;
     return {
       ...facts,
+      ...fleet.factsFor(keyOf(cluster.namespace, cluster.name), mode),
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
-      memory: memoryOf(rollout, revision, state),
-      // A cluster is neither queued nor handed back as long as there is no fleet limit and no hand-back.
-      createFailure: null,
-      handedBack: false,
-      fleetQueue: null,
-      fleetInterval: null,
-      webhookProblem: null,
-      promotion: null,
-      handBackRefusal: null,
-      policyProblem: problem,
+      memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
+      createFailure: state.createFailure?.message ?? null,
+      handedBack: isHandedBack(rollout),
+      webhookProblem: configurations && webhookProblem(configurations, servedCertificate()),
+      promotion: status?.promotion ?? null,
+      handBackRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
+      policyProblem: wishes.problem,
       ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),
     };
   });
-  return { objects, rollout, snapshot, policy };
+  return {
+    objects,
+    rollout,
+    snapshot,
+    policy: inForce(wishes.policy, mode, defaultPolicy),
+    wishes,
+    withoutEffect: wishesWithoutEffect(mode, strategies, wishes.sources),
+  };
 }
 
 function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World): BudgetFacts {

@@ -3,7 +3,8 @@ import { isConflict, isNotFound } from '../kube/api-error.ts';
 import { object, text } from '../moco/json.ts';
 import { voidedIntentAnnotation } from '../moco/names.ts';
 import type { ClusterApi } from './cluster-api.ts';
-import type { IntendedPod, Intent } from './rollout-resource.ts';
+import { defined } from './defined.ts';
+import type { IntendedObject, Intent } from './rollout-resource.ts';
 
 /** A step that is confirmed and written down before it is done. */
 export type DisruptiveStep = Extract<Step, { readonly targets: readonly Target[] }>;
@@ -18,48 +19,67 @@ export function ruleOf(step: DisruptiveStep): string {
   return step.kind === 'undemote' ? step.reason : step.rule;
 }
 
-export function intentOf(step: DisruptiveStep, revision: string, id: string, holder: string, at: string): Intent {
-  return {
+/** `statefulSet` is the one that was confirmed: a setPartition is written to it. */
+export function intentOf(
+  step: DisruptiveStep,
+  statefulSet: (IntendedObject & { readonly updateRevision: string }) | null,
+  id: string,
+  holder: string,
+  at: string,
+): Intent {
+  const lowers = step.kind === 'setPartition';
+  return defined<Intent>({
     id,
     holder,
     step: step.kind,
     rule: ruleOf(step),
-    revision,
+    revision: statefulSet?.updateRevision ?? '',
     at,
-    pods: step.targets.map(({ name, uid, resourceVersion }) => ({ name, uid, resourceVersion })),
-  };
+    pods: step.targets.map(identity),
+    partition: lowers ? step.partition : undefined,
+    statefulSet: lowers && statefulSet !== null ? identity(statefulSet) : undefined,
+  });
 }
+
+const identity = ({ name, uid, resourceVersion }: IntendedObject): IntendedObject => ({ name, uid, resourceVersion });
 
 /** Two decisions that would do the same to the same pods; their resourceVersions may differ. */
 export function sameStep(a: Step, b: Step): boolean {
   if (a.kind !== b.kind) return false;
   if (!isDisruptive(a) || !isDisruptive(b)) return true;
   const uids = ({ targets }: DisruptiveStep): string => targets.map(({ uid }) => uid).join();
-  return ruleOf(a) === ruleOf(b) && uids(a) === uids(b);
+  return ruleOf(a) === ruleOf(b) && uids(a) === uids(b) && partitionOf(a) === partitionOf(b);
 }
+
+const partitionOf = (step: DisruptiveStep): number | null => (step.kind === 'setPartition' ? step.partition : null);
 
 /**
  * Makes sure that a write which its author may still be about to send can't do anything any more: it carries the pod's
- * uid and resourceVersion, so a pod that is gone, leaving, replaced or changed refuses it, and one that is as it was is
- * given another resourceVersion. Only then may another step follow.
+ * uid and resourceVersion, so an object that is gone, leaving, replaced or changed refuses it, and one that is as it was
+ * is given another resourceVersion. Only then may another step follow. A setPartition goes to the StatefulSet alone: it
+ * is that which has to change.
  */
 export async function makeVoid(intent: Intent, namespace: string, api: ClusterApi, signal: AbortSignal): Promise<void> {
-  await Promise.all(intent.pods.map((pod) => makePodVoid(intent.id, pod, namespace, api, signal)));
+  const { id, pods, statefulSet } = intent;
+  if (statefulSet) return makeObjectVoid(id, 'StatefulSet', statefulSet, namespace, api, signal);
+  await Promise.all(pods.map((pod) => makeObjectVoid(id, 'Pod', pod, namespace, api, signal)));
 }
 
-async function makePodVoid(
+async function makeObjectVoid(
   intentId: string,
-  pod: IntendedPod,
+  kind: 'Pod' | 'StatefulSet',
+  intended: IntendedObject,
   namespace: string,
   api: ClusterApi,
   signal: AbortSignal,
 ): Promise<void> {
-  const live = await api.readPod(namespace, pod.name, signal);
+  const live = await api.read(kind, namespace, intended.name, signal);
   const metadata = object(live?.['metadata']);
-  const changed = text(metadata['uid']) !== pod.uid || text(metadata['resourceVersion']) !== pod.resourceVersion;
+  const { uid, resourceVersion } = intended;
+  const changed = text(metadata['uid']) !== uid || text(metadata['resourceVersion']) !== resourceVersion;
   if (changed || metadata['deletionTimestamp'] !== undefined) return;
   try {
-    await api.annotatePod(namespace, pod, { [voidedIntentAnnotation]: intentId }, signal);
+    await api.annotate(kind, namespace, intended, { [voidedIntentAnnotation]: intentId }, signal);
   } catch (error) {
     // Changed or gone in between, which makes it void as well.
     if (!isConflict(error) && !isNotFound(error)) throw error;

@@ -2,6 +2,7 @@ import type { Decision } from '../core/decision.ts';
 import type { MemberState } from '../core/member.ts';
 import { type ClusterState, type Finished, untold } from './cluster-state.ts';
 import { defined } from './defined.ts';
+import { needsSlot } from './fleet.ts';
 import type { Gathered } from './gather.ts';
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus, SwitchoverTries } from './rollout-resource.ts';
 
@@ -44,6 +45,7 @@ export function progressOf(
   return defined<RolloutProgress>({
     ...known,
     lastProgressAt: moved ? nowTimestamp : known.lastProgressAt,
+    begunAt: known.begunAt ?? (intent !== null && needsSlot(intent) ? intent.at : undefined),
     proven: known.proven || decision.proven,
     takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
     disruptions: known.disruptions + disruptedFor(revision, ended),

@@ -1,5 +1,5 @@
 import { decide } from '../core/decide.ts';
-import type { Decision, Step } from '../core/decision.ts';
+import type { Decision, Hold, Step } from '../core/decision.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../kube/api-error.ts';
 import { isAtLeast } from '../kube/resource-version.ts';
 import type { ClusterRecord } from '../moco/records.ts';
@@ -9,18 +9,28 @@ import { splitKey } from './cache.ts';
 import { ClusterState } from './cluster-state.ts';
 import { keepCompletion } from './completion.ts';
 import type { Context, Requeue } from './context.ts';
+import { refreshCreateFailure } from './create-failure.ts';
 import { disrupt, settleIntent } from './disrupt.ts';
 import { type Gathered, gather } from './gather.ts';
+import { handBackUnsafe } from './give-back.ts';
+import { promotionToRemember } from './handed-back.ts';
 import { isDisruptive } from './intent.ts';
 import { publish } from './publish.ts';
 import { isOwnOf, type MySQLRollout } from './rollout-resource.ts';
 import { shownAfterSeconds } from './status.ts';
+import { writeStatus } from './write-status.ts';
 
 /** What people see of a decision whose step the API server does not take. */
-function heldUp(decision: Decision, { snapshot }: Gathered): Decision {
-  if (decision.step.kind !== 'setStrategy') return decision;
-  const labelled = snapshot.statefulSet?.labelled ?? false;
-  return { ...decision, step: { kind: 'none' }, hold: { rule: 'StrategyNotOnDelete', labelled } };
+function heldUp(decision: Decision, { snapshot }: Gathered, { message }: ApiError): Decision {
+  const shown = (hold: Hold): Decision => ({ ...decision, step: { kind: 'none' }, hold });
+  switch (decision.step.kind) {
+    case 'setStrategy':
+      return shown({ rule: 'StrategyNotOnDelete', labelled: snapshot.statefulSet?.labelled ?? false });
+    case 'handBack':
+      return shown({ rule: 'HandBackUnsafe', message });
+    default:
+      return decision;
+  }
 }
 
 /** How often a write of ours is looked for that no watch has brought. */
@@ -37,7 +47,7 @@ export class Reconciler {
 
   /** Rejects where the API server doesn't answer or refuses; the work queue comes back with backoff. */
   async reconcile(key: string, signal: AbortSignal): Promise<Requeue> {
-    const { cache, world, defaults } = this.#context;
+    const { cache, api, world } = this.#context;
     if (!this.#context.isLeading()) return {};
     const objects = cache.objects(key);
     if (objects === null) {
@@ -56,13 +66,27 @@ export class Reconciler {
       const unsettled = await settleIntent(this.#context, key, rollout, state, signal);
       if (unsettled !== null) return unsettled;
     }
-    const gathered = gather(objects, rollout, state, defaults, world, 'cached');
-    const decision = decide(gathered.snapshot, gathered.policy);
+    let gathered = gather(objects, rollout, state, this.#context, 'cached');
+    let decision = decide(gathered.snapshot, gathered.policy);
+    if (await refreshCreateFailure(gathered, decision, state, api, world, signal)) {
+      gathered = gather(objects, rollout, state, this.#context, 'cached');
+      decision = decide(gathered.snapshot, gathered.policy);
+    }
     if (isDisruptive(decision.step)) return disrupt(this.#context, key, decision.step, state, signal);
     if (decision.step.kind === 'none') return this.#record(gathered, decision, state, signal);
+    const promotion = promotionToRemember(gathered, decision.step);
+    if (promotion && rollout) {
+      await writeStatus(this.#context, rollout, { ...rollout.status, promotion }, state, 'disrupt', signal);
+      return { requeueAfterMilliseconds: 0 };
+    }
     const failure = await this.#adjust(gathered, decision.step, state, signal);
-    const requeue = await this.#record(gathered, failure ? heldUp(decision, gathered) : decision, state, signal);
-    if (failure) throw failure;
+    const requeue = await this.#record(
+      gathered,
+      failure ? heldUp(decision, gathered, failure) : decision,
+      state,
+      signal,
+    );
+    if (failure && failure.reason !== handBackUnsafe) throw failure;
     return requeue;
   }
 
@@ -103,6 +127,8 @@ export class Reconciler {
     const { api, world, announcer } = this.#context;
     const acted = await act(step, gathered.objects, api, world, signal);
     state.ownWrites = acted.ownWrites;
+    const unsafe = acted.failure?.reason === handBackUnsafe ? acted.failure.message : null;
+    state.handBackRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
     announcer.stepEnded(gathered, step, acted);
     if (acted.failure !== null) {
       state.finished = {
@@ -124,7 +150,7 @@ export class Reconciler {
 
   /** Writes what people see, and says when to look again. */
   async #record(gathered: Gathered, decision: Decision, state: ClusterState, signal: AbortSignal): Promise<Requeue> {
-    const { api, announcer, world, defaults } = this.#context;
+    const { api, announcer, world } = this.#context;
     const heldForSeconds = this.#heldFor(decision, state);
     announcer.decided(gathered, decision, state, heldForSeconds);
     const now = timestampOf(world.wall());
@@ -133,7 +159,7 @@ export class Reconciler {
       gathered.objects,
       decision,
       ({ objects, rollout }) => {
-        const look = gather(objects, rollout, state, defaults, world, 'live');
+        const look = gather(objects, rollout, state, this.#context, 'live');
         return decide(look.snapshot, look.policy);
       },
       api,

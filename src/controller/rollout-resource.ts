@@ -102,6 +102,8 @@ export interface RolloutStatus {
   /** What is in force, by the name of the field in `spec`. */
   readonly effectivePolicy?: Readonly<Record<string, EffectiveWish>>;
   readonly handedBack?: HandedBack;
+  /** The current revision that a hand-back replaces, and by which, until it has been seen to stay. */
+  readonly promotion?: { readonly from: string; readonly to: string };
   readonly conditions?: readonly Condition[];
 }
 
@@ -144,10 +146,14 @@ export interface Intent {
   readonly rule: string;
   readonly revision: string;
   readonly at: string;
-  readonly pods: readonly IntendedPod[];
+  readonly pods: readonly IntendedObject[];
+  /** Of a setPartition: the partition, and the StatefulSet that gets it. */
+  readonly partition?: number;
+  readonly statefulSet?: IntendedObject;
 }
 
-export interface IntendedPod {
+/** An object as it was when a write to it was written down. */
+export interface IntendedObject {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
@@ -166,6 +172,8 @@ export interface RolloutProgress {
   readonly revision: string;
   readonly startedAt: string;
   readonly lastProgressAt: string;
+  /** When the first step was written down that needs a slot of the fleet. */
+  readonly begunAt?: string;
   readonly proven: boolean;
   /** Ordinals that were down already when they were taken. */
   readonly takenDown: readonly number[];

@@ -4,6 +4,9 @@ import { type ClusterState, untold } from './cluster-state.ts';
 import { conditions } from './conditions.ts';
 import { defined } from './defined.ts';
 import type { Gathered } from './gather.ts';
+import { promotionLeft } from './handed-back.ts';
+import { strategyShown } from './mode.ts';
+import { policyInForce } from './policy-in-force.ts';
 import { disruptedFor, progressOf } from './progress.ts';
 import type { Intent, MemberStatus, RolloutStatus } from './rollout-resource.ts';
 
@@ -51,7 +54,7 @@ export function statusOf(
   nowTimestamp: string,
   intent: Intent | null,
 ): RolloutStatus {
-  const { objects, rollout, snapshot } = gathered;
+  const { objects, rollout, snapshot, policy, wishes } = gathered;
   const before: RolloutStatus = rollout?.status ?? {};
   const { statefulSet, cluster } = objects;
   const revision = statefulSet?.updateRevision ?? '';
@@ -76,7 +79,7 @@ export function statusOf(
     observedGeneration: rollout?.metadata.generation,
     observedClusterGeneration: cluster.generation,
     phase: phase({ ...decision, hold }),
-    strategy: statefulSet?.strategy,
+    strategy: strategyShown[policy.mode],
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
     replicas: cluster.replicas,
@@ -99,11 +102,15 @@ export function statusOf(
     rollout: progress ?? undefined,
     recentRevisions: recentRevisions(before, revision, nowTimestamp),
     lastCompleted: completed,
+    effectivePolicy: wishes.problem === null ? wishes.sources : before.effectivePolicy,
+    handedBack: snapshot.handedBack ? before.handedBack : undefined,
+    promotion: promotionLeft(before, snapshot.statefulSet, policy.mode === 'OnDelete' && !snapshot.handedBack),
     conditions: conditions(
       before.conditions ?? [],
       decision,
       hold,
       message,
+      policyInForce(gathered),
       rollout?.metadata.generation ?? 0,
       nowTimestamp,
     ),

@@ -1,7 +1,16 @@
 import type { ApiClient } from '../kube/api-client.ts';
 import type { Log } from '../kube/log.ts';
-import { Reflector } from '../kube/reflector.ts';
-import { cronJobs, path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
+import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
+import {
+  cronJobs,
+  mutatingWebhookConfigurations,
+  namespaces,
+  path,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../kube/resource.ts';
 import type { Store, Stored } from '../kube/store.ts';
 import type { World } from '../kube/world.ts';
 import type { Json } from '../moco/json.ts';
@@ -12,11 +21,14 @@ import {
   projectBackup,
   projectBudget,
   projectCluster,
+  projectNamespace,
   projectPod,
   projectStatefulSet,
+  projectWebhookConfiguration,
 } from '../moco/projections.ts';
 import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
 import type { Cache, RolloutRecord } from './cache.ts';
+import { policyKind, projectPolicy } from './policy-resource.ts';
 import { type MySQLRollout, rolloutKind } from './rollout-resource.ts';
 
 interface Watch {
@@ -34,38 +46,64 @@ export class Watches {
     client: ApiClient,
     world: World,
     log: Log,
-    namespaces: readonly string[],
+    namespaceNames: readonly string[],
     metrics?: CacheMetrics,
   ) {
-    const scopes = namespaces.length === 0 ? [undefined] : namespaces;
+    const reflect = <R extends Stored>(
+      kind: ResourceKind,
+      store: Store<R>,
+      project: (raw: Json) => R | null,
+      more: Pick<ReflectorOptions<R>, 'path' | 'query' | 'onUnavailable'>,
+    ): Watch => {
+      const observer = metrics?.observe(kind.kind, () => {
+        const { ageMilliseconds } = reflector;
+        return ageMilliseconds === null ? null : ageMilliseconds / 1000;
+      });
+      const reflector: Reflector<R> = new Reflector({
+        client,
+        world,
+        log,
+        store,
+        project,
+        kind: kind.kind,
+        ...(observer && { observer }),
+        ...more,
+      });
+      return reflector;
+    };
+    const scopes = namespaceNames.length === 0 ? [undefined] : namespaceNames;
     const watch = <R extends Stored>(
       kind: ResourceKind,
       store: Store<R>,
       project: (raw: Json) => R | null,
       labelSelector?: string,
     ): readonly Watch[] =>
-      scopes.map((namespace) => {
-        const observer = metrics?.observe(kind.kind, () => {
-          const { ageMilliseconds } = reflector;
-          return ageMilliseconds === null ? null : ageMilliseconds / 1000;
-        });
-        const reflector: Reflector<R> = new Reflector({
-          client,
-          world,
-          log,
-          store,
-          project,
+      scopes.map((namespace) =>
+        reflect(kind, store, project, {
           path: path(kind, namespace === undefined ? {} : { namespace }),
-          kind: kind.kind,
           ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
-          ...(observer && { observer }),
-        });
-        return reflector;
+        }),
+      );
+    /** Of a kind that belongs to the whole cluster and that one can do without. */
+    const watchWithout = <R extends Stored>(kind: ResourceKind, store: Store<R>, project: (raw: Json) => R | null) =>
+      reflect(kind, store, project, {
+        path: path(kind),
+        onUnavailable: (why) => {
+          if (why === null) cache.unavailable.delete(kind.kind);
+          else cache.unavailable.set(kind.kind, why);
+        },
       });
+    const isWatched = ({ name }: Stored): boolean => namespaceNames.length === 0 || namespaceNames.includes(name);
     this.#reflectors = [
       ...watch(clusterKind, cache.clusters, projectCluster),
       ...watch(rolloutKind, cache.rollouts, projectRollout),
       ...watch(statefulSets, cache.statefulSets, projectStatefulSet, memberSelector),
+      watchWithout(policyKind, cache.policies, projectPolicy),
+      watchWithout(namespaces, cache.namespaces, (raw) => {
+        const namespace = projectNamespace(raw);
+        return isWatched(namespace) ? namespace : null;
+      }),
+      watchWithout(mutatingWebhookConfigurations, cache.webhookConfigurations, projectWebhookConfiguration),
       ...watch(podDisruptionBudgets, cache.budgets, projectBudget),
       ...watch(cronJobs, cache.backups, projectBackup, createdBySelector),
       ...watch(pods, cache.pods, projectPod, memberSelector),

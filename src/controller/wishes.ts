@@ -1,34 +1,163 @@
-import type { RolloutPolicy } from '../core/policy.ts';
-import type { RolloutSpec } from './rollout-resource.ts';
+import { defaultPolicy, type Override, type RolloutPolicy } from '../core/policy.ts';
+import { milliseconds } from '../moco/timestamp.ts';
+import type { PolicyRecord } from './policy-resource.ts';
+import type { CommonWishes, EffectiveWish, RolloutSpec, Strategy } from './rollout-resource.ts';
+import { checkRollout } from './wishes/checks.ts';
+import { matchingPolicy, type Selectable } from './wishes/matching-policy.ts';
 
-/** The wishes in force, or a sentence why they can't be read. */
-export interface Wishes {
+/** Everything that people have said about one cluster, as it came. */
+export interface Said {
+  /** `spec` of its MySQLRollout, if there is one. */
+  readonly rollout: RolloutSpec | undefined;
+  /** All that there are. */
+  readonly policies: readonly PolicyRecord[];
+  readonly cluster: Selectable;
+}
+
+/** What holds where nobody says anything else: the flags' values, and `mode`, which nobody can wish for. */
+export interface DefaultWishes {
   readonly policy: RolloutPolicy;
-  readonly problem: string | null;
+  readonly strategy: Strategy;
+}
+
+/** The wishes in force, with the value and the source of each by its name in `spec`. */
+export type Wishes =
+  | {
+      readonly policy: RolloutPolicy;
+      readonly strategy: Strategy;
+      readonly sources: Readonly<Record<string, EffectiveWish>>;
+      readonly problem: null;
+    }
+  /** A sentence why they can't be known: nothing may be done on the defaults then, least of all another strategy. */
+  | {
+      readonly policy: RolloutPolicy;
+      readonly strategy: null;
+      readonly sources: Readonly<Record<string, never>>;
+      readonly problem: string;
+    };
+
+/** Without flags. */
+export const builtInStrategy: Strategy = 'OnDelete';
+
+const rolloutSource = 'MySQLRollout';
+const flags: Readonly<Partial<Record<keyof CommonWishes, string>>> = {
+  strategy: '--default-strategy',
+  minReadySeconds: '--min-ready-seconds',
+};
+
+interface Layer {
+  readonly source: string;
+  readonly wishes: CommonWishes;
 }
 
 /**
- * The user's wishes over the flags' defaults. The CRD's schema refuses what is checked here; an object from before a
- * change of the schema is not trusted to follow it.
+ * Takes every wish from where it has precedence: the MySQLRollout, the policy of the highest weight that selects the
+ * cluster, the flags. The CRDs' schemas refuse what is checked here; an object from before a change of the schema is
+ * not trusted to follow it. `nowMilliseconds` is the wall clock, against which overrides are written.
  */
-export function wishesOf(spec: RolloutSpec | undefined, defaults: RolloutPolicy): Wishes {
-  const {
-    paused = defaults.paused,
-    partition = defaults.partition,
-    minReadySeconds = defaults.minReadySeconds,
-  } = spec ?? {};
-  const problem =
-    expected(typeof paused === 'boolean', 'spec.paused', 'true or false', paused) ??
-    expected(isWhole(partition), 'spec.partition', 'a whole number from 0 up', partition) ??
-    expected(isWhole(minReadySeconds), 'spec.minReadySeconds', 'a whole number of seconds from 0 up', minReadySeconds);
-  if (problem !== null) return { policy: defaults, problem };
-  return { policy: { ...defaults, paused, partition, minReadySeconds }, problem: null };
+export function wishesOf(
+  { rollout = {}, policies, cluster }: Said,
+  defaults: DefaultWishes,
+  nowMilliseconds: number,
+): Wishes {
+  const unreadable = checkRollout(rollout, 'spec');
+  if (unreadable !== null) return unknown(defaults, unreadable);
+  const matching = matchingPolicy(policies, cluster);
+  if (matching.kind === 'problem') return unknown(defaults, matching.problem);
+  const layers: readonly Layer[] = [
+    { source: rolloutSource, wishes: rollout },
+    ...(matching.kind === 'policy' ? [matching] : []),
+  ];
+  const sources: Record<string, EffectiveWish> = {};
+  const take = <Field extends keyof CommonWishes>(
+    field: Field,
+    otherwise: NonNullable<CommonWishes[Field]>,
+    builtIn: NonNullable<CommonWishes[Field]>,
+  ): NonNullable<CommonWishes[Field]> => {
+    const layer = layers.find(({ wishes }) => wishes[field] !== undefined);
+    const value = layer?.wishes[field] ?? otherwise;
+    const flag = otherwise === builtIn ? undefined : flags[field];
+    sources[field] = {
+      value: shown(value),
+      source: layer?.source ?? (flag === undefined ? 'default' : `flag ${flag}`),
+    };
+    return value;
+  };
+  const takeFor = <Field extends keyof CommonWishes & keyof RolloutPolicy>(field: Field) =>
+    take<Field>(field, defaults.policy[field], defaultPolicy[field]);
+  const strategy = take('strategy', defaults.strategy, builtInStrategy);
+  const policy: RolloutPolicy = {
+    ...defaults.policy,
+    paused: takeFor('paused'),
+    repairWhilePaused: takeFor('repairWhilePaused'),
+    maxUnavailable: takeFor('maxUnavailable'),
+    partition: takeFor('partition'),
+    minReadySeconds: takeFor('minReadySeconds'),
+    progressDeadlineSeconds: takeFor('progressDeadlineSeconds'),
+    switchoverTimeoutSeconds: takeFor('switchoverTimeoutSeconds'),
+    failoverGraceSeconds: takeFor('failoverGraceSeconds'),
+    primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
+    ...ofThisClusterAlone(rollout, defaults.policy, nowMilliseconds, sources),
+  };
+  const contradiction = contradictionOf(policy, sources, layers);
+  if (contradiction !== null) return unknown(defaults, contradiction);
+  return { policy, strategy, sources, problem: null };
 }
 
-function isWhole(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) >= 0;
+/** What only the cluster's own MySQLRollout can say; shown where it does. */
+function ofThisClusterAlone(
+  { approvedRevision, heldMembers, overrides }: RolloutSpec,
+  defaults: RolloutPolicy,
+  nowMilliseconds: number,
+  sources: Record<string, EffectiveWish>,
+): Pick<RolloutPolicy, 'approvedRevision' | 'heldOrdinals' | 'overrides'> {
+  const show = (field: keyof RolloutSpec, value: unknown): void => {
+    if (value !== undefined) sources[field] = { value: shown(value), source: rolloutSource };
+  };
+  const heldOrdinals = heldMembers?.map(({ ordinal }) => ordinal).toSorted((one, other) => one - other);
+  show('approvedRevision', approvedRevision);
+  show('heldMembers', heldOrdinals);
+  show(
+    'overrides',
+    overrides?.map(({ rule, until }) => ({ rule, until })),
+  );
+  return {
+    approvedRevision: approvedRevision ?? defaults.approvedRevision,
+    heldOrdinals: heldOrdinals ?? defaults.heldOrdinals,
+    overrides:
+      overrides?.map(
+        ({ rule, until }): Override => ({
+          rule,
+          remainingSeconds: ((milliseconds(until) ?? nowMilliseconds) - nowMilliseconds) / 1000,
+        }),
+      ) ?? defaults.overrides,
+  };
 }
 
-function expected(holds: boolean, field: string, what: string, got: unknown): string | null {
-  return holds ? null : `expected ${field} to be ${what}, got ${JSON.stringify(got)}`;
+/**
+ * A rollout that stalls before a member may count as ready stalls always. Flags alone are the operator's, who would
+ * stop every cluster at once by a value that is only unwise.
+ */
+function contradictionOf(
+  { progressDeadlineSeconds, minReadySeconds }: RolloutPolicy,
+  { progressDeadlineSeconds: deadline, minReadySeconds: ready }: Readonly<Record<string, EffectiveWish>>,
+  layers: readonly Layer[],
+): string | null {
+  if (progressDeadlineSeconds > minReadySeconds) return null;
+  const said = layers.some(
+    ({ wishes }) => wishes.progressDeadlineSeconds !== undefined || wishes.minReadySeconds !== undefined,
+  );
+  return said
+    ? `expected progressDeadlineSeconds (${deadline?.source}) to be more than minReadySeconds (${ready?.source}), got ` +
+        `${progressDeadlineSeconds} and ${minReadySeconds}`
+    : null;
 }
+
+const unknown = ({ policy }: DefaultWishes, problem: string): Wishes => ({
+  policy,
+  strategy: null,
+  sources: {},
+  problem,
+});
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

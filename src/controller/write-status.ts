@@ -1,4 +1,5 @@
 import { isConflict, isNotFound } from '../kube/api-error.ts';
+import { keyOf } from './cache.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Context } from './context.ts';
 import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
@@ -8,7 +9,7 @@ import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
  * leader or the user has written since, or it is gone: the watch brings that, and with it another pass.
  */
 export async function writeStatus(
-  { api, world, announcer }: Context,
+  { api, world, announcer, fleet }: Context,
   rollout: MySQLRollout,
   status: RolloutStatus,
   state: ClusterState,
@@ -21,6 +22,7 @@ export async function writeStatus(
     if (isConflict(error) || isNotFound(error)) return false;
     throw error;
   }
+  fleet.note(keyOf(rollout.metadata.namespace, rollout.metadata.name), state.rollout);
   announcer.published(rollout.status ?? {}, status);
   state.finished = null;
   state.publishedAtMilliseconds = world.monotonic();

@@ -1,5 +1,4 @@
 import { isAskedFor } from './asked-for.ts';
-import { awaitMoco } from './await-moco.ts';
 import type { Decision, Hold } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isProven } from './failing-revision.ts';
@@ -28,6 +27,7 @@ import type { RolloutPolicy } from './policy.ts';
 import { reports } from './reports.ts';
 import { type Outcome, type Situation, survey, take, wait } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
+import { waitForMoco } from './wait-for-moco.ts';
 
 type Rule = (situation: Situation) => Outcome | null;
 
@@ -76,7 +76,7 @@ const observe: readonly Rule[] = [
   (situation) => held(holdEverythingOfMoco(situation)),
   (situation) => held(failingRevision(situation)),
   (situation) => held(holdUnfinished(situation)),
-  awaitMoco,
+  waitForMoco,
   nothingDue,
   stillAtWork,
 ];

@@ -36,7 +36,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'WebhookNotInForce':
       return explainWebhook(hold.problem);
     case 'HandBackUnsafe':
-      return `giving the StatefulSet back would let Kubernetes take its pods: ${withoutFullStop(hold.message)}`;
+      return `the StatefulSet can't be given back without risk to its pods: ${withoutFullStop(hold.message)}`;
     case 'StrategyNotOnDelete':
       return hold.labelled
         ? 'the StatefulSet carries the label and yet is not at OnDelete'

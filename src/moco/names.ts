@@ -48,6 +48,12 @@ export const rolloutCompleteCondition = 'moco-rollout.io/RolloutComplete';
 
 /** MOCO's webhook configuration; ours must have a name that sorts after it, since they run in the order of names. */
 export const mocoWebhookConfiguration = 'moco-mutating-webhook-configuration';
+/** The webhook in it that keeps partitions; where it is registered MOCO's own partition controller drives. */
+export const mocoStatefulSetWebhook = 'statefulset.kb.io';
+/** Our webhook that keeps labelled StatefulSets at OnDelete. */
+export const ownWebhook = 'statefulset.moco-rollout.io';
+/** What the names of our own webhooks end in. */
+export const ownWebhookSuffix = '.moco-rollout.io';
 
 /** The resource itself; MOCO 0.36 serves v1beta2 alone. */
 export const clusterKind = {

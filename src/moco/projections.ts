@@ -11,7 +11,9 @@ import {
   demoteAnnotation,
   demotedForAnnotation,
   forceRollingUpdateAnnotation,
+  mocoStatefulSetWebhook,
   mysqldContainer,
+  ownWebhookSuffix,
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
   revisionHashLabel,
@@ -28,8 +30,11 @@ import type {
   ClusterRecord,
   ContainerRecord,
   LabelSelector,
+  NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
+  WebhookConfigurationRecord,
+  WebhookRecord,
 } from './records.ts';
 
 // Objects as the API server sends them, made into records. `null` for an object that is nothing to us, such as a pod
@@ -69,7 +74,7 @@ function conditionOf(status: Json, type: string): Json {
 }
 
 export function projectCluster(raw: Json): ClusterRecord | null {
-  const { annotations, labels: _, metadata: __, deletionTimestamp, ...own } = meta(raw);
+  const { annotations, metadata: _, deletionTimestamp, ...own } = meta(raw);
   const spec = object(raw['spec']);
   const status = object(raw['status']);
   const isTrue = (type: string): boolean => conditionOf(status, type)['status'] === 'True';
@@ -238,3 +243,21 @@ export function projectBackup(raw: Json): BackupRecord | null {
   if (own.name !== backupName(clusterName)) return null;
   return { ...own, clusterName, active: objects(object(raw['status'])['active']).length > 0 };
 }
+
+export function projectNamespace(raw: Json): NamespaceRecord {
+  const { namespace, name, uid, resourceVersion, labels } = meta(raw);
+  return { namespace, name, uid, resourceVersion, labels };
+}
+
+/** `null` for what neither MOCO nor this program has put there. */
+export function projectWebhookConfiguration(raw: Json): WebhookConfigurationRecord | null {
+  const { namespace, name, uid, resourceVersion } = meta(raw);
+  const webhooks = objects(raw['webhooks']).map((webhook): WebhookRecord => {
+    const caBundle = text(object(webhook['clientConfig'])['caBundle']) ?? '';
+    return { name: text(webhook['name']) ?? '', hasCaBundle: caBundle !== '', caBundle };
+  });
+  const concerns = webhooks.some((webhook) => webhook.name === mocoStatefulSetWebhook || isOurs(webhook.name));
+  return concerns ? { namespace, name, uid, resourceVersion, webhooks } : null;
+}
+
+const isOurs = (webhookName: string): boolean => webhookName.endsWith(ownWebhookSuffix);

@@ -3,6 +3,8 @@ import type { ContainerFacts, MemberFacts } from '../core/snapshot.ts';
 // What the cache keeps of an object: the fields that a decision reads and nothing else. A raw pod weighs a hundred
 // times as much.
 
+type Labels = Readonly<Record<string, string>>;
+
 interface ObjectRecord {
   readonly namespace: string;
   readonly name: string;
@@ -13,6 +15,7 @@ interface ObjectRecord {
 
 /** A MySQLCluster. */
 export interface ClusterRecord extends ObjectRecord {
+  readonly labels: Labels;
   readonly generation: number;
   readonly deleting: boolean;
   readonly replicas: number;
@@ -58,7 +61,7 @@ export interface ContainerRecord extends Omit<ContainerFacts, 'readySinceRestart
 export interface PodRecord extends ObjectRecord {
   readonly clusterName: string;
   readonly ordinal: number;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
   readonly createdAt: string;
   readonly revision: string;
   readonly role: MemberFacts['role'];
@@ -94,8 +97,25 @@ export interface BackupRecord extends ObjectRecord {
   readonly active: boolean;
 }
 
+/** Cluster-scoped: its own `namespace` is empty. */
+export interface NamespaceRecord extends ObjectRecord {
+  readonly labels: Labels;
+}
+
+/** A MutatingWebhookConfiguration that has a say in what becomes of StatefulSets: MOCO's or ours. */
+export interface WebhookConfigurationRecord extends ObjectRecord {
+  readonly webhooks: readonly WebhookRecord[];
+}
+
+export interface WebhookRecord {
+  readonly name: string;
+  readonly hasCaBundle: boolean;
+  /** Base64 of PEM as it stands there; empty where there is none. */
+  readonly caBundle: string;
+}
+
 export interface LabelSelector {
-  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly matchLabels: Labels;
   readonly matchExpressions: readonly {
     readonly key: string;
     readonly operator: string;

@@ -71,6 +71,19 @@ export function durationFlag(described: Described): Flag<number> {
   return { ...described, placeholder: '<duration>', parse: parseDuration };
 }
 
+/** Milliseconds; `0` says that nothing is waited for. */
+export function intervalFlag(described: Described): Flag<number> {
+  return {
+    ...described,
+    placeholder: '<duration>',
+    parse: (text) => {
+      if (/^0(ms|s|m|h)?$/.test(text)) return value(0);
+      const parsed = parseDuration(text);
+      return parsed.kind === 'value' ? parsed : unreadable('a duration such as 15s, 1m30s or 500ms, or 0 for none');
+    },
+  };
+}
+
 /** `null` where `0` says that nothing is to listen. */
 export function bindAddressFlag(described: Described): Flag<BindAddress | null> {
   return {

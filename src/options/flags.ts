@@ -1,3 +1,4 @@
+import { partitionDrivers } from '../controller/mode.ts';
 import { describeFeatureGates } from './feature-gates.ts';
 import {
   bindAddressFlag,
@@ -5,6 +6,7 @@ import {
   choiceFlag,
   durationFlag,
   integerFlag,
+  intervalFlag,
   namespaceFlag,
   namespacesFlag,
   rateFlag,
@@ -12,6 +14,7 @@ import {
 } from './flag.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export const strategies = ['OnDelete', 'Partition'] as const;
 export const logFormats = ['json', 'text'] as const;
 
 /** Every flag of the controller, in the order of `--help`. Names and defaults follow Kubernetes' own programs. */
@@ -73,10 +76,32 @@ export const flags = {
     defaultText: '200',
     description: 'requests to the API server that may be sent at once',
   }),
+  'default-strategy': choiceFlag(strategies, {
+    defaultText: 'OnDelete',
+    description:
+      'strategy of the clusters for which neither a MySQLRollout nor a MySQLRolloutPolicy says one; OnDelete takes the feature gate',
+  }),
   'min-ready-seconds': integerFlag(0, 3600, {
     defaultText: '5',
     description:
-      'seconds an updated member has to participate before the next one goes, where the MySQLRollout says nothing',
+      'seconds an updated member has to participate before the next one goes, where neither a MySQLRollout nor a MySQLRolloutPolicy says it',
+  }),
+  'partition-driver': choiceFlag(partitionDrivers, {
+    defaultText: 'auto',
+    description:
+      "who lowers partitions outside of OnDelete: moco, own (this program), or auto for moco where MOCO's webhook statefulset.kb.io is registered and own where it is not",
+  }),
+  'max-concurrent-rollouts': integerFlag(0, 100_000, {
+    defaultText: '0',
+    description: 'how many clusters may be rolling at a time, in both modes; 0 for no limit',
+  }),
+  'disruption-interval': intervalFlag({
+    defaultText: '0',
+    description: 'least time between two disruptions of members that work, in all clusters together; 0 for none',
+  }),
+  'partition-update-interval': intervalFlag({
+    defaultText: '0',
+    description: 'least time between two updates of a partition by this program, in all clusters together; 0 for none',
   }),
   'log-level': choiceFlag(logLevels, { defaultText: 'info', description: 'least important lines that are written' }),
   'log-format': choiceFlag(logFormats, {

@@ -36,6 +36,8 @@ export interface WebhookOptions {
 export interface RunningWebhook {
   /** With the real port. */
   readonly address: BindAddress;
+  /** The certificate chain in PEM that new connections get. */
+  certificate(): string;
   /** Takes no new request, lets those under way finish for as long as the grace lasts, then ends them. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -63,6 +65,7 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
   const byPath = reviewers(options.isOnDelete ?? (() => false));
   const current = await readCertificate(certDir);
+  let served = current;
   const server = createServer(
     {
       ...secureContext(current),
@@ -81,12 +84,14 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
     pollMilliseconds: options.certificatePollMilliseconds ?? defaultCertificatePollMilliseconds,
     onChange: (certificate) => {
       server.setSecureContext(secureContext(certificate));
+      served = certificate;
       log.info({ validTo: certificate.validTo.toISOString() }, 'the webhook has a new certificate');
     },
     onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps its certificate'),
   });
   return {
     address,
+    certificate: () => served.cert,
     close: (graceMilliseconds) => {
       stopWatching();
       return closeServer(server, graceMilliseconds);

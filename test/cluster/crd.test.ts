@@ -214,8 +214,12 @@ describe('the API server and MySQLRollout', function () {
       { intent: { id: 'a', holder: 'b', step: 'evict', pods: [{ name: 'p' }] } },
       /uid: Required/,
     ],
+    'setPartition without a StatefulSet': [
+      { intent: { id: 'a', holder: 'b', step: 'setPartition', partition: 1 } },
+      /must name the partition/,
+    ],
     'setPartition without a partition': [
-      { intent: { id: 'a', holder: 'b', step: 'setPartition' } },
+      { intent: { id: 'a', holder: 'b', step: 'setPartition', statefulSet: { name: 's', uid: 'u' } } },
       /must name the partition/,
     ],
     'a hold without a rule': [{ hold: { message: 'why' } }, /status\.hold\.rule: Required/],
@@ -240,7 +244,7 @@ describe('the API server and MySQLRollout', function () {
   it('take intents that name what they are about', async () => {
     await create(rollout('intents'));
     for (const intent of [
-      { id: 'a', holder: 'b', step: 'setPartition', partition: 0 },
+      { id: 'a', holder: 'b', step: 'setPartition', partition: 0, statefulSet: { name: 's', uid: 'u' } },
       { id: 'a', holder: 'b', step: 'promoteRevision' },
       { id: 'a', holder: 'b', step: 'undemote', pods: [{ name: 'p', uid: 'u' }] },
     ]) {
@@ -355,12 +359,15 @@ const wholeStatus: Required<RolloutStatus> = {
     revision: 'moco-test-7966559688',
     at,
     pods: [{ name: 'moco-test-0', uid: 'd1f5', resourceVersion: '123' }],
+    partition: 1,
+    statefulSet: { name: 'moco-test', uid: 'e2a6', resourceVersion: '122' },
   },
   lastStep: { step: 'evict', rule: 'ReplicaHealthy', pods: ['moco-test-1'], at, result: 'done' },
   rollout: {
     revision: 'moco-test-7966559688',
     startedAt: at,
     lastProgressAt: at,
+    begunAt: at,
     proven: true,
     takenDown: [1, 2],
     disruptions: 2,
@@ -396,5 +403,6 @@ const wholeStatus: Required<RolloutStatus> = {
     strategy: { value: 'OnDelete', source: 'MySQLRolloutPolicy/production' },
   },
   handedBack: { generation: 3, at, from: 'moco-rollout hand-back', revision: 'moco-test-7966559688' },
+  promotion: { from: 'moco-test-5897fd84f8', to: 'moco-test-7966559688' },
   conditions: [condition('Reconciling'), condition('Stalled'), condition('Complete')],
 };

@@ -3,6 +3,7 @@ import { Announcer } from '../../src/controller/announcer.ts';
 import { Cache, keyOf } from '../../src/controller/cache.ts';
 import { ClusterApi } from '../../src/controller/cluster-api.ts';
 import type { Requeue } from '../../src/controller/context.ts';
+import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import {
   type MySQLRollout,
@@ -15,7 +16,7 @@ import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
 import { cronJobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import type { Store, Stored } from '../../src/kube/store.ts';
-import { clusterKind } from '../../src/moco/names.ts';
+import { clusterKind, ownWebhook } from '../../src/moco/names.ts';
 import {
   projectBackup,
   projectBudget,
@@ -44,9 +45,19 @@ export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
 type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'backups';
 
+/** Our webhook, registered and trusted. */
+const ownConfiguration = {
+  namespace: '',
+  name: 'moco-rollout-mutating-webhook-configuration',
+  uid: 'uid-of-webhooks',
+  resourceVersion: '1',
+  webhooks: [{ name: ownWebhook, hasCaBundle: true, caBundle: 'Y2E=' }],
+};
+
 /** One run of the program: what it has seen, and what it remembers. */
 export class Process {
   readonly cache = new Cache();
+  readonly fleet: Fleet;
   readonly events: Occurrence[] = [];
   readonly log = new FakeLog();
   readonly registry = new Registry();
@@ -54,15 +65,25 @@ export class Process {
   readonly #reconciler: Reconciler;
   readonly #bench: Bench;
 
-  constructor(bench: Bench, holder: string, wishes: Partial<RolloutPolicy>) {
+  constructor(
+    bench: Bench,
+    holder: string,
+    { mode = 'OnDelete', ...wishes }: Partial<RolloutPolicy>,
+    limits: FleetLimits,
+  ) {
     this.#bench = bench;
     const { world } = bench;
+    this.cache.webhookConfigurations.put(ownConfiguration);
+    this.fleet = new Fleet(limits, world, () => undefined);
     this.#reconciler = new Reconciler({
       cache: this.cache,
+      fleet: this.fleet,
+      strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
+      servedCertificate: () => null,
       api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6 })),
       world,
       log: this.log,
-      defaults: { ...defaultPolicy, minReadySeconds: 0, ...wishes },
+      defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...wishes }, strategy: 'OnDelete' },
       announcer: new Announcer({
         recorder: { record: (occurrence) => void this.events.push(occurrence) },
         metrics: new RolloutMetrics(this.registry),
@@ -103,6 +124,8 @@ export class Process {
       const { namespace, name, uid, resourceVersion } = object.metadata;
       return { namespace, name, uid, resourceVersion, object };
     });
+    for (const { namespace, name, object } of this.cache.rollouts.values())
+      this.fleet.note(keyOf(namespace, name), object);
   }
 
   /** One pass over what has been brought so far. Rejects as the reconciler does. */
@@ -149,9 +172,9 @@ export class Bench {
   }
 
   /** The program is started, another time each time. */
-  start(wishes: Partial<RolloutPolicy> = {}): Process {
+  start(wishes: Partial<RolloutPolicy> = {}, limits: FleetLimits = noFleetLimits): Process {
     this.#processes += 1;
-    return new Process(this, `process-${this.#processes}`, wishes);
+    return new Process(this, `process-${this.#processes}`, wishes, limits);
   }
 
   get status(): RolloutStatus {
@@ -200,6 +223,11 @@ export class Bench {
   }
 }
 
+interface UpdateStrategy {
+  readonly type?: string;
+  readonly rollingUpdate?: { readonly partition?: number } | null;
+}
+
 function stepOf({ method, path, body }: Write): readonly string[] {
   const ordinal = /\/pods\/moco-test-(\d+)/.exec(path)?.[1];
   if (ordinal !== undefined) {
@@ -210,5 +238,11 @@ function stepOf({ method, path, body }: Write): readonly string[] {
     return [annotations['moco.cybozu.com/demote'] === 'true' ? `demote ${ordinal}` : `undemote ${ordinal}`];
   }
   if (!path.includes('/statefulsets/')) return [];
-  return [path.endsWith('/status') ? 'promoteRevision' : 'setStrategy'];
+  if (path.includes('dryRun')) return [];
+  if (path.endsWith('/status')) return ['promoteRevision'];
+  if ('moco-rollout.io/voided-intent' in (body.metadata.annotations ?? {})) return ['void'];
+  const { updateStrategy } = (body['spec'] ?? {}) as { updateStrategy?: UpdateStrategy };
+  if (body.metadata.labels?.['moco-rollout.io/strategy'] === null) return ['handBack'];
+  const partition = updateStrategy?.rollingUpdate?.partition;
+  return [partition === undefined ? 'setStrategy' : `setPartition ${partition}`];
 }

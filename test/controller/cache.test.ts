@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import { Cache, splitKey } from '../../src/controller/cache.ts';
-import { projectBackup, projectBudget, projectCluster, projectPod } from '../../src/moco/projections.ts';
-import type { BudgetRecord, ClusterRecord } from '../../src/moco/records.ts';
+import { projectPolicy } from '../../src/controller/policy-resource.ts';
+import {
+  projectBackup,
+  projectBudget,
+  projectCluster,
+  projectNamespace,
+  projectPod,
+} from '../../src/moco/projections.ts';
+import type { BudgetRecord, ClusterRecord, WebhookConfigurationRecord } from '../../src/moco/records.ts';
 import { budget, mysqlCluster, pod } from './moco-objects.ts';
 import type { Patch } from './object-server.ts';
 
@@ -78,6 +85,52 @@ describe('a change in the cache', () => {
     expect(concerned(both)).to.deep.equal(['default/test', 'default/test', 'default/other']);
   });
 
+  it('concerns every cluster where a policy comes, changes what it says, or goes', () => {
+    const all = ['default/test', 'default/other', 'elsewhere/test'];
+    const policy = projectPolicy({ metadata: { name: 'p', ...identity, generation: 1 } });
+    const once = ({ policies }: Cache): void => policies.put(policy);
+    expect(concerned(once)).to.have.members(all);
+    const changed = ({ policies }: Cache): void => {
+      policies.put(policy);
+      policies.put({ ...policy, resourceVersion: '2' });
+      policies.put({ ...policy, resourceVersion: '3', generation: 2 });
+      policies.remove('', 'p');
+    };
+    expect(concerned(changed)).to.have.members([...all, ...all, ...all]);
+  });
+
+  it('concerns the clusters of a namespace whose labels come, change or go', () => {
+    const own = ['default/test', 'default/other'];
+    const namespace = projectNamespace({ metadata: { name: 'default', ...identity, labels: { team: 'a' } } });
+    const changes = ({ namespaces }: Cache): void => {
+      namespaces.put(namespace);
+      namespaces.put({ ...namespace, resourceVersion: '2' });
+      namespaces.put({ ...namespace, resourceVersion: '3', labels: { team: 'b' } });
+      namespaces.remove('', 'default');
+    };
+    expect(concerned(changes)).to.deep.equal([...own, ...own, ...own]);
+  });
+
+  it('concerns every cluster where a webhook that has a say in StatefulSets comes, changes or goes', () => {
+    const all = ['default/test', 'default/other', 'elsewhere/test'];
+    const configuration: WebhookConfigurationRecord = {
+      namespace: '',
+      name: 'moco',
+      ...identity,
+      webhooks: [{ name: 'statefulset.kb.io', hasCaBundle: false, caBundle: '' }],
+    };
+    const changes = ({ webhookConfigurations }: Cache): void => {
+      webhookConfigurations.put(configuration);
+      webhookConfigurations.put({ ...configuration, resourceVersion: '2' });
+      webhookConfigurations.put({
+        ...configuration,
+        webhooks: [{ name: 'statefulset.kb.io', hasCaBundle: true, caBundle: 'x' }],
+      });
+      webhookConfigurations.remove('', 'moco');
+    };
+    expect(concerned(changes)).to.have.members([...all, ...all, ...all]);
+  });
+
   it('is no longer told once that was ended', () => {
     expect(concerned(() => {})).to.deep.equal([]);
   });
@@ -94,6 +147,19 @@ describe('the objects of a cluster', () => {
     const objects = cache.objects('default/test');
     expect(objects?.pods.map(({ ordinal }) => ordinal)).to.deep.equal([0]);
     expect(objects).to.deep.include({ budgets: [], statefulSet: null, backup: null });
+  });
+
+  it('come with what policies say and select by; labels of a namespace that isn’t known are none that are empty', () => {
+    const cache = new Cache();
+    const labelled = { ...cluster('test'), labels: { tier: 'db' } };
+    const policy = projectPolicy({ metadata: { name: 'p', ...identity, generation: 1 }, spec: { paused: true } });
+    cache.policies.put(policy);
+    expect(cache.said(labelled)).to.deep.equal({
+      policies: [policy],
+      cluster: { namespace: 'default', labels: { tier: 'db' }, namespaceLabels: null },
+    });
+    cache.namespaces.put(projectNamespace({ metadata: { name: 'default', ...identity } }));
+    expect(cache.said(labelled).cluster.namespaceLabels).to.deep.equal({});
   });
 
   it('are found by a key that has exactly one slash', () => {

@@ -4,7 +4,7 @@ import { intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from '../../src/co
 import type { Intent } from '../../src/controller/rollout-resource.ts';
 import type { Step, Target } from '../../src/core/decision.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
-import { pods } from '../../src/kube/resource.ts';
+import { pods, statefulSets } from '../../src/kube/resource.ts';
 import { Bench, member } from './bench.ts';
 
 const target = (ordinal: number, uid = `uid-${ordinal}`, resourceVersion = '1'): Target => ({
@@ -12,6 +12,13 @@ const target = (ordinal: number, uid = `uid-${ordinal}`, resourceVersion = '1'):
   name: member(ordinal),
   uid,
   resourceVersion,
+});
+const statefulSet = { name: 'moco-test', uid: 'uid-s', resourceVersion: '7', updateRevision: 'r' };
+const lower = (partition: number, ...targets: readonly Target[]): Step => ({
+  kind: 'setPartition',
+  rule: targets.length > 0 ? 'ReplicaHealthy' : 'AlreadyUpdated',
+  partition,
+  targets,
 });
 const evict = (one: Target): Step => ({ kind: 'evict', rule: 'ReplicaHealthy', targets: [one] });
 const remove = (...targets: readonly Target[]): Step => ({ kind: 'delete', rule: 'MemberDown', targets });
@@ -32,6 +39,7 @@ describe('two decisions', () => {
       { kind: 'undemote', targets: [target(0)], reason: 'TimedOut', demoted: true },
       { kind: 'undemote', targets: [target(0)], reason: 'Paused', demoted: true },
     ],
+    'the partition': [lower(2), lower(1)],
     'that one of them is none': [evict(target(2)), { kind: 'none' }],
   };
   for (const [what, [a, b]] of Object.entries(differing)) {
@@ -46,7 +54,7 @@ describe('an intent', () => {
   it('names the step, its rule and every pod exactly as it was', () => {
     const step = remove(target(2), target(1));
     if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
-    expect(intentOf(step, 'r', 'an-id', 'me', 'now')).to.deep.equal({
+    expect(intentOf(step, statefulSet, 'an-id', 'me', 'now')).to.deep.equal({
       id: 'an-id',
       holder: 'me',
       step: 'delete',
@@ -57,6 +65,16 @@ describe('an intent', () => {
         { name: member(2), uid: 'uid-2', resourceVersion: '1' },
         { name: member(1), uid: 'uid-1', resourceVersion: '1' },
       ],
+    });
+  });
+
+  it('of a lower partition names the StatefulSet, which the write goes to', () => {
+    const step = lower(2, target(2));
+    if (!isDisruptive(step)) throw new Error('expected a setPartition to be disruptive');
+    expect(intentOf(step, statefulSet, 'an-id', 'me', 'now')).to.deep.include({
+      partition: 2,
+      statefulSet: { name: 'moco-test', uid: 'uid-s', resourceVersion: '7' },
+      pods: [{ name: member(2), uid: 'uid-2', resourceVersion: '1' }],
     });
   });
 
@@ -80,7 +98,7 @@ describe('making an intent void', () => {
     });
     const step = remove(...targets);
     if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
-    const intent = intentOf(step, 'r', 'an-id', 'somebody', 'then');
+    const intent = intentOf(step, statefulSet, 'an-id', 'somebody', 'then');
     happens(bench);
     await makeVoid(intent, 'default', api, signal);
     return [bench, intent];
@@ -123,6 +141,21 @@ describe('making an intent void', () => {
       expect(await lateWrite(bench, intent)).to.equal(lateAnswer);
     });
   }
+
+  it('about a lower partition changes the StatefulSet and no pod, so that a late write of its author fails', async () => {
+    const bench = new Bench();
+    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+    const { uid, resourceVersion } = bench.server.get(statefulSets, 'moco-test').metadata;
+    const { uid: podUid, resourceVersion: podVersion } = bench.server.get(pods, member(2)).metadata;
+    const step = lower(2, target(2, podUid, podVersion));
+    if (!isDisruptive(step)) throw new Error('expected a setPartition to be disruptive');
+    const intent = intentOf(step, { ...statefulSet, uid, resourceVersion }, 'an-id', 'somebody', 'then');
+    await makeVoid(intent, 'default', api, signal);
+    expect(bench.server.get(pods, member(2)).metadata.resourceVersion).to.equal(podVersion);
+    const after = bench.server.get(statefulSets, 'moco-test').metadata;
+    expect(after.resourceVersion).not.to.equal(resourceVersion);
+    expect(after.annotations).to.deep.include({ 'moco-rollout.io/voided-intent': 'an-id' });
+  });
 
   it('is content with a pod that changes or goes while it looks', async () => {
     for (const [happens, answered] of [

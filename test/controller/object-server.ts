@@ -65,10 +65,14 @@ export class ObjectServer {
     if (request.method === 'GET') this.reads.push(target);
     else {
       const body = JSON.parse(request.body ?? '{}') as Raw;
-      this.writes.push({ method: request.method, path: target, body, status: response.status });
+      const tried = request.path.includes('dryRun=All') ? `${target}?dryRun` : target;
+      this.writes.push({ method: request.method, path: tried, body, status: response.status });
     }
     return response;
   };
+
+  /** What webhooks make of a write. */
+  admit: (after: Raw, before: Raw) => Raw = (after) => after;
 
   /** The next request of that kind is answered by the script instead, which may still have it carried out. */
   script(method: string, target: RegExp, act: Script['act']): void {
@@ -154,6 +158,7 @@ export class ObjectServer {
     const subresource = ['status', 'eviction'].find((name) => parts.at(-1) === name);
     const key = subresource ? parts.slice(0, -1).join('/') : url.pathname;
     const object = this.#objects.get(key);
+    const isDryRun = url.searchParams.get('dryRun') === 'All';
     switch (request.method) {
       case 'GET':
         if (object) return answer(200, object);
@@ -167,7 +172,7 @@ export class ObjectServer {
           : notFound(key);
       case 'PATCH':
         return object
-          ? this.#write(key, object, body, subresource, (before) => mergePatch(before, body) as Raw)
+          ? this.#write(key, object, body, subresource, (before) => mergePatch(before, body) as Raw, isDryRun)
           : notFound(key);
       case 'DELETE':
         return object ? this.#delete(key, object, body) : notFound(key);
@@ -209,14 +214,15 @@ export class ObjectServer {
     body: Patch,
     subresource: string | undefined,
     change: (before: Raw) => Raw,
+    isDryRun = false,
   ): ExchangeResponse {
     const { uid, resourceVersion } = (body['metadata'] ?? {}) as Partial<Raw['metadata']>;
     if (conflicts(before, { uid, resourceVersion })) return answer(409, status(409, 'Conflict'));
     const changed = change(before);
     const after =
       subresource === 'status' ? { ...before, status: changed['status'] } : { ...changed, status: before['status'] };
-    const written = this.#merged(before, {}, after);
-    this.#objects.set(key, written);
+    const written = this.#merged(before, {}, this.admit(after, before));
+    if (!isDryRun) this.#objects.set(key, written);
     return answer(200, written);
   }
 

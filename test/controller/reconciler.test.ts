@@ -104,13 +104,17 @@ describe('the passes over a cluster', () => {
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
   });
 
-  it('only report while the feature gate is off', async () => {
+  it('only report where MOCO drives', async () => {
     const bench = new Bench();
+    bench.changeStatefulSet({
+      metadata: { labels: { 'moco-rollout.io/strategy': null } },
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
+    });
     const program = bench.start({ mode: 'Observe' });
     await program.work();
     expect(bench.steps).to.deep.equal([]);
-    expect(bench.status.hold?.rule).to.equal('FeatureGateOff');
-    expect(bench.status.phase).to.equal('Off');
+    expect(bench.status.hold?.rule).to.equal('AwaitingMoco');
+    expect([bench.status.phase, bench.status.strategy]).to.deep.equal(['Progressing', 'MOCO']);
     expect(new Set(bench.server.writes.map(({ path }) => path.split('/').slice(-3).join('/')))).to.deep.equal(
       new Set(['mysqlrollouts/test/status']),
     );
@@ -122,7 +126,7 @@ describe('the passes over a cluster', () => {
     bench.replace(1);
     await bench.start().work();
     await bench.start({ mode: 'Observe' }).work();
-    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'promoteRevision', 'handBack']);
     expect(bench.server.get(pods, member(0)).metadata.annotations).to.deep.equal({});
   });
 

@@ -1,11 +1,14 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { Cache, keyOf } from '../../src/controller/cache.ts';
+import { policyKind } from '../../src/controller/policy-resource.ts';
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { Watches } from '../../src/controller/watches.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import {
   cronJobs,
+  mutatingWebhookConfigurations,
+  namespaces,
   path,
   podDisruptionBudgets,
   pods,
@@ -16,9 +19,13 @@ import type { ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts'
 import { clusterKind } from '../../src/moco/names.ts';
 import { CacheMetrics } from '../../src/telemetry/cache-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
-import { answer, FakeWorld } from '../kube/fake-world.ts';
+import { answer, FakeWorld, status } from '../kube/fake-world.ts';
 
-const kinds: readonly ResourceKind[] = [clusterKind, rolloutKind, statefulSets, podDisruptionBudgets, cronJobs, pods];
+/** That one can't do without. */
+const needed: readonly ResourceKind[] = [clusterKind, rolloutKind, statefulSets, podDisruptionBudgets, cronJobs, pods];
+/** Of the whole cluster: a role in a namespace doesn't grant them, and one of them may not be there. */
+const wanted: readonly ResourceKind[] = [policyKind, namespaces, mutatingWebhookConfigurations];
+const kinds = [...needed, ...wanted];
 
 const meta = (name: string, more: object = {}): object => ({
   namespace: 'default',
@@ -38,6 +45,12 @@ const bare: Readonly<Record<string, object>> = {
   PodDisruptionBudget: { metadata: meta('moco-test', ofCluster) },
   CronJob: { metadata: meta('moco-backup-test', ofCluster) },
   Pod: { metadata: meta('moco-test-0', ofCluster) },
+  MySQLRolloutPolicy: { metadata: { ...meta('all'), namespace: undefined } },
+  Namespace: { metadata: { ...meta('default'), namespace: undefined } },
+  MutatingWebhookConfiguration: {
+    metadata: { ...meta('moco'), namespace: undefined },
+    webhooks: [{ name: 'statefulset.kb.io' }],
+  },
 };
 
 const strange = {
@@ -46,8 +59,11 @@ const strange = {
   surprise: { deep: [{ deeper: null }] },
 };
 
+const inNamespace = /\/namespaces\/[^/]+(?=\/)/;
+
 describe('the watches', () => {
   let items: Record<string, readonly unknown[]>;
+  let refusals: Record<string, 403 | 404>;
   let lines: Record<string, readonly object[]>;
   let cache: Cache;
   let registry: Registry;
@@ -59,13 +75,18 @@ describe('the watches', () => {
   beforeEach(() => {
     items = Object.fromEntries(Object.entries(bare).map(([kind, object]) => [kind, [object]]));
     lines = {};
+    refusals = {};
     cache = new Cache();
-    registry = new Registry();
     world = new FakeWorld((request) => serve(request));
     stop = new AbortController();
-    const client = new ApiClient({ world, qps: 1e6, burst: 1e6 });
-    watches = new Watches(cache, client, world, new FakeLog(), [], new CacheMetrics(registry));
+    watches = watchesOf([]);
   });
+
+  const watchesOf = (namespaceNames: readonly string[]): Watches => {
+    const client = new ApiClient({ world, qps: 1e6, burst: 1e6 });
+    registry = new Registry();
+    return new Watches(cache, client, world, new FakeLog(), namespaceNames, new CacheMetrics(registry));
+  };
 
   afterEach(async () => {
     stop.abort();
@@ -75,7 +96,9 @@ describe('the watches', () => {
 
   async function serve({ path: target, signal }: ExchangeRequest): Promise<ExchangeResponse> {
     const url = new URL(target, 'http://server');
-    const kind = kinds.find((candidate) => path(candidate) === url.pathname)?.kind ?? '';
+    const kind = kinds.find((candidate) => path(candidate) === url.pathname.replace(inNamespace, ''))?.kind ?? '';
+    const refusal = refusals[kind];
+    if (refusal !== undefined) return answer(refusal, status(refusal, refusal === 403 ? 'Forbidden' : 'NotFound'));
     if (!url.searchParams.has('watch')) {
       return answer(200, { kind: `${kind}List`, metadata: { resourceVersion: '10' }, items: items[kind] });
     }
@@ -99,6 +122,12 @@ describe('the watches', () => {
     expect(objects?.budgets.map(({ name }) => name)).to.deep.equal(['moco-test']);
     expect(objects?.backup?.name).to.equal('moco-backup-test');
     expect(cache.rollouts.size).to.equal(1);
+    expect(cache.said({ namespace: 'default', labels: {} })).to.deep.equal({
+      policies: [{ namespace: '', name: 'all', uid: 'uid-all', resourceVersion: '7', generation: 0, spec: {} }],
+      cluster: { namespace: 'default', labels: {}, namespaceLabels: {} },
+    });
+    expect(cache.webhookConfigurations.size).to.equal(1);
+    expect(cache.unavailable.size).to.equal(0);
     expect(await ignored()).to.deep.equal([]);
   });
 
@@ -143,6 +172,42 @@ describe('the watches', () => {
       'moco_rollout_ignored_objects_total{kind="Pod",reason="AnotherKind"} 1',
       'moco_rollout_ignored_objects_total{kind="Pod",reason="UnreadableEvent"} 1',
     ]);
+  });
+
+  for (const [refusal, why] of [
+    [403, 'Forbidden'],
+    [404, 'NotFound'],
+  ] as const) {
+    it(`do without kinds of the whole cluster that are answered ${refusal}, say so, and take them when they come`, async () => {
+      for (const { kind } of wanted) refusals[kind] = refusal;
+      await synced();
+      expect(Object.fromEntries(cache.unavailable)).to.deep.equal(
+        Object.fromEntries(wanted.map(({ kind }) => [kind, why])),
+      );
+      expect([cache.policies.size, cache.namespaces.size, cache.webhookConfigurations.size]).to.deep.equal([0, 0, 0]);
+      refusals = {};
+      await world.until(() => cache.unavailable.size === 0, 'the kinds');
+      expect([cache.policies.size, cache.namespaces.size, cache.webhookConfigurations.size]).to.deep.equal([1, 1, 1]);
+    });
+  }
+
+  for (const { kind } of needed) {
+    it(`wait for ${kind}, even where it is forbidden`, async () => {
+      refusals[kind] = 403;
+      running = watches.run(stop.signal);
+      await world.advance(60_000);
+      expect(watches.hasSynced).to.equal(false);
+      refusals = {};
+      await world.until(() => watches.hasSynced, 'every kind to be listed');
+    });
+  }
+
+  it('keep of the namespaces those that they work in', async () => {
+    items['Namespace'] = ['default', 'other'].map((name) => ({ metadata: { ...meta(name), namespace: undefined } }));
+    watches = watchesOf(['default']);
+    await synced();
+    expect(cache.namespaces.values().map(({ name }) => name)).to.deep.equal(['default']);
+    expect(cache.clusters.size).to.equal(1);
   });
 
   it('end as a whole when told to before anything could be listed', async () => {

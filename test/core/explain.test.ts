@@ -57,7 +57,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   HandBackUnsafe: [
     [
       { rule: 'HandBackUnsafe', message: 'it would come out with partition 0.' },
-      'giving the StatefulSet back would let Kubernetes take its pods: it would come out with partition 0',
+      "the StatefulSet can't be given back without risk to its pods: it would come out with partition 0",
     ],
   ],
   AwaitingFleetInterval: [

@@ -4,8 +4,10 @@ import {
   projectBackup,
   projectBudget,
   projectCluster,
+  projectNamespace,
   projectPod,
   projectStatefulSet,
+  projectWebhookConfiguration,
 } from '../../src/moco/projections.ts';
 import type { ContainerRecord } from '../../src/moco/records.ts';
 import { mysqlCluster, pod, recorded, statefulSet } from '../controller/moco-objects.ts';
@@ -41,6 +43,7 @@ describe('a recorded MySQLCluster', () => {
       namespace: 'default',
       name: 'test',
       ...identity,
+      labels: {},
       generation: 1,
       deleting: false,
       replicas: 3,
@@ -80,6 +83,10 @@ describe('a recorded MySQLCluster', () => {
   it('has been applied only where the reconciliation went well', () => {
     const conditions = [{ type: 'ReconcileSuccess', status: 'False', observedGeneration: 1 }];
     expect(cluster({ status: { conditions } }).succeededGeneration).to.equal(null);
+  });
+
+  it('keeps its labels, by which policies select', () => {
+    expect(cluster({ metadata: { labels: { tier: 'db' } } }).labels).to.deep.equal({ tier: 'db' });
   });
 
   it('names its errant replicas', () => {
@@ -341,6 +348,52 @@ describe('a recorded PodDisruptionBudget', () => {
   it('is not observed before Kubernetes has counted', () => {
     expect(budget({ status: { observedGeneration: undefined } }).observed).to.equal(false);
     expect(budget({ metadata: { generation: 2 } }).observed).to.equal(false);
+  });
+});
+
+describe('a Namespace', () => {
+  it('keeps its labels alone', () => {
+    const raw = {
+      metadata: { ...identity, name: 'a', labels: { team: 'x', odd: 1 }, annotations: { b: 'c' } },
+      spec: {},
+    };
+    expect(projectNamespace(raw)).to.deep.equal({ namespace: '', name: 'a', ...identity, labels: { team: 'x' } });
+  });
+});
+
+describe('a MutatingWebhookConfiguration', () => {
+  const configuration = (...webhooks: readonly object[]) =>
+    projectWebhookConfiguration({ metadata: { ...identity, name: 'some' }, webhooks });
+
+  it('of MOCO or of ours keeps names and certificates of its webhooks', () => {
+    for (const name of ['statefulset.kb.io', 'statefulset.moco-rollout.io']) {
+      expect(configuration({ name, clientConfig: { caBundle: 'Q0E=' } }, { name: 'other.kb.io' })).to.deep.equal({
+        namespace: '',
+        name: 'some',
+        ...identity,
+        webhooks: [
+          { name, hasCaBundle: true, caBundle: 'Q0E=' },
+          { name: 'other.kb.io', hasCaBundle: false, caBundle: '' },
+        ],
+      });
+    }
+  });
+
+  it('of anybody else is nothing to us', () => {
+    for (const name of [
+      'mysqlcluster.kb.io',
+      'mstatefulset.kb.io',
+      'moco-rollout.io',
+      'statefulset.moco-rollout.io.x',
+    ]) {
+      expect(configuration({ name })).to.equal(null);
+    }
+    expect(configuration()).to.equal(null);
+  });
+
+  it('whose certificate cert-manager has not put in yet has none', () => {
+    const webhooks = configuration({ name: 'statefulset.kb.io', clientConfig: { service: {} } })?.webhooks;
+    expect(webhooks?.[0]).to.include({ hasCaBundle: false, caBundle: '' });
   });
 });
 

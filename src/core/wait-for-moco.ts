@@ -8,7 +8,7 @@ import { type Outcome, type Situation, wait } from './situation.ts';
  * ours: it asks for the pods' readiness and for `Healthy`, and knows neither budgets nor backups nor the user's wishes
  * (MOCO 0.36, its partition controller).
  */
-export function awaitMoco(situation: Situation): Outcome | null {
+export function waitForMoco(situation: Situation): Outcome | null {
   const { members, replicas } = situation;
   if (members.every((member) => member.updated)) return null;
   const partition = partitionOf(situation);

@@ -1,0 +1,194 @@
+import { isAskedFor } from '../core/asked-for.ts';
+import type { HoldRule } from '../core/decision.ts';
+import { type FleetCluster, type FleetPlace, fleetQueue } from '../core/fleet.ts';
+import type { RolloutPolicy } from '../core/policy.ts';
+import type { ClusterSnapshot } from '../core/snapshot.ts';
+import { isAtLeast } from '../kube/resource-version.ts';
+import type { World } from '../kube/world.ts';
+import { milliseconds } from '../moco/timestamp.ts';
+import type { Intent, MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+
+/** What all clusters together may do; 0 stands for no limit. */
+export interface FleetLimits {
+  readonly maxConcurrentRollouts: number;
+  readonly disruptionIntervalSeconds: number;
+  readonly partitionUpdateIntervalSeconds: number;
+}
+
+export const noFleetLimits: FleetLimits = {
+  maxConcurrentRollouts: 0,
+  disruptionIntervalSeconds: 0,
+  partitionUpdateIntervalSeconds: 0,
+};
+
+/** A cluster as its MySQLRollout tells of it. */
+interface Known {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly rolling: boolean;
+  /** When its rollout came, on the wall clock, where it wants a slot; else `null`. */
+  readonly waitingSince: number | null;
+  /** A step that is written down and has not ended. */
+  readonly open: Happening | null;
+}
+
+interface Happening {
+  readonly step: Pick<Intent, 'step' | 'rule'>;
+  /** On the wall clock. */
+  readonly at: number;
+}
+
+/** Steps for which a cluster needs a slot. Members that are down need none, and neither does what gives back. */
+export function needsSlot({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolean {
+  return step === 'setPartition' || step === 'demote' || isDisruption({ step, rule });
+}
+
+function isDisruption({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolean {
+  return (step === 'delete' || step === 'evict') && rule !== 'MemberDown';
+}
+
+/** What an interval is counted from: members that were taken, those included that a lower partition gave away. */
+const disrupts = (one: Pick<Intent, 'step' | 'rule'>): boolean =>
+  isDisruption(one) || (lowers(one) && one.rule !== 'AlreadyUpdated');
+const lowers = ({ step }: Pick<Intent, 'step' | 'rule'>): boolean => step === 'setPartition';
+
+/** Waits that end when a slot is free or the interval is over, and by nothing else. */
+const waitsForTheFleet: ReadonlySet<string> = new Set<HoldRule>(['AwaitingFleetSlot', 'AwaitingFleetInterval']);
+
+/**
+ * The limits over all clusters, counted from the MySQLRollouts in the API server, so that another leader counts the
+ * same. A slot that was promised to a step which is about to be written down counts at once: two passes at the same
+ * time never take the last one both.
+ */
+export class Fleet {
+  readonly #limits: FleetLimits;
+  readonly #world: Pick<World, 'wall'>;
+  readonly #wake: (key: string) => void;
+  readonly #known = new Map<string, Known>();
+  readonly #promised = new Map<string, Happening>();
+  /** On the wall clock, of those that were done. */
+  #lastDisruption = Number.NEGATIVE_INFINITY;
+  #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
+
+  /** `wake` is called with the key of each cluster that may have got a slot. */
+  constructor(limits: FleetLimits, world: Pick<World, 'wall'>, wake: (key: string) => void) {
+    this.#limits = limits;
+    this.#world = world;
+    this.#wake = wake;
+  }
+
+  /** A cluster's MySQLRollout as a watch or an own write has brought it, or `null` when there is none any more. */
+  note(key: string, rollout: MySQLRollout | null): void {
+    const before = this.#known.get(key);
+    if (rollout === null) {
+      this.#known.delete(key);
+    } else {
+      const { uid, resourceVersion } = rollout.metadata;
+      if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
+      this.#known.set(key, known(rollout));
+      const { lastStep } = rollout.status ?? {};
+      const at = milliseconds(lastStep?.at ?? null);
+      if (lastStep?.result === 'done' && at !== null) {
+        if (disrupts(lastStep)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
+        if (lowers(lastStep)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
+      }
+    }
+    if (before?.rolling === true && this.#known.get(key)?.rolling !== true) this.#freed();
+  }
+
+  /** What `decide` has to know of the other clusters. */
+  factsFor(key: string, mode: RolloutPolicy['mode']): Pick<ClusterSnapshot, 'fleetQueue' | 'fleetInterval'> {
+    return { fleetQueue: this.#place(key), fleetInterval: this.#interval(key, mode) };
+  }
+
+  /** Promises the slot for a step that `decide` has just allowed. Returns what ends the promise. */
+  promise(key: string, step: Pick<Intent, 'step' | 'rule'>): () => void {
+    if (!needsSlot(step)) return () => undefined;
+    this.#promised.set(key, { step, at: this.#world.wall() });
+    return () => {
+      this.#promised.delete(key);
+      if (this.#known.get(key)?.rolling !== true) this.#freed();
+    };
+  }
+
+  #place(key: string): FleetPlace | null {
+    const limit = this.#limits.maxConcurrentRollouts;
+    if (limit <= 0 || this.#known.get(key)?.rolling === true) return null;
+    const now = this.#world.wall();
+    const clusters: FleetCluster[] = [];
+    for (const [other, { rolling, waitingSince }] of this.#known) {
+      const since = waitingSince ?? (other === key ? now : null);
+      clusters.push({
+        key: other,
+        rolling: rolling || (other !== key && this.#promised.has(other)),
+        waitingForSeconds: since === null ? null : (now - since) / 1000,
+      });
+    }
+    if (!this.#known.has(key)) clusters.push({ key, rolling: false, waitingForSeconds: 0 });
+    return fleetQueue(clusters, limit).get(key) ?? null;
+  }
+
+  /** The interval that leaves the most to wait for. */
+  #interval(key: string, mode: RolloutPolicy['mode']): ClusterSnapshot['fleetInterval'] {
+    const { disruptionIntervalSeconds, partitionUpdateIntervalSeconds } = this.#limits;
+    if (disruptionIntervalSeconds === 0 && partitionUpdateIntervalSeconds === 0) return null;
+    const open = this.#openElsewhere(key);
+    const since = (done: number, which: (step: Happening['step']) => boolean): number => {
+      const last = open.reduce((newest, { step, at }) => (which(step) ? Math.max(newest, at) : newest), done);
+      return Math.max(0, (this.#world.wall() - last) / 1000);
+    };
+    const disruption = {
+      flag: '--disruption-interval',
+      seconds: disruptionIntervalSeconds,
+      sinceSeconds: since(this.#lastDisruption, disrupts),
+    };
+    const partition = {
+      flag: '--partition-update-interval',
+      seconds: mode === 'Partition' ? partitionUpdateIntervalSeconds : 0,
+      sinceSeconds: since(this.#lastPartitionUpdate, lowers),
+    };
+    const left = (one: typeof disruption): number => one.seconds - one.sinceSeconds;
+    const longer = left(partition) > left(disruption) ? partition : disruption;
+    return longer.seconds > 0 && left(longer) > 0 ? longer : null;
+  }
+
+  /** Steps of other clusters that are about to be done, or were and haven't been told of. */
+  #openElsewhere(key: string): readonly Happening[] {
+    const open: Happening[] = [];
+    for (const [other, happening] of this.#promised) if (other !== key) open.push(happening);
+    for (const [other, { open: happening }] of this.#known) if (other !== key && happening) open.push(happening);
+    return open;
+  }
+
+  /** Those that have waited longest, as many as there are slots: who of them may go is decided by their own pass. */
+  #freed(): void {
+    const { maxConcurrentRollouts } = this.#limits;
+    if (maxConcurrentRollouts <= 0) return;
+    const waiting = [...this.#known].filter(([, { waitingSince }]) => waitingSince !== null);
+    waiting.sort(([a, { waitingSince: left }], [b, { waitingSince: right }]) =>
+      left === right ? (a < b ? -1 : 1) : (left ?? 0) - (right ?? 0),
+    );
+    for (const [key] of waiting.slice(0, maxConcurrentRollouts)) this.#wake(key);
+  }
+}
+
+function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): Known {
+  const { intent } = status;
+  const at = milliseconds(intent?.at ?? null);
+  const open = intent && at !== null ? { step: intent, at } : null;
+  return { uid, resourceVersion, open, ...standing(status) };
+}
+
+/**
+ * A rollout keeps its slot from the first member that it takes until its end, except while it rests because somebody
+ * wants it to, with every member in its place. One that could not go even with a slot does not keep it from others.
+ */
+function standing({ rollout, hold, members }: RolloutStatus): Pick<Known, 'rolling' | 'waitingSince'> {
+  if (!rollout) return { rolling: false, waitingSince: null };
+  const rule = hold?.rule as HoldRule | undefined;
+  const resting = rule !== undefined && isAskedFor(rule) && !waitsForTheFleet.has(rule);
+  const wholeHouse = Object.values(members ?? {}).every(({ state }) => state === 'participating');
+  if (rollout.begunAt !== undefined) return { rolling: !(resting && wholeHouse), waitingSince: null };
+  const wants = rule === undefined || waitsForTheFleet.has(rule);
+  return { rolling: false, waitingSince: wants ? milliseconds(rollout.startedAt) : null };
+}
