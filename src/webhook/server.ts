@@ -10,8 +10,9 @@ import { readBody } from './read-body.ts';
 import { type Reviewer, reviewers } from './reviewers.ts';
 
 /**
- * An AdmissionReview holds the object and the old object. The API server takes 3 MiB as a request's body and etcd
- * stores 1.5 MiB of binary form, which is longer as JSON: twice 3 MiB, and a third of that for what surrounds them.
+ * An AdmissionReview holds the new object and the old one. The API server takes 3 MiB as a request's body, and each of
+ * the two came in one: 6 MiB, and 2 MiB more for what is around and between. Only of text that JSON writes several times
+ * as long could an object be that is stored and yet longer.
  */
 export const bodyLimitBytes = 8 * 1024 * 1024;
 
@@ -123,7 +124,7 @@ async function serve(
   } catch (error) {
     if (request.destroyed && !request.complete) return;
     log.error({ error }, 'the webhook failed to answer');
-    answered = sentence(500, 'An internal error occurred; the log of moco-rollout has it.');
+    answered = failure(500, 'An internal error occurred; the log of moco-rollout has it.');
   }
   const { status, body, headers } = answered;
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
@@ -134,21 +135,26 @@ async function answer(request: IncomingMessage, byPath: ReadonlyMap<string, Revi
   const [path = '/'] = (request.url ?? '/').split('?');
   const reviewer = byPath.get(path);
   if (reviewer === undefined) {
-    return sentence(404, `Expected one of the paths ${[...byPath.keys()].join(', ')}; got ${path}.`);
+    return failure(404, `Expected one of the paths ${[...byPath.keys()].join(', ')}; got ${path}.`);
   }
   if (request.method !== 'POST') {
-    return sentence(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
+    return failure(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
   }
   const contentType = request.headers['content-type'] ?? 'none';
   if (contentType.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
-    return sentence(415, `Expected the content type application/json, got ${contentType}.`);
+    return failure(415, `Expected the content type application/json, got ${contentType}.`);
   }
   const body = await readBody(request, bodyLimitBytes);
-  if (body.kind === 'too-large') return sentence(413, `Expected a body of at most ${bodyLimitBytes} bytes, got more.`);
+  if (body.kind === 'too-large') {
+    return failure(
+      413,
+      `Expected a body of at most ${bodyLimitBytes} bytes, the new object and the old one in it; got more.`,
+    );
+  }
   const review = parseJson(body.bytes);
-  if (review === undefined) return sentence(400, 'Expected an AdmissionReview as JSON in UTF-8, got something else.');
+  if (review === undefined) return failure(400, 'Expected an AdmissionReview as JSON in UTF-8, got something else.');
   const reviewed = answerReview(review, reviewer);
-  if (reviewed.kind === 'malformed') return sentence(400, reviewed.message);
+  if (reviewed.kind === 'malformed') return failure(400, reviewed.message);
   return { status: 200, body: JSON.stringify(reviewed.review), headers: { 'Content-Type': 'application/json' } };
 }
 
@@ -161,6 +167,19 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-function sentence(status: number, words: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  return { status, body: `${words}\n`, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers } };
+/** Kubernetes' words for the codes that are answered here. */
+const reasons = {
+  400: 'BadRequest',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  500: 'InternalError',
+} as const;
+
+/** A Status of Kubernetes: its message reaches whoever sent the request to the API server, plain text doesn't. */
+function failure(code: keyof typeof reasons, message: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  const reason = reasons[code];
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
+  return { status: code, body: JSON.stringify(status), headers: { 'Content-Type': 'application/json', ...headers } };
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mutateCreationPath, mutatePartitionPath, mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
 import { bodyLimitBytes, type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
 import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
-import { json, post, type Received } from './post.ts';
+import { json, post, type Received, sentenceOf } from './post.ts';
 import { reviewOf } from './review.ts';
 import { atPartition, mocoStatefulSet, newTemplate } from './stateful-sets.ts';
 
@@ -84,11 +84,9 @@ describe('the webhook’s answer over TLS to what should not have come', () => {
     }
 
     it(`is at ${path}, for a body above ${bodyLimitBytes / megabyte} MiB, 413 with a sentence`, async () => {
-      const { status, body } = await posted(path, ' '.repeat(bodyLimitBytes + 1));
-      expect({ status, body }).to.deep.equal({
-        status: 413,
-        body: `Expected a body of at most ${bodyLimitBytes} bytes, got more.\n`,
-      });
+      const received = await posted(path, ' '.repeat(bodyLimitBytes + 1));
+      expect(received.status).to.equal(413);
+      expect(sentenceOf(received)).to.match(/^Expected a body of at most \d+ bytes, .*; got more\.$/);
     });
 
     it(`is at ${path}, for objects of 3 MiB each, an ordinary one`, async () => {
@@ -193,9 +191,9 @@ describe('the webhook’s answer over TLS to what should not have come', () => {
     const deep = '{"a":'.repeat(200_000) + '1' + '}'.repeat(200_000);
     const object = mocoStatefulSet({ spec: { template: 'DEEP' } });
     const review = reviewOf({ object, oldObject: object });
-    const { status, body } = await posted(mutatePartitionPath, JSON.stringify(review).replaceAll('"DEEP"', deep));
-    expect(status).to.equal(500);
-    expect(body).to.equal('An internal error occurred; the log of moco-rollout has it.\n');
+    const received = await posted(mutatePartitionPath, JSON.stringify(review).replaceAll('"DEEP"', deep));
+    expect(received.status).to.equal(500);
+    expect(sentenceOf(received)).to.equal('An internal error occurred; the log of moco-rollout has it.');
     expect(failures.splice(0)).to.deep.equal(['the webhook failed to answer']);
     expect((await reviewed(mutateStatefulSetPath, {})).allowed).to.equal(true);
   });

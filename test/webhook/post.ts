@@ -1,4 +1,5 @@
 import { type Agent, request } from 'node:https';
+import { expect } from 'chai';
 
 export interface Received {
   readonly status: number;
@@ -42,4 +43,15 @@ export function post(
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/** The sentence of an answer that is a failure; it has to be a Status of Kubernetes, which the API server reads. */
+export function sentenceOf({ status, body, headers }: Received): string {
+  expect(headers['content-type']).to.equal('application/json');
+  const told = JSON.parse(body) as { readonly message: string };
+  expect(told).to.include({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status });
+  expect(told)
+    .to.have.property('reason')
+    .that.matches(/^[A-Z][A-Za-z]+$/);
+  return told.message;
 }
