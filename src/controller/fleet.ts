@@ -26,8 +26,10 @@ interface Known {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly rolling: boolean;
-  /** When its rollout came, on the wall clock, where it wants a slot; else `null`. */
+  /** When its rollout came, on the wall clock, that has not begun; else `null`. */
   readonly waitingSince: number | null;
+  /** It waits for a slot and, as far as is known, for nothing else. */
+  readonly wantsSlot: boolean;
   /** A step that is written down and has not ended. */
   readonly open: Happening | null;
 }
@@ -116,8 +118,8 @@ export class Fleet {
     if (limit <= 0 || this.#known.get(key)?.rolling === true) return null;
     const now = this.#world.wall();
     const clusters: FleetCluster[] = [];
-    for (const [other, { rolling, waitingSince }] of this.#known) {
-      const since = waitingSince ?? (other === key ? now : null);
+    for (const [other, { rolling, waitingSince, wantsSlot }] of this.#known) {
+      const since = other === key ? (waitingSince ?? now) : wantsSlot ? waitingSince : null;
       clusters.push({
         key: other,
         rolling: rolling || (other !== key && this.#promised.has(other)),
@@ -164,7 +166,7 @@ export class Fleet {
   #freed(): void {
     const { maxConcurrentRollouts } = this.#limits;
     if (maxConcurrentRollouts <= 0) return;
-    const waiting = [...this.#known].filter(([, { waitingSince }]) => waitingSince !== null);
+    const waiting = [...this.#known].filter(([, { wantsSlot }]) => wantsSlot);
     waiting.sort(([a, { waitingSince: left }], [b, { waitingSince: right }]) =>
       left === right ? (a < b ? -1 : 1) : (left ?? 0) - (right ?? 0),
     );
@@ -183,12 +185,12 @@ function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout
  * A rollout keeps its slot from the first member that it takes until its end, except while it rests because somebody
  * wants it to, with every member in its place. One that could not go even with a slot does not keep it from others.
  */
-function standing({ rollout, hold, members }: RolloutStatus): Pick<Known, 'rolling' | 'waitingSince'> {
-  if (!rollout) return { rolling: false, waitingSince: null };
+function standing({ rollout, hold, members }: RolloutStatus): Pick<Known, 'rolling' | 'waitingSince' | 'wantsSlot'> {
+  if (!rollout) return { rolling: false, waitingSince: null, wantsSlot: false };
   const rule = hold?.rule as HoldRule | undefined;
   const resting = rule !== undefined && isAskedFor(rule) && !waitsForTheFleet.has(rule);
   const wholeHouse = Object.values(members ?? {}).every(({ state }) => state === 'participating');
-  if (rollout.begunAt !== undefined) return { rolling: !(resting && wholeHouse), waitingSince: null };
-  const wants = rule === undefined || waitsForTheFleet.has(rule);
-  return { rolling: false, waitingSince: wants ? milliseconds(rollout.startedAt) : null };
+  if (rollout.begunAt !== undefined) return { rolling: !(resting && wholeHouse), waitingSince: null, wantsSlot: false };
+  const wantsSlot = rule === undefined || waitsForTheFleet.has(rule);
+  return { rolling: false, waitingSince: milliseconds(rollout.startedAt), wantsSlot };
 }

@@ -147,7 +147,7 @@ describe('lowering a partition', () => {
     await bench.start({ mode: 'Partition' }).work();
     expect(bench.steps).to.deep.equal(['setPartition 2']);
     const intended = bench.server.writes.find(({ body }) => (body['status'] as Patch | undefined)?.['intent']);
-    expect((intended?.body['status'] as Patch)['intent']).to.deep.include({
+    expect((intended?.body['status'] as Patch | undefined)?.['intent']).to.deep.include({
       step: 'setPartition',
       partition: 2,
       statefulSet: { name: 'moco-test', uid, resourceVersion },

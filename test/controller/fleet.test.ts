@@ -1,0 +1,210 @@
+import { expect } from 'chai';
+import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet.ts';
+import type { MySQLRollout, RolloutStatus } from '../../src/controller/rollout-resource.ts';
+import { timestampOf } from '../../src/moco/timestamp.ts';
+import { Bench } from './bench.ts';
+
+const start = Date.parse('2026-07-01T12:00:00Z');
+const at = (seconds: number): string => timestampOf(start + seconds * 1000);
+
+/** A fleet at a moment, told about clusters one after the other. */
+class Watched {
+  readonly woken: string[] = [];
+  readonly fleet: Fleet;
+  #version = 0;
+  now = 100;
+
+  constructor(limits: Partial<FleetLimits>) {
+    const world = { wall: () => start + this.now * 1000 };
+    this.fleet = new Fleet({ ...noFleetLimits, ...limits }, world, (key) => void this.woken.push(key));
+  }
+
+  tell(key: string, status: RolloutStatus, resourceVersion?: number): void {
+    this.#version += 1;
+    const metadata = { namespace: '', name: key, uid: key, resourceVersion: String(resourceVersion ?? this.#version) };
+    this.fleet.note(key, { apiVersion: '', kind: '', metadata, status } as MySQLRollout);
+  }
+
+  /** Its rollout came then, and nothing of it has begun. */
+  waits(key: string, since: number, hold?: string): void {
+    this.tell(key, {
+      rollout: { ...progress, startedAt: at(since) },
+      ...(hold !== undefined && { hold: { rule: hold, message: '', since: at(since) } }),
+    });
+  }
+
+  rolls(key: string, more: Partial<RolloutStatus> = {}): void {
+    this.tell(key, { rollout: { ...progress, begunAt: at(0) }, ...more });
+  }
+
+  place(key: string): number | null {
+    return this.fleet.factsFor(key, 'OnDelete').fleetQueue?.place ?? null;
+  }
+
+  left(key: string, mode: 'OnDelete' | 'Partition' = 'OnDelete'): number | null {
+    const { fleetInterval: interval } = this.fleet.factsFor(key, mode);
+    return interval && interval.seconds - interval.sinceSeconds;
+  }
+}
+
+const progress = {
+  revision: 'r',
+  startedAt: at(0),
+  lastProgressAt: at(0),
+  proven: false,
+  takenDown: [],
+  disruptions: 0,
+  switchovers: 0,
+};
+const evict = { step: 'evict', rule: 'ReplicaHealthy' } as const;
+const step = (kind: 'evict' | 'delete' | 'setPartition', rule: string, seconds: number, result = 'done') => ({
+  lastStep: { step: kind, rule, pods: [], at: at(seconds), result },
+});
+
+describe('the slots of a fleet', () => {
+  it('are for everybody without a limit', () => {
+    const watched = new Watched({});
+    for (const key of ['a', 'b', 'c']) watched.rolls(key);
+    expect(watched.place('d')).to.equal(null);
+  });
+
+  it('go by how long a rollout has been wanted, and are kept until its end', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1 });
+    watched.waits('a', 20);
+    watched.waits('b', 10);
+    expect([watched.place('a'), watched.place('b')]).to.deep.equal([1, null]);
+    watched.rolls('b');
+    watched.waits('c', 5);
+    expect([watched.place('a'), watched.place('b'), watched.place('c')]).to.deep.equal([2, null, 1]);
+    expect(watched.woken).to.deep.equal([]);
+    watched.tell('b', {});
+    expect(watched.woken).to.deep.equal(['c']);
+    expect([watched.place('a'), watched.place('c')]).to.deep.equal([1, null]);
+  });
+
+  it('are not held by a cluster that could not go anyway, nor lost to it', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1 });
+    watched.waits('a', 10, 'BlockedByPDB');
+    watched.waits('b', 20, 'AwaitingFleetSlot');
+    expect([watched.place('a'), watched.place('b')]).to.deep.equal([null, null]);
+    watched.rolls('b');
+    expect(watched.place('a')).to.equal(1);
+  });
+
+  it('are given up by one that rests because somebody wants it to, with everybody in place', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1 });
+    const paused = { hold: { rule: 'Paused', message: '', since: at(0) } };
+    const member = { role: 'replica', updated: true, verdict: 'Updated' };
+    watched.rolls('a', { ...paused, members: { 0: { ...member, state: 'running' } } });
+    expect(watched.place('b')).to.equal(1);
+    watched.rolls('a', { ...paused, members: { 0: { ...member, state: 'participating' } } });
+    expect(watched.place('b')).to.equal(null);
+    watched.rolls('a', { hold: { rule: 'BlockedByPDB', message: '', since: at(0) } });
+    expect(watched.place('b')).to.equal(1);
+  });
+
+  it('count from the moment in which one is promised: two passes never take the last one both', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1 });
+    watched.waits('a', 10);
+    watched.waits('b', 10);
+    const release = watched.fleet.promise('a', evict);
+    expect([watched.place('a'), watched.place('b')]).to.deep.equal([null, 1]);
+    release();
+    expect(watched.woken).to.deep.equal(['a', 'b'].slice(0, 1));
+    expect(watched.place('b')).to.equal(1);
+    watched.tell('a', {});
+    expect(watched.place('b')).to.equal(null);
+  });
+
+  it('are not promised to members that are down, which need none', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1 });
+    watched.fleet.promise('a', { step: 'delete', rule: 'MemberDown' });
+    expect(watched.place('b')).to.equal(null);
+  });
+
+  it('are free again when a cluster is gone', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1 });
+    watched.rolls('a');
+    watched.waits('b', 1);
+    watched.fleet.note('a', null);
+    expect([watched.place('b'), watched.woken]).to.deep.equal([null, ['b']]);
+  });
+
+  it('are counted from what is newest, whatever order it comes in', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1 });
+    watched.tell('a', { rollout: { ...progress, begunAt: at(0) } }, 9);
+    watched.tell('a', { rollout: progress }, 8);
+    expect(watched.place('b')).to.equal(1);
+  });
+});
+
+describe('the interval of a fleet', () => {
+  it('is none without a flag', () => {
+    const watched = new Watched({});
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 99));
+    expect(watched.left('b')).to.equal(null);
+  });
+
+  it('counts from the last disruption that was done, in any cluster, until it is over', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 90));
+    expect([watched.left('a'), watched.left('b')]).to.deep.equal([50, 50]);
+    watched.rolls('c', step('evict', 'ReplicaHealthy', 95, 'refused: no'));
+    watched.rolls('d', step('delete', 'MemberDown', 96));
+    watched.rolls('e', step('setPartition', 'AlreadyUpdated', 97));
+    expect(watched.left('b')).to.equal(50);
+    watched.now = 150;
+    expect(watched.left('b')).to.equal(null);
+  });
+
+  it('counts from one that is about to be done, too, but not from its own', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    const release = watched.fleet.promise('a', evict);
+    expect([watched.left('a'), watched.left('b')]).to.deep.equal([null, 60]);
+    release();
+    expect(watched.left('b')).to.equal(null);
+    const intent = { id: 'i', holder: 'h', ...evict, revision: 'r', at: at(80), pods: [] };
+    watched.rolls('a', { intent });
+    expect([watched.left('a'), watched.left('b')]).to.deep.equal([null, 40]);
+  });
+
+  it('of partitions counts every one that was lowered, in partition mode alone', () => {
+    const watched = new Watched({ partitionUpdateIntervalSeconds: 60 });
+    watched.rolls('a', step('setPartition', 'AlreadyUpdated', 90));
+    expect([watched.left('b', 'Partition'), watched.left('b')]).to.deep.equal([50, null]);
+  });
+
+  it('is the one that leaves more to wait for', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 30, partitionUpdateIntervalSeconds: 60 });
+    watched.rolls('a', step('setPartition', 'ReplicaHealthy', 90));
+    expect(watched.fleet.factsFor('b', 'Partition').fleetInterval?.flag).to.equal('--partition-update-interval');
+    expect(watched.fleet.factsFor('b', 'OnDelete').fleetInterval?.flag).to.equal('--disruption-interval');
+  });
+
+  it('is not shorter for a clock that has gone back', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 90));
+    watched.now = 0;
+    expect(watched.left('b')).to.equal(60);
+  });
+});
+
+describe('a cluster of a fleet', () => {
+  it('waits for its slot, says at which place, and goes when it is free', async () => {
+    const bench = new Bench();
+    const program = bench.start({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
+    const other = { namespace: 'default', name: 'other', uid: 'other', resourceVersion: '1' };
+    const rolling = { rollout: { ...progress, begunAt: at(0) } };
+    program.fleet.note('default/other', { apiVersion: '', kind: '', metadata: other, status: rolling });
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'AwaitingFleetSlot',
+      message: '1 clusters may be rolling at a time; this one is number 1 in the queue',
+    });
+    program.fleet.note('default/other', null);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.rollout?.begunAt).to.be.a('string');
+  });
+});
