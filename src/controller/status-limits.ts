@@ -77,7 +77,7 @@ const bytesOf = (status: RolloutStatus): number => Buffer.byteLength(JSON.string
 /** In characters, none of which is cut in two; the last one says that there was more. */
 function shortened(text: string, longest: number): string {
   if (text.length <= longest) return text;
-  const characters = [...text];
+  const characters = Array.from(text);
   return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
 }
 
