@@ -9,7 +9,11 @@ export interface AuditEvent {
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
   readonly verb: string;
   readonly requestURI: string;
-  readonly user: { readonly username: string; readonly groups?: readonly string[] };
+  readonly user: {
+    readonly username: string;
+    readonly groups?: readonly string[];
+    readonly extra?: Readonly<Record<string, readonly string[]>>;
+  };
   readonly userAgent?: string;
   readonly objectRef?: {
     readonly resource: string;

@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { AuditEvent } from '../../hack/control-plane/control-plane.ts';
+import { until } from '../../hack/control-plane/until.ts';
+import type { ControllerProcess } from '../../hack/stage/controller-process.ts';
+import { textOf } from '../../src/kube/lines.ts';
+import type { ResourceKind } from '../../src/kube/resource.ts';
+import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
+
+const electing = [
+  ...sharedFlags,
+  '--leader-elect',
+  '--lease-duration=3s',
+  '--renew-deadline=2s',
+  '--retry-period=500ms',
+];
+const deadlineMilliseconds = 60_000;
+const validatingWebhookConfigurations: ResourceKind = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingwebhookconfigurations',
+  kind: 'ValidatingWebhookConfiguration',
+  namespaced: false,
+};
+
+/** Allows every eviction, the first one only once it is told to: the API server has it, and has not carried it out. */
+class Gate {
+  readonly #server: Server;
+  readonly #held = Promise.withResolvers<string>();
+  readonly #opened = Promise.withResolvers<void>();
+  #isFirst = true;
+
+  constructor(cert: Buffer, key: Buffer) {
+    this.#server = createServer({ cert, key }, (request, response) => {
+      void (async () => {
+        const { request: asked } = JSON.parse(await textOf(request)) as {
+          request: { uid: string; name: string };
+        };
+        if (this.#isFirst) {
+          this.#isFirst = false;
+          this.#held.resolve(asked.name);
+          await this.#opened.promise;
+        }
+        const body = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ ...body, response: { uid: asked.uid, allowed: true } }));
+      })();
+    });
+  }
+
+  /** Resolves to the name of the pod whose eviction is held. */
+  get held(): Promise<string> {
+    return this.#held.promise;
+  }
+
+  open(): void {
+    this.#opened.resolve();
+  }
+
+  async start(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  async close(): Promise<void> {
+    this.open();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+describe('a leader that is stopped past its deadline', function () {
+  this.timeout(scenarioDeadlineMilliseconds);
+  const { stage, newCluster } = useRollouts();
+  let gate: Gate;
+
+  async function endAll(): Promise<void> {
+    await Promise.all(stage().controllers.map((controller) => controller.stop('SIGKILL')));
+  }
+
+  before(async () => {
+    await endAll();
+    const { certificate, key } = await stage().controlPlane.certificates.issue('gate', ['127.0.0.1']);
+    gate = new Gate(await readFile(certificate), await readFile(key));
+  });
+
+  after(async () => {
+    await stage().client.remove(validatingWebhookConfigurations, { name: 'gate' }, {}, { lane: 'disrupt' });
+    await gate.close();
+    await endAll();
+    await stage().startController(sharedFlags);
+  });
+
+  /** Evictions in the namespace have to come through the gate. */
+  async function guard(namespace: string): Promise<void> {
+    const url = await gate.start();
+    const caBundle = Buffer.from(stage().controlPlane.caBundle).toString('base64');
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods/eviction'] };
+    const webhook = {
+      name: 'gate.moco-rollout.io',
+      clientConfig: { url, caBundle },
+      rules: [rule],
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      sideEffects: 'None',
+      admissionReviewVersions: ['v1'],
+      timeoutSeconds: 30,
+      failurePolicy: 'Fail',
+    };
+    const body = { metadata: { name: 'gate' }, webhooks: [webhook] };
+    await stage().client.create(validatingWebhookConfigurations, {}, body, { lane: 'disrupt' });
+  }
+
+  const leads = ({ log }: ControllerProcess): boolean => log.includes('"msg":"leading"');
+
+  async function comesToLead(candidates: readonly ControllerProcess[]): Promise<ControllerProcess> {
+    return until(
+      () => candidates.find(leads),
+      deadlineMilliseconds,
+      () => `Expected one of ${candidates.length} to lead within ${deadlineMilliseconds} ms, none did`,
+    );
+  }
+
+  it('starts no write when it wakes up, ends with 1, and what it had sent changes nothing', async () => {
+    const leader = await stage().startController(electing);
+    const cluster = newCluster();
+    await judged(cluster, async () => {
+      await cluster.create({});
+      await cluster.isTaken();
+      const others = [await stage().startController(electing), await stage().startController(electing)];
+      await guard(cluster.namespace);
+      await cluster.begin();
+      await cluster.setImage('mysql:8.4.9');
+      expect(await gate.held).to.equal(cluster.podName(2));
+      leader.signal('SIGSTOP');
+
+      const next = await comesToLead(others);
+      await cluster.pod(2, 'is leaving', ({ metadata }) => metadata.deletionTimestamp !== undefined);
+      expect(await cluster.steps()).to.deep.equal(['makeVoid 2', 'evict 2']);
+
+      gate.open();
+      const credential = await until(
+        async () => (await evictions()).find(({ code }) => code === 409)?.credential,
+        deadlineMilliseconds,
+        () => 'Expected the eviction that the stopped leader had sent to be answered with 409',
+      );
+      const writesBefore = (await writes(credential)).length;
+      expect(credential).to.match(/^JTI=/);
+      expect(writesBefore).to.be.greaterThan(1);
+      expect(await leader.stop('SIGCONT'), 'how the stopped leader ends').to.equal(1);
+      await cluster.completes();
+
+      expect(await writes(credential)).to.have.length(writesBefore);
+      expect((await cluster.steps()).slice(2)).to.deep.equal([
+        'evict 1',
+        'demote 0',
+        'undemote 0',
+        'evict 0',
+        'promoteRevision',
+      ]);
+      expect(leader.log).to.include('"msg":"the lease was lost"');
+      expect(others.filter(leads)).to.deep.equal([next]);
+    });
+
+    interface Sent {
+      readonly credential: string;
+      readonly code: number;
+    }
+
+    /** Answered evictions of the cluster's pods, with the token by which they came: each candidate has its own. */
+    async function evictions(): Promise<readonly Sent[]> {
+      return (await cluster.requests())
+        .filter(({ objectRef }) => objectRef?.subresource === 'eviction')
+        .map((event) => ({ credential: credentialOf(event), code: event.responseStatus?.code ?? 0 }));
+    }
+
+    /** Everything but reads that came by a token, wherever to. */
+    async function writes(credential: string): Promise<readonly AuditEvent[]> {
+      return (await stage().controlPlane.audit()).filter(
+        (event) => credentialOf(event) === credential && !['get', 'list', 'watch'].includes(event.verb),
+      );
+    }
+  });
+});
+
+/** The id of the token (KEP-4193, in the API server's record since Kubernetes 1.30). */
+function credentialOf({ user }: AuditEvent): string {
+  return user.extra?.['authentication.kubernetes.io/credential-id']?.[0] ?? '';
+}
