@@ -2,19 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { BindAddress } from '../telemetry/bind-address.ts';
 import { listen } from '../telemetry/listen.ts';
-import { answerReview } from './admission-review.ts';
-import { type Certificate, readCertificate } from './certificate.ts';
-import { watchCertificate } from './certificate-watch.ts';
+import { type Answer, answer, internalError } from './answer.ts';
 import type { IsOnDelete } from './creation-mutation.ts';
-import { readBody } from './read-body.ts';
 import { type Reviewer, reviewers } from './reviewers.ts';
-
-/**
- * An AdmissionReview holds the new object and the old one. The API server takes 3 MiB as a request's body, and each of
- * the two came in one: 6 MiB, and 2 MiB more for what is around and between. Only of text that JSON writes several times
- * as long could an object be that is stored and yet longer.
- */
-export const bodyLimitBytes = 8 * 1024 * 1024;
+import { followTls, readTls, secureContext, type TlsFiles } from './serving-tls.ts';
 
 interface WebhookLog {
   info(fields: object, message: string): void;
@@ -22,10 +13,8 @@ interface WebhookLog {
   error(fields: object, message: string): void;
 }
 
-export interface WebhookOptions {
+export interface WebhookOptions extends TlsFiles {
   readonly address: BindAddress;
-  /** Has `tls.crt` and `tls.key`. */
-  readonly certDir: string;
   readonly log: WebhookLog;
   /** Decides about StatefulSets that are created; without it none is at OnDelete. */
   readonly isOnDelete?: IsOnDelete;
@@ -51,25 +40,20 @@ const keepAliveMilliseconds = 120_000;
 /** How much sooner than a client's time is up it has to be noticed, as a part of that time. */
 const checksPerTimeout = 10;
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /**
  * Serves the webhook by TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`, each a sentence. A new
  * certificate holds for connections made after it; those that are open go on.
  */
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
-  const { certDir, log } = options;
+  const { log } = options;
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
   const byPath = reviewers(options.isOnDelete ?? (() => false));
-  const current = await readCertificate(certDir);
-  let served = current;
+  let tls = await readTls(options);
   const server = createServer(
     {
-      ...secureContext(current),
+      ...secureContext(tls),
+      requestCert: tls.clientAuthority !== null,
+      rejectUnauthorized: tls.clientAuthority !== null,
       handshakeTimeout: timeout,
       headersTimeout: timeout,
       requestTimeout: timeout,
@@ -79,29 +63,24 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
     (request, response) => void serve(request, response, byPath, log),
   );
   const address = await listen(server, options.address, '--webhook-bind-address');
-  const stopWatching = watchCertificate({
-    directory: certDir,
-    current,
+  const stopFollowing = followTls({
+    files: options,
+    current: tls,
     pollMilliseconds: options.certificatePollMilliseconds ?? defaultCertificatePollMilliseconds,
-    onChange: (certificate) => {
-      server.setSecureContext(secureContext(certificate));
-      served = certificate;
-      log.info({ validTo: certificate.validTo.toISOString() }, 'the webhook has a new certificate');
+    onChange: (found) => {
+      tls = found;
+      server.setSecureContext(secureContext(tls));
     },
-    onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps its certificate'),
+    log,
   });
   return {
     address,
-    certificate: () => served.cert,
+    certificate: () => tls.certificate.cert,
     close: (graceMilliseconds) => {
-      stopWatching();
+      stopFollowing();
       return closeServer(server, graceMilliseconds);
     },
   };
-}
-
-function secureContext({ cert, key }: Certificate) {
-  return { cert, key, minVersion: 'TLSv1.2' } as const;
 }
 
 async function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
@@ -124,62 +103,9 @@ async function serve(
   } catch (error) {
     if (request.destroyed && !request.complete) return;
     log.error({ error }, 'the webhook failed to answer');
-    answered = failure(500, 'An internal error occurred; the log of moco-rollout has it.');
+    answered = internalError();
   }
   const { status, body, headers } = answered;
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
   response.end(body);
-}
-
-async function answer(request: IncomingMessage, byPath: ReadonlyMap<string, Reviewer>): Promise<Answer> {
-  const [path = '/'] = (request.url ?? '/').split('?');
-  const reviewer = byPath.get(path);
-  if (reviewer === undefined) {
-    return failure(404, `Expected one of the paths ${[...byPath.keys()].join(', ')}; got ${path}.`);
-  }
-  if (request.method !== 'POST') {
-    return failure(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
-  }
-  const contentType = request.headers['content-type'] ?? 'none';
-  if (contentType.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
-    return failure(415, `Expected the content type application/json, got ${contentType}.`);
-  }
-  const body = await readBody(request, bodyLimitBytes);
-  if (body.kind === 'too-large') {
-    return failure(
-      413,
-      `Expected a body of at most ${bodyLimitBytes} bytes, the new object and the old one in it; got more.`,
-    );
-  }
-  const review = parseJson(body.bytes);
-  if (review === undefined) return failure(400, 'Expected an AdmissionReview as JSON in UTF-8, got something else.');
-  const reviewed = answerReview(review, reviewer);
-  if (reviewed.kind === 'malformed') return failure(400, reviewed.message);
-  return { status: 200, body: JSON.stringify(reviewed.review), headers: { 'Content-Type': 'application/json' } };
-}
-
-/** `undefined`, which no JSON stands for, where the bytes aren't JSON. */
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Kubernetes' words for the codes that are answered here. */
-const reasons = {
-  400: 'BadRequest',
-  404: 'NotFound',
-  405: 'MethodNotAllowed',
-  413: 'RequestEntityTooLarge',
-  415: 'UnsupportedMediaType',
-  500: 'InternalError',
-} as const;
-
-/** A Status of Kubernetes: its message reaches whoever sent the request to the API server, plain text doesn't. */
-function failure(code: keyof typeof reasons, message: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  const reason = reasons[code];
-  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
-  return { status: code, body: JSON.stringify(status), headers: { 'Content-Type': 'application/json', ...headers } };
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { bodyLimitBytes } from '../../src/webhook/answer.ts';
 import { mutateCreationPath, mutatePartitionPath, mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
-import { bodyLimitBytes, type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
+import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
 import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
 import { json, post, type Received, sentenceOf } from './post.ts';
 import { reviewOf } from './review.ts';

@@ -2,7 +2,7 @@ import { copyFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Certificate, CertificateError, readCertificate } from '../../src/webhook/certificate.ts';
-import { watchCertificate } from '../../src/webhook/certificate-watch.ts';
+import { followFiles } from '../../src/webhook/follow-files.ts';
 import { makeDirectory, putCertificate } from './certificates.ts';
 
 describe('the webhook’s certificate', () => {
@@ -101,6 +101,13 @@ describe('the webhook’s certificate', () => {
     pollMilliseconds: number;
   }): Promise<() => void> {
     const current = await readCertificate(directory.path);
-    return watchCertificate({ directory: directory.path, current, onProblem: () => {}, ...how });
+    return followFiles({
+      directory: directory.path,
+      read: () => readCertificate(directory.path),
+      current,
+      isSame: (one, other) => one.cert === other.cert,
+      onProblem: () => {},
+      ...how,
+    });
   }
 });

@@ -1,24 +1,28 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { type Certificate, CertificateError, readCertificate } from './certificate.ts';
+import { CertificateError } from './certificate.ts';
 
-export interface CertificateWatchOptions {
+export interface FollowedFiles<T> {
+  /** Where the files lie. */
   readonly directory: string;
-  /** The pair in use, so that only another one is a change. */
-  readonly current: Certificate;
-  readonly onChange: (certificate: Certificate) => void;
-  /** The files changed into something that can't be used; the pair in use stays. */
+  /** Rejects with a `CertificateError` where there is nothing to use. */
+  readonly read: () => Promise<T>;
+  /** What is in use, so that only something else is a change. */
+  readonly current: T;
+  readonly isSame: (one: T, other: T) => boolean;
+  readonly onChange: (found: T) => void;
+  /** The files changed into something that can't be used; what is in use stays. */
   readonly onProblem: (problem: CertificateError) => void;
   /** How often to look although nothing was heard: some file systems tell nothing. */
   readonly pollMilliseconds: number;
 }
 
 /**
- * Follows `tls.crt` and `tls.key` while kubelet or cert-manager replace them. kubelet swaps a symbolic link beside the
- * files, so it is the directory that is watched. Returns a function that ends it.
+ * Reads files again while kubelet or cert-manager replace them. kubelet swaps a symbolic link beside the files, so it
+ * is the directory that is watched. Returns a function that ends it.
  */
-export function watchCertificate(options: CertificateWatchOptions): () => void {
-  const { directory, onChange, onProblem, pollMilliseconds } = options;
-  let current = options.current;
+export function followFiles<T>(options: FollowedFiles<T>): () => void {
+  const { directory, read, isSame, onChange, onProblem, pollMilliseconds } = options;
+  let { current } = options;
   let lastProblem: string | null = null;
   let reading = false;
   let changedMeanwhile = false;
@@ -28,7 +32,7 @@ export function watchCertificate(options: CertificateWatchOptions): () => void {
     changedMeanwhile = reading;
     if (reading || ended) return;
     reading = true;
-    const found = await readCertificate(directory).catch((error: unknown) => error);
+    const found = await attempt();
     reading = false;
     if (ended) return;
     if (changedMeanwhile) return look();
@@ -38,10 +42,17 @@ export function watchCertificate(options: CertificateWatchOptions): () => void {
       return;
     }
     lastProblem = null;
-    const certificate = found as Certificate;
-    if (certificate.cert === current.cert && certificate.key === current.key) return;
-    current = certificate;
-    onChange(certificate);
+    if (isSame(found.read, current)) return;
+    current = found.read;
+    onChange(current);
+  }
+
+  async function attempt(): Promise<{ readonly read: T } | CertificateError> {
+    try {
+      return { read: await read() };
+    } catch (error) {
+      return error instanceof CertificateError ? error : new CertificateError(String(error));
+    }
   }
 
   const poll = setInterval(() => void look(), pollMilliseconds);
