@@ -1,9 +1,26 @@
 import { rm, stat } from 'node:fs/promises';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 // One file of what runs, in dist/. Parts of libraries that nothing uses are left out, which is most of client-node.
 
 const outfile = 'dist/main.js';
+const clientNode = '@kubernetes/client-node';
+
+/**
+ * No module of client-node does anything by being loaded (its polyfill is for Nodes before 20), though its package.json
+ * doesn't say so: without that its kinds, its streams and what they import would stay in, and in memory.
+ */
+const clientNodeByNeed: Plugin = {
+  name: 'client-node by need',
+  setup(builder) {
+    builder.onResolve({ filter: /^(\.|@kubernetes\/client-node)/ }, async ({ path, pluginData, ...from }) => {
+      const isOurs = path.startsWith(clientNode) || from.importer.includes(`node_modules/${clientNode}/`);
+      if (!isOurs || pluginData === clientNode) return undefined;
+      const resolved = await builder.resolve(path, { ...from, pluginData: clientNode });
+      return { ...resolved, sideEffects: false };
+    });
+  },
+};
 
 await rm('dist', { recursive: true, force: true });
 const started = performance.now();
@@ -17,6 +34,7 @@ await build({
   minify: true,
   sourcemap: 'linked',
   legalComments: 'linked',
+  plugins: [clientNodeByNeed],
   // Libraries in CommonJS inside of it ask for Node's modules by `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 });
