@@ -38,7 +38,9 @@ describe("MOCO's webhook and ours, at the API server", function () {
     this.timeout(startDeadlineMilliseconds);
     moco = await installed();
     clusters = new AppliedClusters(moco.client);
-    ours = await OwnWebhook.start(moco.controlPlane, moco.client, (_, name) => wanted.has(name));
+    ours = await OwnWebhook.start(moco.controlPlane, moco.client, {
+      isOnDelete: (_, name) => wanted.has(name),
+    });
     await ours.register('webhook');
   });
 

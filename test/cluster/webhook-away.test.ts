@@ -34,7 +34,9 @@ describe('a webhook process that goes away and comes back, beside MOCO’s webho
     this.timeout(startDeadlineMilliseconds);
     moco = await installed();
     clusters = new AppliedClusters(moco.client);
-    ours = await OwnWebhook.start(moco.controlPlane, moco.client, (_, name) => wanted.has(name));
+    ours = await OwnWebhook.start(moco.controlPlane, moco.client, {
+      isOnDelete: (_, name) => wanted.has(name),
+    });
     await ours.register('webhook');
   });
 

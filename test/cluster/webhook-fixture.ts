@@ -9,7 +9,7 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path, statefulSets } from '../../src/kube/resource.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
 import type { IsOnDelete } from '../../src/webhook/creation-mutation.ts';
-import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
+import { type RunningWebhook, startWebhook, type WebhookOptions } from '../../src/webhook/server.ts';
 import { readOne } from '../config/manifests.ts';
 import { until } from './moco-fixture.ts';
 
@@ -26,30 +26,34 @@ function ignore(): void {}
 export class OwnWebhook {
   readonly #client: ApiClient;
   readonly #controlPlane: ControlPlane;
-  readonly #certDir: string;
-  readonly #isOnDelete: IsOnDelete;
+  readonly #options: Omit<WebhookOptions, 'address'>;
   #running: RunningWebhook;
 
   private constructor(
     controlPlane: ControlPlane,
     client: ApiClient,
-    { certDir, isOnDelete, running }: { certDir: string; isOnDelete: IsOnDelete; running: RunningWebhook },
+    options: Omit<WebhookOptions, 'address'>,
+    running: RunningWebhook,
   ) {
     this.#controlPlane = controlPlane;
     this.#client = client;
-    this.#certDir = certDir;
-    this.#isOnDelete = isOnDelete;
+    this.#options = options;
     this.#running = running;
   }
 
-  static async start(controlPlane: ControlPlane, client: ApiClient, wanted: IsOnDelete = () => false) {
+  static async start(
+    controlPlane: ControlPlane,
+    client: ApiClient,
+    { isOnDelete: wanted = () => false, ...more }: Pick<WebhookOptions, 'isOnDelete' | 'clientCaFile'> = {},
+  ): Promise<OwnWebhook> {
     const certDir = await mkdtemp(join(controlPlane.directory, 'webhook-'));
     const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
     await copyFile(certificate, join(certDir, 'tls.crt'));
     await copyFile(key, join(certDir, 'tls.key'));
     const isOnDelete: IsOnDelete = (namespace, name) => name === probe || wanted(namespace, name);
-    const running = await startWebhook({ address: { host: '127.0.0.1', port: 0 }, certDir, log, isOnDelete });
-    return new OwnWebhook(controlPlane, client, { certDir, isOnDelete, running });
+    const options = { certDir, log, isOnDelete, ...more };
+    const running = await startWebhook({ address: { host: '127.0.0.1', port: 0 }, ...options });
+    return new OwnWebhook(controlPlane, client, options, running);
   }
 
   /** Registers a configuration and waits until the API server asks the webhook. */
@@ -83,7 +87,7 @@ export class OwnWebhook {
   /** At the same address. */
   async comeBack(): Promise<void> {
     const { address } = this.#running;
-    this.#running = await startWebhook({ address, certDir: this.#certDir, log, isOnDelete: this.#isOnDelete });
+    this.#running = await startWebhook({ address, ...this.#options });
   }
 
   stop(): Promise<void> {

@@ -39,7 +39,9 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
     this.timeout(startDeadlineMilliseconds);
     moco = await installed({ statefulSetWebhook: false });
     clusters = new AppliedClusters(moco.client);
-    ours = await OwnWebhook.start(moco.controlPlane, moco.client, (_, name) => wanted.has(name));
+    ours = await OwnWebhook.start(moco.controlPlane, moco.client, {
+      isOnDelete: (_, name) => wanted.has(name),
+    });
     await ours.register('webhook');
     await ours.register('partition-driver');
   });
