@@ -28,7 +28,7 @@ async function main(flags: Flags): Promise<void> {
     userAgent: 'moco-controller',
   });
   const webhook = await startMocoWebhookServer();
-  await installMoco(client, world, webhook);
+  await installMoco(client, world, webhook, { statefulSetWebhook: flags.partitionController });
   const moco = await startMoco({ client, world, log, partitionController: flags.partitionController });
   log.info({ server: connection.server, webhook: webhook.url }, 'the stand-in for moco-controller runs');
   await new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ const log: Log = { debug: () => undefined, info: line('info'), warn: line('warn'
 const command = new Command('moco')
   .description('A stand-in for moco-controller 0.36.0.')
   .requiredOption('--kubeconfig <path>', 'the API server to play against')
-  .option('--no-partition-controller', "leave MOCO's partition controller out")
+  .option('--no-partition-controller', "leave MOCO's partition controller out, and its webhook of StatefulSets")
   .action((flags: Flags) => main(flags));
 
 await command.parseAsync().catch((error: unknown) => {

@@ -2,14 +2,16 @@ import { expect } from 'chai';
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
 import { clusterDefinitionFile } from '../../hack/moco/install.ts';
 import { statefulSetWebhook } from '../../hack/moco/names.ts';
-import type { StatefulSet } from '../../hack/moco/objects.ts';
+import type { Pod, StatefulSet } from '../../hack/moco/objects.ts';
 import { sampleCluster } from '../../hack/moco/sample.ts';
 import { Stage } from '../../hack/stage/stage.ts';
-import { mutatingWebhookConfigurations, path, statefulSets } from '../../src/kube/resource.ts';
+import { mutatingWebhookConfigurations, path, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { startDeadlineMilliseconds, testDeadlineMilliseconds, until } from './moco-fixture.ts';
 
 const namespace = 'held-back';
+const gateOff = ['--feature-gates=UpdateStrategyOnDelete=false'];
+const newImage = 'mysql:8.4.9';
 
 describe('a stage without MOCO’s webhook of StatefulSets', function () {
   this.timeout(testDeadlineMilliseconds);
@@ -18,9 +20,12 @@ describe('a stage without MOCO’s webhook of StatefulSets', function () {
 
   before(async function openStage() {
     this.timeout(startDeadlineMilliseconds);
-    controlPlane = await startControlPlane({ manifests: [clusterDefinitionFile] });
+    controlPlane = await startControlPlane({
+      manifests: [clusterDefinitionFile],
+      audit: { writes: 'RequestResponse' },
+    });
     stage = await Stage.open(controlPlane, { partitionDriver: 'own' });
-    await stage.startController(['--feature-gates=UpdateStrategyOnDelete=false']);
+    await stage.startController(gateOff);
     await stage.createNamespace(namespace);
   });
 
@@ -47,6 +52,44 @@ describe('a stage without MOCO’s webhook of StatefulSets', function () {
       rollingUpdate: { partition: 3 },
     });
   });
+
+  it('has nothing replaced while no controller runs, and MOCO’s new template held back once one does', async () => {
+    await until('there are three pods', async () => (await podUids()).length === 3);
+    const before = await podUids();
+    await Promise.all(stage.controllers.map((controller) => controller.stop('SIGKILL')));
+    const podTemplate = { spec: { containers: [{ name: 'mysqld', image: newImage }] } };
+    const change = { spec: { podTemplate } };
+    const place = { namespace, name: 'x' };
+    await stage.client.patch(clusterKind, place, 'application/merge-patch+json', change, { lane: 'disrupt' });
+    await until('MOCO’s new template is refused', async () => (await applied()).some(({ code }) => code === 500));
+    expect(await podUids()).to.deep.equal(before);
+    await stage.startController(gateOff);
+    await until('MOCO’s new template is taken', async () => (await applied()).some(({ code }) => code === 200));
+    const [taken] = (await applied()).filter(({ code }) => code === 200);
+    expect(taken?.partition).to.equal(3);
+  });
+
+  /** MOCO's applies of the new template, as the API server has answered them. */
+  async function applied(): Promise<readonly { readonly code: number; readonly partition: number | undefined }[]> {
+    const events = (await controlPlane.audit()).filter(
+      ({ user, verb, objectRef, requestObject }) =>
+        user.username === 'moco-controller' &&
+        verb === 'patch' &&
+        objectRef?.resource === 'statefulsets' &&
+        objectRef.namespace === namespace &&
+        JSON.stringify(requestObject).includes(newImage),
+    );
+    return events.map(({ responseStatus, responseObject }) => ({
+      code: responseStatus?.code ?? 0,
+      partition: (responseObject as StatefulSet | undefined)?.spec?.updateStrategy?.rollingUpdate?.partition,
+    }));
+  }
+
+  async function podUids(): Promise<readonly string[]> {
+    const target = path(pods, { namespace });
+    const { items } = await stage.client.call<{ items: Pod[] }>({ method: 'GET', path: target, lane: 'read' });
+    return items.map(({ metadata }) => metadata.uid).toSorted();
+  }
 
   async function listed(): Promise<readonly StatefulSet[]> {
     const target = path(statefulSets, { namespace });
