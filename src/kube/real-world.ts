@@ -1,4 +1,4 @@
-// oxlint-disable no-restricted-globals -- the one place where the real ones come in
+// oxlint-disable no-restricted-globals, no-restricted-properties -- the one place where the real ones come in
 import type { Exchange, World } from './world.ts';
 
 /** The longest delay that a Node timer takes; more than that fires at once. */

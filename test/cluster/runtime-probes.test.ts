@@ -9,6 +9,10 @@ import { expect } from 'chai';
 import { freePort } from '../../hack/control-plane/free-port.ts';
 import { until } from '../../hack/control-plane/until.ts';
 import { loopbackCertificate } from '../../hack/moco/certificate.ts';
+import * as policies from '../../src/controller/policy-resource.ts';
+import * as rollouts from '../../src/controller/rollout-resource.ts';
+import * as resources from '../../src/kube/resource.ts';
+import * as names from '../../src/moco/names.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const deadlineMilliseconds = 60_000;
@@ -154,19 +158,16 @@ describe('the program on its way up and down', function () {
   });
 });
 
-const listKinds: Readonly<Record<string, string>> = {
-  mysqlclusters: 'MySQLClusterList',
-  mysqlrollouts: 'MySQLRolloutList',
-  mysqlrolloutpolicies: 'MySQLRolloutPolicyList',
-  statefulsets: 'StatefulSetList',
-  poddisruptionbudgets: 'PodDisruptionBudgetList',
-  cronjobs: 'CronJobList',
-  pods: 'PodList',
-};
+/** Every kind that the program has a name for, whether it watches it or not. */
+const kinds = [resources, names, rollouts, policies].flatMap((file) =>
+  Object.values(file).filter(
+    (value): value is resources.ResourceKind => typeof value === 'object' && value !== null && 'plural' in value,
+  ),
+);
 
 function listKind(path: string): string {
-  const plural = path.split('/').at(-1) ?? '';
-  return listKinds[plural] ?? `no list of ${plural}`;
+  const plural = path.split('/').at(-1);
+  return `${kinds.find((kind) => kind.plural === plural)?.kind ?? `no kind of ${plural}`}List`;
 }
 
 function json(response: ServerResponse, code: number, body: unknown): void {
