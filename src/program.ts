@@ -114,9 +114,10 @@ export async function run(options: Options): Promise<void> {
       });
       closers.push(() => server.close());
     }
-    const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path: '/version', lane: 'read' });
+    const kubernetes = await Promise.race([asked, versionOf(client, stop.signal)]);
+    if (kubernetes === undefined) return;
     log.info(
-      { version: manifest.version, server: connection.server, kubernetes: gitVersion, UpdateStrategyOnDelete: enabled },
+      { version: manifest.version, server: connection.server, kubernetes, UpdateStrategyOnDelete: enabled },
       'starting',
     );
     if (options.metricsBindAddress !== null) {
@@ -149,6 +150,13 @@ export async function run(options: Options): Promise<void> {
     for (const close of closers.toReversed()) await close();
     log.info({}, 'stopped');
   }
+}
+
+/** Also the first sign of life of the API server: where there is none, there is nothing to start for. */
+async function versionOf(client: ApiClient, signal: AbortSignal): Promise<string> {
+  const path = '/version';
+  const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path, lane: 'read', signal });
+  return gitVersion;
 }
 
 /** Rejects with the reason of an abort that came from within. */

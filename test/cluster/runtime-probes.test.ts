@@ -107,7 +107,7 @@ describe('the program on its way up and down', function () {
     );
   }
 
-  it('is alive and not ready while the API server has not even answered', async () => {
+  it('is alive and not ready while the API server has not even answered, and ends with 0 when asked to', async () => {
     version = () => {};
     await start();
     expect(await probed('healthz', '[+]eventLoop ok')).to.have.property('status', 200);
@@ -119,6 +119,8 @@ describe('the program on its way up and down', function () {
         'readyz check failed',
       ],
     });
+    child.kill('SIGTERM');
+    expect(await exited).to.equal(0);
   });
 
   it('is not ready as long as it may not list everything, and ends with 0 when asked to even then', async () => {
@@ -126,6 +128,19 @@ describe('the program on its way up and down', function () {
     const { status, lines } = await probed('readyz', '[+]certificate ok');
     expect(status).to.equal(500);
     expect(lines).to.include('[-]caches failed: not every kind has been listed yet');
+    child.kill('SIGTERM');
+    expect(await exited).to.equal(0);
+  });
+
+  it('ends with 0 when asked to, although the API server has stopped answering', async () => {
+    let asked = 0;
+    others = () => (asked += 1);
+    await start();
+    await until(
+      () => (asked > 0 ? true : undefined),
+      deadlineMilliseconds,
+      () => 'Expected a list to be asked for',
+    );
     child.kill('SIGTERM');
     expect(await exited).to.equal(0);
   });
