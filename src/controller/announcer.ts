@@ -4,6 +4,7 @@ import type { EventRecorder, ObjectReference } from '../kube/event-recorder.ts';
 import type { Log } from '../kube/log.ts';
 import type { World } from '../kube/world.ts';
 import { clusterKind } from '../moco/names.ts';
+import type { ClusterObjects, PodRecord } from '../moco/records.ts';
 import { milliseconds } from '../moco/timestamp.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { Acted } from './act.ts';
@@ -99,7 +100,8 @@ export class Announcer {
   }
 
   /** A status was written: what has ended between the two. */
-  published(before: RolloutStatus, after: RolloutStatus): void {
+  published(before: RolloutStatus, after: RolloutStatus, objects: ClusterObjects | null): void {
+    this.#cameByThemselves(before, after, objects);
     const { lastCompleted: completed } = after;
     if (completed && completed.finishedAt !== before.lastCompleted?.finishedAt) {
       this.#metrics.finished.inc({ outcome: completed.outcome });
@@ -113,6 +115,28 @@ export class Announcer {
     if (!takenBack) {
       const seconds = (this.#world.wall() - (milliseconds(asked.askedAt) ?? this.#world.wall())) / 1000;
       this.#metrics.switchoverDurationSeconds.observe(Math.max(0, seconds));
+    }
+  }
+
+  /** Members that came up at the update revision without a step, since the status before. */
+  #cameByThemselves(before: RolloutStatus, after: RolloutStatus, objects: ClusterObjects | null): void {
+    const { revision, ordinals } = outOfTurn(before, after);
+    if (ordinals.length === 0) return;
+    this.#metrics.unplannedUpdates.inc(ordinals.length);
+    if (objects === null) return;
+    const { namespace, name } = objects.cluster;
+    for (const ordinal of ordinals) {
+      const pod = objects.pods.find((candidate) => candidate.ordinal === ordinal);
+      const note = `${pod?.name ?? `member ${ordinal}`} came up at revision ${revision} without a step of this controller: it crashed, was drained or was deleted`;
+      this.#log.info({ cluster: keyOf(namespace, name), member: pod?.name ?? String(ordinal), revision }, note);
+      this.#recorder.record({
+        regarding: reference({ objects }),
+        ...(pod && { related: podReference(pod) }),
+        type: 'Warning',
+        reason: 'UpdatedOutOfTurn',
+        action: 'Updated',
+        note,
+      });
     }
   }
 
@@ -147,14 +171,30 @@ function secondsBetween(from: string, to: string): number {
   return Math.max(0, ((milliseconds(to) ?? 0) - (milliseconds(from) ?? 0)) / 1000);
 }
 
-function reference({ objects: { cluster } }: Gathered): ObjectReference {
+/** Those of the rollout under way, or of the one that has just ended, that were not told of before. */
+function outOfTurn(
+  { rollout }: RolloutStatus,
+  { rollout: under, history }: RolloutStatus,
+): { readonly revision: string; readonly ordinals: readonly number[] } {
+  const now = under?.updatedOutOfTurn ? under : history?.at(-1);
+  const told = rollout?.revision === now?.revision && rollout?.startedAt === now?.startedAt ? rollout : undefined;
+  // One that ended was under way before, or it has been told of already.
+  if (!now?.updatedOutOfTurn || (now !== under && told === undefined)) return { revision: '', ordinals: [] };
+  const known = told?.updatedOutOfTurn ?? [];
+  return { revision: now.revision, ordinals: now.updatedOutOfTurn.filter((ordinal) => !known.includes(ordinal)) };
+}
+
+function reference({ objects: { cluster } }: Pick<Gathered, 'objects'>): ObjectReference {
   const { namespace, name, uid } = cluster;
   return { apiVersion: `${clusterKind.group}/${clusterKind.version}`, kind: clusterKind.kind, namespace, name, uid };
 }
 
 function related({ objects }: Gathered, { done }: Acted): { related?: ObjectReference } {
   const [target] = done;
-  if (!target || !objects.pods.some((pod) => pod.uid === target.uid)) return {};
-  const { name, uid } = target;
-  return { related: { apiVersion: 'v1', kind: 'Pod', namespace: objects.cluster.namespace, name, uid } };
+  const pod = target && objects.pods.find(({ uid }) => uid === target.uid);
+  return pod ? { related: podReference(pod) } : {};
+}
+
+function podReference({ namespace, name, uid }: PodRecord): ObjectReference {
+  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
 }

@@ -3,6 +3,7 @@ import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import {
+  controllerRevisions,
   cronJobs,
   events,
   path,
@@ -112,6 +113,15 @@ export class ClusterApi {
     });
     const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
     return text(newest?.['note']);
+  }
+
+  /**
+   * The pod template of one of the StatefulSet's revisions, `null` where it is no longer kept. A ControllerRevision has
+   * the revision's own name, which is also the value of the pods' label.
+   */
+  async readTemplate(namespace: string, revision: string, signal: AbortSignal): Promise<Json | null> {
+    const found = await this.#find(controllerRevisions, namespace, revision, signal, 'read');
+    return found && object(object(object(found['data'])['spec'])['template']);
   }
 
   createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {

@@ -2,7 +2,7 @@ import type { Hold } from '../core/decision.ts';
 import type { World } from '../kube/world.ts';
 import { Ages } from '../moco/ages.ts';
 import type { OwnWrite } from './own-writes.ts';
-import type { LastStep, MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+import type { LastStep, MySQLRollout, RolloutStatus, TemplateChange } from './rollout-resource.ts';
 
 /** How a step ended. `unknown` when it may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
@@ -44,6 +44,13 @@ export class ClusterState {
   handBackRefusal: { readonly message: string; readonly atMilliseconds: number } | null = null;
   /** The StatefulSet's newest FailedCreate sentence, and when it was asked for. */
   createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
+  /** What the newest rollout changes in the pod template; `null` where it could not be read then. */
+  template: {
+    readonly from: string;
+    readonly to: string;
+    readonly changes: readonly TemplateChange[] | null;
+    readonly atMilliseconds: number;
+  } | null = null;
   /** The newest MySQLRollout that this process has written. */
   rollout: MySQLRollout | null = null;
   /** The intent that is known to be over, done or not. */

@@ -105,7 +105,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
   return {
     proven: progress?.proven ?? false,
     takenDown: progress?.takenDown ?? [],
-    updatedOutOfTurn: [],
+    updatedOutOfTurn: progress?.updatedOutOfTurn ?? [],
     sinceProgressSeconds: age('progress', progress?.lastProgressAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (takenBackNow ? 1 : 0),
     sinceLastTrySeconds: takenBackNow ? 0 : sinceLastTrySeconds,

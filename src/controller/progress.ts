@@ -5,43 +5,39 @@ import { defined } from './defined.ts';
 import { needsSlot } from './fleet.ts';
 import type { Gathered } from './gather.ts';
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus, SwitchoverTries } from './rollout-resource.ts';
+import { ordinalOf, turnsOf } from './turns.ts';
 
 // What the status remembers of the rollout under way: what the next decision needs and no object says.
 
 export const disruptedFor = (revision: string, ended: Finished | null): number =>
   ended?.revision === revision ? ended.disrupted : 0;
 
-/** `null` while nothing is to be rolled out. */
+/**
+ * The rollout of the present update revision as far as it has come, its end included; `null` where there is none, and
+ * as it was before while it is not known which revision is wanted.
+ */
 export function progressOf(
   before: RolloutStatus,
-  { objects }: Gathered,
+  gathered: Gathered,
   decision: Decision,
   state: ClusterState,
   members: Readonly<Record<string, MemberStatus>>,
   nowTimestamp: string,
   intent: Intent | null,
 ): RolloutProgress | null {
+  const { objects } = gathered;
   const revision = objects.statefulSet?.updateRevision ?? '';
   // MOCO is re-creating the StatefulSet: which revision it will want is not known yet.
   if (revision === '') return before.rollout ?? null;
   const same = before.rollout?.revision === revision ? before.rollout : null;
-  if (decision.complete || (same === null && decision.stale === 0)) return null;
-  const known: RolloutProgress = same ?? {
-    revision,
-    startedAt: nowTimestamp,
-    lastProgressAt: nowTimestamp,
-    proven: false,
-    takenDown: [],
-    disruptions: 0,
-    switchovers: 0,
-  };
+  if (same === null && (decision.complete || decision.stale === 0)) return null;
+  const known: RolloutProgress = same ?? begun(revision, decision, nowTimestamp);
   const ended = untold(before, state);
   const moved = ended?.result === 'done' || signature(members) !== signature(before.members ?? {});
   const tries = triesOf(known, ended, state, objects, nowTimestamp);
   const switched =
     known.tries?.askedAt !== undefined && primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
-  const down =
-    intent?.rule === 'MemberDown' ? intent.pods.map(({ name }) => Number(name.slice(name.lastIndexOf('-') + 1))) : [];
+  const down = intent?.rule === 'MemberDown' ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   return defined<RolloutProgress>({
     ...known,
     lastProgressAt: moved ? nowTimestamp : known.lastProgressAt,
@@ -52,7 +48,35 @@ export function progressOf(
     switchovers: known.switchovers + (switched ? 1 : 0),
     // The switchover has come: what is left is how often it had not.
     tries: switched && tries ? defined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt }) : tries,
+    ...turnsOf(known, decision.members, gathered, ended, state, nowTimestamp, intent),
+    changes: known.changes ?? changesRead(known, state),
   });
+}
+
+function begun(revision: string, { members }: Decision, nowTimestamp: string): RolloutProgress {
+  return defined<RolloutProgress>({
+    revision,
+    startedAt: nowTimestamp,
+    lastProgressAt: nowTimestamp,
+    proven: false,
+    takenDown: [],
+    disruptions: 0,
+    switchovers: 0,
+    from: mostCommonStale(members),
+  });
+}
+
+/** Of equally common ones that of the highest ordinal. */
+function mostCommonStale(members: Decision['members']): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { revision, updated } of members.toReversed()) {
+    if (!updated && revision !== null) counts.set(revision, (counts.get(revision) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+function changesRead({ from, revision }: RolloutProgress, { template }: ClusterState): RolloutProgress['changes'] {
+  return template?.from === from && template?.to === revision ? (template?.changes ?? undefined) : undefined;
 }
 
 /**

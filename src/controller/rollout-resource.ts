@@ -180,8 +180,18 @@ export interface RolloutProgress {
   readonly disruptions: number;
   readonly switchovers: number;
   readonly tries?: SwitchoverTries;
+  /** Ordinals that are stale and that no step has taken. Absent while not every member that goes goes by a step. */
+  readonly waiting?: readonly number[];
+  /** Ordinals that came up at the revision without a step: a crash, a drain, somebody's hand. */
+  readonly updatedOutOfTurn?: readonly number[];
+  /** By ordinal: when the step was written down that took the member, until it takes part again. */
+  readonly takenAt?: Readonly<Record<string, string>>;
   /** By ordinal: how many seconds the member was away for this rollout. */
   readonly memberSeconds?: Readonly<Record<string, number>>;
+  /** The revision that most members were at when it began. */
+  readonly from?: string;
+  /** What it changes in the pod template, from the revision `from`; absent where that is not known. */
+  readonly changes?: readonly TemplateChange[];
 }
 
 export interface SwitchoverTries {
@@ -203,6 +213,12 @@ export interface CompletedRollout {
 }
 
 export interface HistoryEntry extends CompletedRollout {
+  /** By ordinal: how many seconds the member was away for it. */
+  readonly memberSeconds?: Readonly<Record<string, number>>;
+  /** Ordinals that came up at the revision without a step. */
+  readonly updatedOutOfTurn?: readonly number[];
+  /** The revision that most members were at when it began. */
+  readonly from?: string;
   /** What it changed in the pod template. Values are given of images alone: others may hold secrets. */
   readonly changes?: readonly TemplateChange[];
 }

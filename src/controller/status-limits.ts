@@ -1,4 +1,4 @@
-import type { HistoryEntry, MemberStatus, RolloutStatus } from './rollout-resource.ts';
+import type { HistoryEntry, MemberStatus, RolloutStatus, TemplateChange } from './rollout-resource.ts';
 
 /**
  * A status is stored, watched and shown as a whole: these keep that of nine members under 16 KiB, whatever the API
@@ -17,12 +17,13 @@ export const statusLimits = {
 
 /** The same status with its texts cut, and as much of the history as there is room for, the newest first. */
 export function withinLimits(status: RolloutStatus): RolloutStatus {
-  const { hold, members, lastStep, history, effectivePolicy, conditions } = status;
+  const { hold, members, lastStep, rollout, history, effectivePolicy, conditions } = status;
   const cut: RolloutStatus = {
     ...status,
     ...(hold && { hold: { ...hold, message: shortened(hold.message, statusLimits.message) } }),
     ...(members && { members: mapped(members, shortMember) }),
     ...(lastStep && { lastStep: { ...lastStep, result: shortened(lastStep.result, statusLimits.message) } }),
+    ...(rollout?.changes && { rollout: { ...rollout, changes: shortChanges(rollout.changes) } }),
     ...(effectivePolicy && {
       effectivePolicy: mapped(effectivePolicy, ({ value, source }) => ({
         value: shortened(value, statusLimits.value),
@@ -60,16 +61,16 @@ function shortMember({ message, ...member }: MemberStatus): MemberStatus {
   return message === undefined ? member : { ...member, message: shortened(message, statusLimits.memberMessage) };
 }
 
-function shortEntry({ changes, ...entry }: HistoryEntry): HistoryEntry {
-  if (changes === undefined) return entry;
-  return {
-    ...entry,
-    changes: changes.slice(0, statusLimits.changes).map(({ path, from, to }) => ({
-      path: shortened(path, statusLimits.changedPath),
-      ...(from !== undefined && { from: shortened(from, statusLimits.changedValue) }),
-      ...(to !== undefined && { to: shortened(to, statusLimits.changedValue) }),
-    })),
-  };
+function shortEntry(entry: HistoryEntry): HistoryEntry {
+  return entry.changes === undefined ? entry : { ...entry, changes: shortChanges(entry.changes) };
+}
+
+function shortChanges(changes: readonly TemplateChange[]): readonly TemplateChange[] {
+  return changes.slice(0, statusLimits.changes).map(({ path, from, to }) => ({
+    path: shortened(path, statusLimits.changedPath),
+    ...(from !== undefined && { from: shortened(from, statusLimits.changedValue) }),
+    ...(to !== undefined && { to: shortened(to, statusLimits.changedValue) }),
+  }));
 }
 
 const bytesOf = (status: RolloutStatus): number => Buffer.byteLength(JSON.stringify(status));

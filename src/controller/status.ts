@@ -8,7 +8,9 @@ import { promotionLeft } from './handed-back.ts';
 import { strategyShown } from './mode.ts';
 import { policyInForce } from './policy-in-force.ts';
 import { disruptedFor, progressOf } from './progress.ts';
+import { completed, finishedRollout } from './rollout-history.ts';
 import type { Intent, MemberStatus, RolloutStatus } from './rollout-resource.ts';
+import { withinLimits } from './status-limits.ts';
 
 /** How a member is called in sentences about its cluster. */
 export function memberName({ objects }: Gathered): MemberName {
@@ -60,22 +62,13 @@ export function statusOf(
   const revision = statefulSet?.updateRevision ?? '';
   const hold = decision.hold !== null && isShown(decision.hold, heldForSeconds) ? decision.hold : null;
   const message = hold === null ? '' : explainHold(hold, memberName(gathered));
-  const members = Object.fromEntries(memberStatuses(decision, hold));
+  const members = Object.fromEntries(memberStatuses(decision, hold, before.members ?? {}, nowTimestamp));
   const ended = untold(before, state);
   const progress = progressOf(before, gathered, decision, state, members, nowTimestamp, intent);
   const unresolved = before.intent && before.intent.id !== state.settledIntent ? before.intent : undefined;
-  const completed =
-    before.rollout && before.rollout.revision !== progress?.revision
-      ? {
-          revision: before.rollout.revision,
-          startedAt: before.rollout.startedAt,
-          finishedAt: nowTimestamp,
-          disruptions: before.rollout.disruptions + disruptedFor(before.rollout.revision, ended),
-          switchovers: before.rollout.switchovers,
-          outcome: decision.complete && before.rollout.revision === revision ? 'Complete' : 'Superseded',
-        }
-      : before.lastCompleted;
-  return defined({
+  const finished = finishedRollout(before, progress, decision, disruptedFor(before.rollout?.revision ?? '', ended));
+  const entry = finished && { ...finished, finishedAt: nowTimestamp };
+  const status = defined<RolloutStatus>({
     observedGeneration: rollout?.metadata.generation,
     observedClusterGeneration: cluster.generation,
     phase: phase({ ...decision, hold }),
@@ -99,9 +92,10 @@ export function statusOf(
     members,
     intent: intent ?? unresolved,
     lastStep: ended?.lastStep ?? before.lastStep,
-    rollout: progress ?? undefined,
+    rollout: decision.complete ? undefined : (progress ?? undefined),
     recentRevisions: recentRevisions(before, revision, nowTimestamp),
-    lastCompleted: completed,
+    lastCompleted: entry ? completed(entry) : before.lastCompleted,
+    history: entry ? [...(before.history ?? []), entry] : before.history,
     effectivePolicy: wishes.problem === null ? wishes.sources : before.effectivePolicy,
     handedBack: snapshot.handedBack ? before.handedBack : undefined,
     promotion: promotionLeft(before, snapshot.statefulSet, policy.mode === 'OnDelete' && !snapshot.handedBack),
@@ -115,12 +109,21 @@ export function statusOf(
       nowTimestamp,
     ),
   });
+  return withinLimits(status);
 }
 
 /** A rule that isn't shown yet isn't shown as a member's either. */
-function* memberStatuses(decision: Decision, shown: Hold | null): Generator<[string, MemberStatus]> {
+function* memberStatuses(
+  decision: Decision,
+  shown: Hold | null,
+  before: Readonly<Record<string, MemberStatus>>,
+  nowTimestamp: string,
+): Generator<[string, MemberStatus]> {
   const hidden = shown === null ? decision.hold?.rule : undefined;
-  for (const { ordinal, role, revision, updated, state, verdict, rule, evidence } of decision.members) {
+  for (const member of decision.members) {
+    const { ordinal, role, revision, updated, state, verdict, rule, evidence } = member;
+    const known = before[String(ordinal)];
+    const since = known?.updated && known.revision === revision ? known.updatedAt : undefined;
     yield [
       String(ordinal),
       defined({
@@ -131,6 +134,7 @@ function* memberStatuses(decision: Decision, shown: Hold | null): Generator<[str
         verdict,
         rule: rule === null || rule === hidden ? undefined : rule,
         message: evidence === null ? undefined : explainEvidence(evidence),
+        updatedAt: updated ? (since ?? (member.participating ? nowTimestamp : undefined)) : undefined,
       }),
     ];
   }

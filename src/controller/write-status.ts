@@ -9,7 +9,7 @@ import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
  * leader or the user has written since, or it is gone: the watch brings that, and with it another pass.
  */
 export async function writeStatus(
-  { api, world, announcer, fleet }: Context,
+  { api, world, announcer, fleet, cache }: Context,
   rollout: MySQLRollout,
   status: RolloutStatus,
   state: ClusterState,
@@ -22,8 +22,9 @@ export async function writeStatus(
     if (isConflict(error) || isNotFound(error)) return false;
     throw error;
   }
-  fleet.note(keyOf(rollout.metadata.namespace, rollout.metadata.name), state.rollout);
-  announcer.published(rollout.status ?? {}, status);
+  const key = keyOf(rollout.metadata.namespace, rollout.metadata.name);
+  fleet.note(key, state.rollout);
+  announcer.published(rollout.status ?? {}, status, cache.objects(key));
   state.finished = null;
   state.publishedAtMilliseconds = world.monotonic();
   return true;

@@ -51,6 +51,7 @@ export const services: ResourceKind = kind('', 'v1', 'services', 'Service');
 export const serviceAccounts: ResourceKind = kind('', 'v1', 'serviceaccounts', 'ServiceAccount');
 export const persistentVolumeClaims: ResourceKind = kind('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim');
 export const statefulSets: ResourceKind = kind('apps', 'v1', 'statefulsets', 'StatefulSet');
+export const controllerRevisions: ResourceKind = kind('apps', 'v1', 'controllerrevisions', 'ControllerRevision');
 export const podDisruptionBudgets: ResourceKind = kind('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget');
 export const leases: ResourceKind = kind('coordination.k8s.io', 'v1', 'leases', 'Lease');
 export const events: ResourceKind = kind('events.k8s.io', 'v1', 'events', 'Event');

@@ -17,6 +17,7 @@ export class RolloutMetrics {
   /** Deletes and evictions by this program. */
   readonly disruptions: Counter<'verb' | 'rule'>;
   readonly evictionsRefused: Counter;
+  readonly unplannedUpdates: Counter;
   readonly switchovers: Counter<'outcome'>;
   readonly finished: Counter<'outcome'>;
   readonly onDeleteStatefulSets: Gauge;
@@ -44,6 +45,11 @@ export class RolloutMetrics {
     this.evictionsRefused = new Counter({
       name: 'moco_rollout_evictions_refused_total',
       help: 'Evictions that the API server refused because of a PodDisruptionBudget.',
+      registers,
+    });
+    this.unplannedUpdates = new Counter({
+      name: 'moco_rollout_unplanned_updates_total',
+      help: 'Members that came up at the update revision without a step of this program.',
       registers,
     });
     this.switchovers = new Counter({

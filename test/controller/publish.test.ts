@@ -52,6 +52,29 @@ describe('publishing the status', () => {
     expect(bench.status.participatingReplicas).to.equal(0);
   });
 
+  it('writes numbers and sentences at most once in 30 s while rules and verdicts stay as they are', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.wish({ paused: true });
+    await program.work();
+    bench.world.freeze(60_000);
+    const before = written(bench);
+    for (let second = 0; second < 61; second += 1) {
+      bench.mysqld(2, second % 2 === 0 ? 'starting' : 'ready');
+      program.sync();
+      const { requeueAfterMilliseconds } = await program.pass();
+      if (second < 30 && second % 2 === 1) {
+        expect(requeueAfterMilliseconds, `second ${second}`).to.be.at.most(30_000 - second * 1000);
+      }
+      bench.world.freeze(1000);
+    }
+    expect(written(bench) - before, 'at the start and half a minute later').to.equal(2);
+    bench.wish({ paused: false, heldMembers: [{ ordinal: 2, reason: 'kept for a look' }] });
+    program.sync();
+    await program.pass();
+    expect(written(bench) - before, 'another rule waits for nothing').to.be.at.least(3);
+  });
+
   it('lets an intent wait for nothing', async () => {
     const bench = new Bench();
     const program = bench.start();

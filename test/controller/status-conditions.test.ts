@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { Bench, type Process } from './bench.ts';
+import { kstatus } from './kstatus.ts';
+import { rollOut } from './whole-rollout.ts';
+
+const read = (bench: Bench): MySQLRollout => bench.server.get(rolloutKind, 'test') as unknown as MySQLRollout;
+
+/** What kstatus makes of it, and the reason that the condition behind it gives. */
+function seen(bench: Bench): readonly [string, string | undefined] {
+  const rollout = read(bench);
+  const status = kstatus(rollout);
+  const type = status === 'Failed' ? 'Stalled' : 'Reconciling';
+  return [status, rollout.status?.conditions?.find((condition) => condition.type === type)?.reason];
+}
+
+const pausedBy = (bench: Bench): void => bench.wish({ paused: true });
+
+const stages: Readonly<
+  Record<string, readonly [(bench: Bench, program: Process) => void | Promise<void>, string, string]>
+> = {
+  'a rollout that goes on': [() => {}, 'InProgress', 'Progressing'],
+  'a rollout that is done': [rollOut, 'Current', 'UpToDate'],
+  'one that is paused': [pausedBy, 'Current', 'Paused'],
+  'one that waits for approval': [
+    (bench) => {
+      bench.replace(2);
+      bench.replace(1);
+      bench.wish({ primaryUpdatePolicy: 'Manual' });
+    },
+    'Current',
+    'AwaitingApproval',
+  ],
+  'a canary that is out': [
+    (bench) => {
+      bench.replace(2);
+      bench.wish({ partition: 2 });
+    },
+    'Current',
+    'PartitionReached',
+  ],
+  'a short hold': [
+    async (bench, program) => {
+      await program.work();
+      bench.replace(2, { ready: false });
+    },
+    'InProgress',
+    'UpdatedMemberNotParticipating',
+  ],
+  'a revision that fails': [
+    async (bench, program) => {
+      await program.work();
+      bench.replace(2);
+      bench.mysqld(2, 'ImagePullBackOff');
+    },
+    'Failed',
+    'UpdateRevisionFailing',
+  ],
+  'one past its deadline': [
+    async (bench, program) => {
+      await program.work();
+      bench.replace(2, { ready: false });
+      await program.work();
+      bench.world.freeze(600_000);
+    },
+    'Failed',
+    'ProgressDeadlineExceeded',
+  ],
+  'wishes that contradict each other': [
+    (bench) => bench.wish({ minReadySeconds: 60, progressDeadlineSeconds: 30 }),
+    'Failed',
+    'PolicyUnknown',
+  ],
+};
+
+describe('what kstatus makes of a rollout', () => {
+  for (const [what, [happens, status, reason]] of Object.entries(stages)) {
+    it(`${what} is ${status}, because of ${reason}`, async () => {
+      const bench = new Bench();
+      const program = bench.start();
+      await happens(bench, program);
+      await program.work();
+      expect(seen(bench)).to.deep.equal([status, reason]);
+      for (const type of ['Reconciling', 'Stalled', 'Complete', 'PolicyInForce']) {
+        const condition = read(bench).status?.conditions?.find((candidate) => candidate.type === type);
+        expect(condition?.reason, type).to.match(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/);
+      }
+    });
+  }
+
+  it('a place in the queue of a fleet is InProgress: nobody wants it to stay there', async () => {
+    const bench = new Bench();
+    const limits = { maxConcurrentRollouts: 1, disruptionIntervalSeconds: 0, partitionUpdateIntervalSeconds: 0 };
+    const program = bench.start({}, limits);
+    const other = {
+      apiVersion: 'v1',
+      kind: 'x',
+      metadata: { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '1' },
+    };
+    const at = '2026-01-01T00:00:00Z';
+    const rollout = { ...beginning(at), begunAt: at };
+    program.fleet.note('a/b', { ...other, status: { rollout } });
+    await program.work();
+    expect(seen(bench)).to.deep.equal(['InProgress', 'AwaitingFleetSlot']);
+  });
+
+  it('a spec that was not looked at yet is InProgress, whatever the conditions say', async () => {
+    const bench = new Bench({ stale: false });
+    await bench.start().work();
+    expect(kstatus(read(bench))).to.equal('Current');
+    bench.changeRollout({ metadata: { generation: 7 } });
+    expect(kstatus(read(bench))).to.equal('InProgress');
+  });
+
+  it('past its deadline it stays Failed until something moves, also for a program that was started again', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2, { ready: false });
+    await program.work();
+    bench.world.freeze(600_000);
+    await program.work();
+    expect(seen(bench)[0]).to.equal('Failed');
+    const since = read(bench).status?.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime;
+    bench.world.freeze(3_600_000);
+    const next = bench.start();
+    await next.work();
+    expect(seen(bench)).to.deep.equal(['Failed', 'ProgressDeadlineExceeded']);
+    expect(read(bench).status?.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime).to.equal(since);
+    bench.mysqld(2, 'ready');
+    await next.work();
+    expect(seen(bench)[0]).to.equal('InProgress');
+  });
+});
+
+const beginning = (at: string) => ({
+  revision: 'r',
+  startedAt: at,
+  lastProgressAt: at,
+  proven: false,
+  takenDown: [],
+  disruptions: 0,
+  switchovers: 0,
+});

@@ -1,0 +1,180 @@
+import { expect } from 'chai';
+import { controllerRevisions } from '../../src/kube/resource.ts';
+import { Bench } from './bench.ts';
+import { revisionAfter, revisionBefore } from './moco-objects.ts';
+import { rollOut } from './whole-rollout.ts';
+
+const controllerRevisionPath = /controllerrevisions/;
+
+/** The StatefulSet controller has stored the template of a revision. */
+function storeTemplate(bench: Bench, revision: string, image: string, password: string): void {
+  const mysqld = { name: 'mysqld', image, env: [{ name: 'PASSWORD', value: password }] };
+  bench.server.create(controllerRevisions, {
+    metadata: { name: revision },
+    data: { spec: { template: { $patch: 'replace', spec: { containers: [mysqld] } } } },
+  });
+}
+
+function withTemplates(): Bench {
+  const bench = new Bench();
+  storeTemplate(bench, revisionBefore, 'mysql:8.4.8', 'swordfish');
+  storeTemplate(bench, revisionAfter, 'mysql:8.4.9', 'sesame');
+  return bench;
+}
+
+const changes = [
+  { path: 'spec.containers[mysqld].image', from: 'mysql:8.4.8', to: 'mysql:8.4.9' },
+  { path: 'spec.containers[mysqld].env[PASSWORD].value' },
+];
+
+describe('the history of rollouts', () => {
+  it('has what each changed, how long its members were away, and how it ended', async () => {
+    const bench = withTemplates();
+    const program = bench.start();
+    const startedAt = bench.now;
+    await rollOut(bench, program);
+    const [entry, ...more] = bench.status.history ?? [];
+    expect(more).to.deep.equal([]);
+    expect(entry).to.deep.include({
+      revision: revisionAfter,
+      from: revisionBefore,
+      startedAt,
+      outcome: 'Complete',
+      disruptions: 3,
+      switchovers: 1,
+      changes,
+    });
+    expect(entry?.finishedAt).to.equal(bench.status.lastCompleted?.finishedAt);
+    expect(Object.keys(entry?.memberSeconds ?? {})).to.deep.equal(['0', '1', '2']);
+    expect(bench.status.rollout).to.equal(undefined);
+  });
+
+  it('never stores a value but that of an image', async () => {
+    const bench = withTemplates();
+    await rollOut(bench, bench.start());
+    const written = JSON.stringify(bench.server.writes.map(({ body }) => body));
+    expect(written).to.contain('env[PASSWORD].value');
+    expect(written).to.not.contain('swordfish');
+    expect(written).to.not.contain('sesame');
+  });
+
+  it('has the templates read once for a rollout', async () => {
+    const bench = withTemplates();
+    const reads = (): number => bench.server.reads.filter((path) => controllerRevisionPath.test(path)).length;
+    await rollOut(bench, bench.start());
+    expect(reads()).to.equal(2);
+    await bench.start().work();
+    expect(reads()).to.equal(2);
+  });
+
+  for (const [why, happens] of Object.entries({
+    'is gone': (bench: Bench) => bench.server.remove(controllerRevisions, revisionBefore),
+    'may not be read': (bench: Bench) => bench.server.refuse('GET', controllerRevisionPath, 403, 'Forbidden'),
+  })) {
+    it(`says of a template that ${why} nothing, and goes on`, async () => {
+      const bench = withTemplates();
+      happens(bench);
+      await rollOut(bench, bench.start());
+      expect(bench.status.history?.[0]).to.include({ outcome: 'Complete', from: revisionBefore });
+      expect(bench.status.history?.[0]).to.not.have.property('changes');
+    });
+  }
+
+  it('asks for a template that could not be read again after five minutes, not before', async () => {
+    const bench = withTemplates();
+    bench.server.refuse('GET', controllerRevisionPath, 403, 'Forbidden');
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(200_000);
+    await program.work();
+    expect(bench.status.rollout?.changes).to.equal(undefined);
+    bench.world.freeze(100_000);
+    await program.work();
+    expect(bench.status.rollout?.changes).to.deep.equal(changes);
+  });
+
+  it('tells a rollout that another template has ended from one that reached its end', async () => {
+    const bench = withTemplates();
+    const program = bench.start();
+    await program.work();
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
+    await program.work();
+    expect(bench.status.history).to.have.length(1);
+    expect(bench.status.history?.[0]).to.include({ revision: revisionAfter, outcome: 'Superseded' });
+    expect(bench.status.rollout).to.include({ revision: 'moco-test-third', from: revisionBefore });
+  });
+
+  it('keeps the last ten', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.wish({ paused: true });
+    for (let change = 0; change < 13; change += 1) {
+      bench.changeStatefulSet({ status: { updateRevision: `moco-test-${change}` } });
+      await program.work();
+    }
+    expect(bench.status.history?.map(({ revision }) => revision)).to.deep.equal(
+      Array.from({ length: 10 }, (_, index) => `moco-test-${index + 2}`),
+    );
+  });
+});
+
+describe('the time of a member', () => {
+  it('is counted from the step that took it until it takes part again', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    expect(bench.status.rollout?.takenAt).to.deep.equal({ 2: bench.now });
+    bench.world.freeze(12_000);
+    bench.replace(2, { ready: false });
+    await program.work();
+    expect(bench.status.members?.['2']?.updatedAt).to.equal(undefined);
+    bench.world.freeze(30_000 - (bench.world.monotonic() % 1000));
+    bench.mysqld(2, 'ready');
+    const back = bench.now;
+    const seconds = (Date.parse(back) - Date.parse(bench.status.rollout?.takenAt?.['2'] ?? '')) / 1000;
+    program.sync();
+    await program.pass();
+    await program.work();
+    expect(seconds).to.be.above(40);
+    expect(bench.status.rollout?.memberSeconds).to.deep.equal({ 2: seconds });
+    expect(bench.status.members?.['2']?.updatedAt).to.equal(back);
+    expect(bench.status.rollout?.takenAt, 'the next one').to.have.all.keys('1');
+  });
+
+  it('outlives the program', async () => {
+    const bench = new Bench();
+    await bench.start().work();
+    const takenAt = Date.parse(bench.status.rollout?.takenAt?.['2'] ?? '');
+    bench.world.freeze(60_000);
+    bench.replace(2);
+    const back = bench.world.wall();
+    await bench.start().work();
+    expect(bench.status.rollout?.memberSeconds).to.deep.equal({ 2: (back - takenAt) / 1000 });
+  });
+
+  it('is not begun by an eviction that was refused', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.refuse('POST', /\/eviction$/, 429, 'TooManyRequests');
+    program.sync();
+    await program.pass();
+    bench.world.freeze(500);
+    program.sync();
+    await program.pass();
+    expect(bench.status.rollout).to.deep.include({ waiting: [0, 1, 2], disruptions: 0 });
+    expect(bench.status.rollout).to.not.have.any.keys('takenAt', 'memberSeconds');
+  });
+
+  it('keeps when a member was first seen up to date, although it is away for a moment', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    const since = bench.now;
+    await program.work();
+    bench.mysqld(1, 'starting');
+    await program.work();
+    bench.mysqld(1, 'ready');
+    await program.work();
+    expect(bench.status.members?.['1']).to.include({ state: 'participating', updatedAt: since });
+  });
+});
