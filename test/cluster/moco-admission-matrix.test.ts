@@ -178,6 +178,38 @@ describe("MOCO's webhook and ours, at the API server", function () {
     });
   });
 
+  describe('with ours, and the one of partitions as well, as after an upgrade of MOCO', () => {
+    before(() => ours.register('partition-driver'));
+    after(() => ours.unregister('partition-driver'));
+
+    it('agree about every write to a StatefulSet that is rolled by its partition', async () => {
+      const name = await clusters.make();
+      expect(await clusters.strategy(name)).to.deep.equal(reset);
+      for (const partition of [2, 1]) {
+        const lowered = { rollingUpdate: { partition } };
+        await clusters.patch(name, { spec: { updateStrategy: lowered } });
+        expect(await clusters.strategy(name)).to.deep.equal(merge(reset, lowered));
+      }
+      await clusters.apply(name, newImage);
+      expect(await clusters.strategy(name)).to.deep.equal(reset);
+      await clusters.apply(name, forced);
+      expect(await clusters.strategy(name)).to.deep.equal(native);
+      await clusters.apply(name);
+      expect(await clusters.strategy(name)).to.deep.equal(reset);
+    });
+
+    it('leave a StatefulSet at OnDelete, and give it back', async () => {
+      const name = await clusters.make();
+      await clusters.patch(name, taken);
+      for (const change of [{}, newImage]) {
+        await clusters.apply(name, change);
+        expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
+      }
+      await rows['the label taken off together with RollingUpdate']?.write(name);
+      expect(await clusters.strategy(name)).to.deep.equal(reset);
+    });
+  });
+
   describe('without ours, at OnDelete since ours was there', () => {
     const names = new Map<string, string>();
 

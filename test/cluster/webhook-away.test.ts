@@ -15,6 +15,8 @@ import { OwnWebhook } from './webhook-fixture.ts';
 const at = (partition: number): object => ({ type: 'RollingUpdate', rollingUpdate: { partition } });
 const toPartition = (partition: number): object => ({ spec: { updateStrategy: { rollingUpdate: { partition } } } });
 const annotation = { metadata: { annotations: { x: '1' } } };
+/** What passes MOCO's webhook where a StatefulSet is at OnDelete; most other writes don't. */
+const rolling = { spec: { updateStrategy: { type: 'RollingUpdate' } } };
 const taken = {
   metadata: { labels: { [strategyLabel]: 'OnDelete' } },
   spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
@@ -93,7 +95,7 @@ describe('a webhook process that goes away and comes back, beside MOCOâ€™s webho
     const name = await clusters.make();
     await clusters.patch(name, taken);
     await ours.goAway();
-    await ours.registerWith('webhook', 'Ignore');
+    await ours.registerIgnoring('webhook', () => clusters.dryRun(name, rolling));
     await clusters.apply(name, newImage);
     const meanwhile = await clusters.read(name);
     expect(meanwhile.spec.updateStrategy).to.deep.equal(at(3));
@@ -112,6 +114,8 @@ describe('a webhook process that goes away and comes back, in the place of MOCOâ
   let ours: OwnWebhook;
   /** The process of the partitions alone, so that it can be away alone. */
   let partitions: OwnWebhook;
+  /** A cluster that nothing happens to. */
+  let probe: string;
   let clusters: AppliedClusters;
 
   before(async function installEverything() {
@@ -122,6 +126,7 @@ describe('a webhook process that goes away and comes back, in the place of MOCOâ
     await ours.register('webhook');
     partitions = await OwnWebhook.start(moco.controlPlane, moco.client);
     await partitions.register('partition-driver');
+    probe = await clusters.make();
   });
 
   after(async () => {
@@ -180,7 +185,7 @@ describe('a webhook process that goes away and comes back, in the place of MOCOâ
     const name = await finished();
     const before = await pods(name);
     await partitions.goAway();
-    await partitions.registerWith('partition-driver', 'Ignore');
+    await partitions.registerIgnoring('partition-driver', () => clusters.dryRun(probe, annotation));
     await clusters.apply(name, newImage);
     expect(await clusters.strategy(name)).to.deep.equal(at(0));
     await until('a pod is replaced', async () => {
@@ -197,7 +202,7 @@ describe('a webhook process that goes away and comes back, in the place of MOCOâ
     const name = await clusters.make();
     await clusters.orphan(name);
     await partitions.goAway();
-    await partitions.registerWith('partition-driver', 'Ignore');
+    await partitions.registerIgnoring('partition-driver', () => clusters.dryRun(probe, annotation));
     await clusters.apply(name);
     expect(await clusters.strategy(name)).to.deep.equal({ type: 'RollingUpdate' });
     await partitions.comeBack();

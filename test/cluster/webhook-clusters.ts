@@ -4,7 +4,7 @@ import { defaultSettings } from '../../hack/moco/settings.ts';
 import { statefulSetBody } from '../../hack/moco/stateful-set.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
-import { statefulSets } from '../../src/kube/resource.ts';
+import { path, statefulSets } from '../../src/kube/resource.ts';
 import { merge } from '../hack/moco/story.ts';
 import { createCluster, isGone, patch, statefulSet, until } from './moco-fixture.ts';
 
@@ -52,6 +52,18 @@ export class AppliedClusters {
 
   async strategy(name: string): Promise<Strategy> {
     return (await this.read(name)).spec.updateStrategy;
+  }
+
+  /** What `patch` would come to. */
+  dryRun(name: string, body: object): Promise<StatefulSet> {
+    return this.#client.call<StatefulSet>({
+      method: 'PATCH',
+      path: path(statefulSets, { namespace: 'default', name: `moco-${name}` }),
+      query: { dryRun: 'All' },
+      contentType: 'application/merge-patch+json',
+      body,
+      lane: 'read',
+    });
   }
 
   /** A merge patch of the StatefulSet, by nobody in particular. */

@@ -1,7 +1,6 @@
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { beginsHeldBack } from '../../hack/moco/held-back.ts';
 import { clusterLabels, mocoApiVersion } from '../../hack/moco/names.ts';
 import type { StatefulSet } from '../../hack/moco/objects.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
@@ -12,10 +11,11 @@ import type { IsOnDelete } from '../../src/webhook/creation-mutation.ts';
 import { type RunningWebhook, startWebhook, type WebhookOptions } from '../../src/webhook/server.ts';
 import { readOne } from '../config/manifests.ts';
 import { until } from './moco-fixture.ts';
+import { outcome } from './webhook-clusters.ts';
 
 const log = { info: ignore, warn: ignore, error: ignore };
 /** The webhook says that it is at OnDelete, so that a dry run shows whether the webhook was asked. */
-const probe = 'is-asked';
+const onDeleteProbe = 'is-at-on-delete';
 
 /** Where in `config/` each of our webhook configurations is. */
 export type Configuration = 'webhook' | 'partition-driver';
@@ -50,7 +50,7 @@ export class OwnWebhook {
     const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
     await copyFile(certificate, join(certDir, 'tls.crt'));
     await copyFile(key, join(certDir, 'tls.key'));
-    const isOnDelete: IsOnDelete = (namespace, name) => name === probe || wanted(namespace, name);
+    const isOnDelete: IsOnDelete = (namespace, name) => name === onDeleteProbe || wanted(namespace, name);
     const options = { certDir, log, isOnDelete, ...more };
     const running = await startWebhook({ address: { host: '127.0.0.1', port: 0 }, ...options });
     return new OwnWebhook(controlPlane, client, options, running);
@@ -62,13 +62,13 @@ export class OwnWebhook {
     await until(`the API server asks by config/${configuration}`, () => this.#isAsked(configuration));
   }
 
-  /** While the webhook is away: registers a configuration with another `failurePolicy` and waits until it holds. */
-  async registerWith(configuration: Configuration, failurePolicy: 'Fail' | 'Ignore'): Promise<void> {
-    await this.#write(configuration, (webhook) => ({ ...webhook, failurePolicy }));
-    await until(`the API server goes by failurePolicy ${failurePolicy}`, async () => {
-      const isRefused = (await this.#created()) === null;
-      return isRefused === (failurePolicy === 'Fail');
-    });
+  /**
+   * While the webhook is away: registers a configuration with failurePolicy Ignore and waits until a write passes that
+   * it would have refused.
+   */
+  async registerIgnoring(configuration: Configuration, write: () => Promise<unknown>): Promise<void> {
+    await this.#write(configuration, (webhook) => ({ ...webhook, failurePolicy: 'Ignore' }));
+    await until('the API server does without an answer', async () => (await outcome(write())) === 'done');
   }
 
   async unregister(configuration: Configuration): Promise<void> {
@@ -113,32 +113,35 @@ export class OwnWebhook {
     });
   }
 
+  /**
+   * Whether the webhook has its say about a StatefulSet of MOCO's that would be created: MOCO's own leaves the partition
+   * that a new one brings.
+   */
   async #isAsked(configuration: Configuration): Promise<boolean> {
-    if (configuration === 'partition-driver') return beginsHeldBack(this.#client);
-    return (await this.#created())?.metadata.labels?.[strategyLabel] === 'OnDelete';
-  }
-
-  /** What would be created of a StatefulSet of MOCO's; `null` where it would be refused. */
-  async #created(): Promise<StatefulSet | null> {
-    const labels = clusterLabels(probe);
-    const ownerReferences = [{ apiVersion: mocoApiVersion, kind: 'MySQLCluster', name: probe, uid: 'none' }];
+    const name = configuration === 'webhook' ? onDeleteProbe : 'is-held-back';
+    const labels = clusterLabels(name);
+    const ownerReferences = [{ apiVersion: mocoApiVersion, kind: 'MySQLCluster', name, uid: 'none' }];
     try {
-      return await this.#client.call<StatefulSet>({
+      const { metadata, spec } = await this.#client.call<StatefulSet>({
         method: 'POST',
         path: path(statefulSets, { namespace: 'default' }),
         query: { dryRun: 'All' },
         lane: 'read',
         body: {
-          metadata: { name: `moco-${probe}`, labels, ownerReferences },
+          metadata: { name: `moco-${name}`, labels, ownerReferences },
           spec: {
+            replicas: 2,
             selector: { matchLabels: labels },
-            updateStrategy: { type: 'RollingUpdate' },
+            updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } },
             template: { metadata: { labels }, spec: { containers: [{ name: 'mysqld', image: 'none' }] } },
           },
         },
       });
+      return configuration === 'webhook'
+        ? metadata.labels?.[strategyLabel] === 'OnDelete'
+        : spec.updateStrategy?.rollingUpdate?.partition === 2;
     } catch (error) {
-      if (error instanceof ApiError) return null;
+      if (error instanceof ApiError) return false;
       throw error;
     }
   }
