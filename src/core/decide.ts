@@ -2,7 +2,6 @@ import { isAskedFor } from './asked-for.ts';
 import type { Decision, Hold } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isProven } from './failing-revision.ts';
-import { firstStart } from './first-start.ts';
 import { updatedMemberOwes } from './gates.ts';
 import { handBack } from './hand-back.ts';
 import {
@@ -14,6 +13,7 @@ import {
   snapshotImpossible,
 } from './holds.ts';
 import { lowerPartition, notYetReplaced } from './lower-partition.ts';
+import { nobodyServed } from './nobody-served.ts';
 import {
   membersDown,
   membersRunning,
@@ -60,7 +60,7 @@ const partition: readonly Rule[] = [
   handBack, // it was at OnDelete before
   withItsStep,
   revisionFails,
-  firstStart,
+  nobodyServed,
   (situation) => held(holdEverythingButRepairs(situation)),
   fleetHold,
   lowerPartition,

@@ -1,7 +1,7 @@
 import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
-import { acknowledges, impaired, participates, rolesMove } from './judged-members.ts';
+import { acknowledges, down, impaired, participates, rolesMove } from './judged-members.ts';
 import { unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
@@ -22,15 +22,13 @@ export function impossible({ cluster, members }: ClusterSnapshot): boolean {
 
 /**
  * What may be written with the gate off: what takes a demotion back, what gives a StatefulSet back, and, where this
- * program lowers partitions, those, and what starts members that are down in a cluster that nobody has used yet.
+ * program lowers partitions, those, and what starts members that are down in a cluster that serves nobody.
  */
-function mayBeWritten(
-  { cluster, statefulSet, promotion }: ClusterSnapshot,
-  { mode }: RolloutPolicy,
-  step: Step,
-): boolean {
+function mayBeWritten(snapshot: ClusterSnapshot, { mode }: RolloutPolicy, step: Step): boolean {
+  const { cluster, statefulSet, promotion, members } = snapshot;
   const givesBack = statefulSet?.labelled === true || promotion !== null;
-  const firstStart = mode === 'Partition' && !cluster.initialized;
+  const nobodyWorks = members.every((one) => one.leavingForSeconds !== null || down(snapshot, one));
+  const servesNobody = mode === 'Partition' && (!cluster.initialized || nobodyWorks);
   switch (step.kind) {
     case 'none':
     case 'undemote':
@@ -40,9 +38,9 @@ function mayBeWritten(
     case 'handBack':
       return statefulSet?.labelled === true && statefulSet.currentRevision === statefulSet.updateRevision;
     case 'promoteRevision':
-      return givesBack || firstStart;
+      return givesBack || servesNobody;
     case 'delete':
-      return firstStart && step.rule === 'MemberDown';
+      return servesNobody && step.rule === 'MemberDown';
     default:
       return false;
   }

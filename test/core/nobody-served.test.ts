@@ -13,7 +13,7 @@ const corrected = (): ClusterBuilder =>
     .mysqlCluster({ initialized: false, healthy: false, available: false })
     .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().down('ErrImagePull')));
 
-describe('a cluster that has never started, in partition mode', () => {
+describe('a cluster that serves nobody, in partition mode', () => {
   play({
     'gets the corrected revision as its current one: below the partition pods are made from that': {
       given: corrected().statefulSet({ currentRevision: revisionBefore }),
@@ -37,8 +37,16 @@ describe('a cluster that has never started, in partition mode', () => {
       wishes,
       decides: holds({ rule: 'NotInitialized' }),
     },
-    'is none any more once it has been initialized: partitions decide': {
-      given: corrected().statefulSet({ currentRevision: revisionBefore }).mysqlCluster({ initialized: true }),
+    'is one in which nobody works, whatever MOCO calls it': {
+      given: corrected().statefulSet({ currentRevision: revisionAfter }).mysqlCluster({ initialized: true }),
+      wishes,
+      decides: deletes('MemberDown', 2, 1, 0),
+    },
+    'is none any more once one of them works: partitions decide': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionBefore })
+        .mysqlCluster({ initialized: true })
+        .members(member(1).stale().lagging()),
       wishes,
       decides: holds({
         rule: 'MemberDownOutOfTurn',
