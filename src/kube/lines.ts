@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder';
+
 /** More than any object that etcd takes (1.5 MB by default), however its text is escaped. */
 const longestLineCharacters = 64 * 1024 * 1024;
 
@@ -7,11 +9,12 @@ const longestLineCharacters = 64 * 1024 * 1024;
  * skipped.
  */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
+  // Not a TextDecoder: in streams that one makes strings of two bytes a character, whatever the characters.
+  const decoder = new StringDecoder('utf8');
   let pieces: string[] = [];
   let heldCharacters = 0;
   for await (const chunk of bytes) {
-    const text = decoder.decode(chunk, { stream: true });
+    const text = decoder.write(chunk);
     let start = 0;
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
       pieces.push(text.slice(start, end));
@@ -33,9 +36,10 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** A whole body as text. */
+/** A whole body as text. Chunk by chunk, so that a long one isn't in memory as bytes as well. */
 export async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  for await (const chunk of bytes) text += decoder.write(chunk);
+  return text + decoder.end();
 }
