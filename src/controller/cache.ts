@@ -36,7 +36,10 @@ export class Cache {
   readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
   readonly statefulSets = new Store<StatefulSetRecord>(byCluster);
   readonly pods = new Store<PodRecord>(byCluster);
-  readonly budgets = new Store<BudgetRecord>({ namespace: (budget) => budget.namespace });
+  readonly budgets = new Store<BudgetRecord>({
+    cluster: (budget) => namedCluster(budget),
+    others: (budget) => (namedCluster(budget) === null ? budget.namespace : null),
+  });
   readonly backups = new Store<BackupRecord>(byCluster);
   readonly rollouts = new Store<RolloutRecord>({});
   readonly policies = new Store<PolicyRecord>({});
@@ -92,7 +95,7 @@ export class Cache {
       cluster,
       statefulSet: this.statefulSets.by('cluster', key)[0] ?? null,
       pods: this.pods.by('cluster', key),
-      budgets: this.budgets.by('namespace', namespace),
+      budgets: [...this.budgets.by('cluster', key), ...this.budgets.by('others', namespace)],
       backup: this.backups.by('cluster', key)[0] ?? null,
     };
   }
@@ -106,14 +109,20 @@ export class Cache {
   /** MOCO's own budgets name their cluster; any other may select any cluster of its namespace. */
   #concerned(budget: BudgetRecord | null): readonly string[] {
     if (budget === null) return [];
-    const name = budget.selector?.matchLabels[clusterNameLabel];
-    if (name !== undefined) return [keyOf(budget.namespace, name)];
+    const named = namedCluster(budget);
+    if (named !== null) return [named];
     return this.clusters.by('namespace', budget.namespace).map((cluster) => keyOf(cluster.namespace, cluster.name));
   }
 }
 
 /** Records are made in one place, so that their fields come in one order; labels come in that of the API server. */
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** The only cluster whose pods a budget can select, if it names one as MOCO's own do. */
+function namedCluster({ namespace, selector }: BudgetRecord): string | null {
+  const name = selector?.matchLabels[clusterNameLabel];
+  return name === undefined ? null : keyOf(namespace, name);
+}
 
 type Owned = Stored & { readonly clusterName: string };
 
