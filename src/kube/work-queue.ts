@@ -5,6 +5,8 @@ import { delay } from './delay.ts';
 import type { World } from './world.ts';
 
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
+/** From so many on that wait, each of them starts in a turn of the event loop of its own. */
+const crowd = 16;
 /** For passes that have been aborted to come to their end. */
 const abortGraceMilliseconds = 1_000;
 
@@ -142,6 +144,8 @@ export class WorkQueue {
     const { world, process } = this.#options;
     // Not in the stack of whoever adds: a change may be one of many that belong together.
     await Promise.resolve();
+    // Runs without I/O follow one another without a pause: a thousand of them would stop everything else for a second.
+    if (this.depth >= crowd) await delay(world, 0);
     const since = this.#dirty.get(key);
     if (since === undefined) return;
     const start = world.monotonic();
