@@ -12,7 +12,7 @@ export function applyPatch(statefulSet: AdmittedStatefulSet, patch: readonly Pat
     let parent = made;
     for (const name of names) {
       const next = parent[name];
-      if (typeof next !== 'object' || next === null)
+      if (typeof next !== 'object' || next === null || Array.isArray(next))
         throw new Error(`expected an object at ${name} of ${operation.path}`);
       parent = next as Record<string, unknown>;
     }

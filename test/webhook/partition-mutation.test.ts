@@ -126,6 +126,24 @@ describe('the partition mutation', () => {
       because: 'changed',
       patch: [{ op: 'add', path: '/spec/updateStrategy/rollingUpdate/partition', value: 5 }],
     },
+    'resets the partition to no replicas, where a cluster goes offline': {
+      before: at(3),
+      after: strategy(atPartition(3), { replicas: 0 }),
+      because: 'changed',
+      patch: [{ op: 'add', path: '/spec/updateStrategy/rollingUpdate/partition', value: 0 }],
+    },
+    'resets the partition with another type although it is lowered too': {
+      before: strategy({ type: 'OnDelete', rollingUpdate: { partition: 3 } }),
+      after: at(1),
+      because: 'changed',
+      patch: partition3,
+    },
+    'takes null and nothing for the same where there are no labels and the like': {
+      before: mocoStatefulSet({ metadata: { labels: null, annotations: null, finalizers: null } }),
+      after: mocoStatefulSet({ metadata: { labels: {}, annotations: {}, finalizers: [] } }),
+      because: 'nothing-changed',
+      patch: [],
+    },
     'takes replicas that aren’t given for 1': {
       before: at(1),
       after: strategy(atPartition(0), { replicas: null, ...newTemplate }),
