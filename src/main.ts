@@ -3,8 +3,16 @@ import { explainFailure, UsageError } from './failure.ts';
 import { parseOptions } from './options.ts';
 import { run } from './program.ts';
 
-const parsed = parseOptions(process.argv.slice(2));
+const argv = process.argv.slice(2);
+// The controller has flags alone: a word is a command, so that one image has both, such as for a Job.
+const isCommand = argv[0] !== undefined && !argv[0].startsWith('-');
+const parsed = isCommand ? ({ kind: 'command' } as const) : parseOptions(argv);
 switch (parsed.kind) {
+  case 'command': {
+    const [{ runCli }, { realHost }] = await Promise.all([import('./cli/run.ts'), import('./cli/host.ts')]);
+    process.exitCode = await runCli(argv, realHost());
+    break;
+  }
   case 'help':
   case 'version':
     process.stdout.write(`${parsed.text}\n`);

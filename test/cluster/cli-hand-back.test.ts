@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import type { StatefulSet } from '../../hack/moco/objects.ts';
+import { CliProcess, cli } from './cli-program.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
+import { useRollouts } from './rollout-fixture.ts';
+import type { Moment } from './rollout-history.ts';
+
+const label = 'moco-rollout.io/strategy';
+
+function isLabelled({ statefulSet }: Moment): boolean {
+  return statefulSet?.metadata.labels?.[label] !== undefined;
+}
+
+function strategyOf({ statefulSet }: Moment): StatefulSet['spec']['updateStrategy'] | undefined {
+  return statefulSet?.spec.updateStrategy;
+}
+
+describe('hand-back on a real control plane', () => {
+  const { scenario, stage } = useRollouts();
+
+  const asAdmin = (): string => stage().controlPlane.adminKubeconfig;
+  /** As a Job in the installation's namespace runs. */
+  const asController = (): Promise<string> =>
+    stage().controlPlane.kubeconfigFor({ namespace: 'moco-rollout-system', name: 'moco-rollout' });
+
+  async function isBack(cluster: RolloutCluster): Promise<void> {
+    const moment = await cluster.until('the StatefulSet is given back', (seen) => !isLabelled(seen) && seen);
+    expect(strategyOf(moment)?.type).to.equal('RollingUpdate');
+    expect(strategyOf(moment)?.rollingUpdate?.partition).to.be.a('number');
+  }
+
+  scenario(
+    'gives an idle cluster back, which a controller with the gate on leaves alone from then on',
+    {},
+    async (cluster) => {
+      const { status, out, err } = await cli(asAdmin(), ['hand-back', 'x', '-n', cluster.namespace]);
+      expect(status, err).to.equal(0);
+      expect(out).to.contain(`${cluster.namespace}/x: is back at RollingUpdate`).and.to.contain('1 of 1 handed back');
+      await isBack(cluster);
+      await cluster.holds('HandedBack');
+      await cluster.setImage('mysql:8.4.9');
+      // MOCO's own partition controller takes it from here.
+      await cluster.completes();
+      expect((await cluster.steps()).filter((step) => /evict|delete|demote|setStrategy/.test(step))).to.deep.equal([]);
+    },
+  );
+
+  scenario('in the middle of a rollout leaves what is stale to partitions', {}, async (cluster) => {
+    await cluster.wish({ partition: 2 });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('PartitionReached');
+    const { status, err } = await cli(asAdmin(), ['hand-back', '-n', cluster.namespace]);
+    expect(status, err).to.equal(0);
+    await isBack(cluster);
+    const { currentRevision, updateRevision } = cluster.now.statefulSet?.status ?? {};
+    expect(currentRevision).to.equal(updateRevision);
+    expect(cluster.now.rollout?.status?.promotion).to.equal(undefined);
+  });
+
+  scenario('from a Job with the rights of the controller, and taken again by a word', {}, async (cluster) => {
+    const kubeconfig = await asController();
+    const { status, err } = await cli(kubeconfig, ['hand-back', 'x', '-n', cluster.namespace], 'image');
+    expect(status, err).to.equal(0);
+    await isBack(cluster);
+    const again = await cli(kubeconfig, ['hand-back', 'x', '-n', cluster.namespace], 'image');
+    expect(again.status, again.err).to.equal(0);
+    const taken = await cli(kubeconfig, ['take', 'x', '-n', cluster.namespace], 'image');
+    expect(taken).to.deep.equal({ status: 0, out: `${cluster.namespace}/x: no longer handed back\n`, err: '' });
+    await cluster.until('the StatefulSet is taken again', isLabelled);
+  });
+
+  scenario('that is killed half-way is finished by the next one', {}, async (cluster) => {
+    const { process, ended } = new CliProcess(asAdmin(), ['hand-back', 'x', '-n', cluster.namespace]);
+    await cluster.until('the marker is there', ({ rollout }) => rollout?.status?.handedBack);
+    process.kill('SIGKILL');
+    await ended;
+    const { status, err } = await cli(asAdmin(), ['hand-back', 'x', '-n', cluster.namespace]);
+    expect(status, err).to.equal(0);
+    await isBack(cluster);
+  });
+});

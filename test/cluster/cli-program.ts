@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const programs = {
+  plugin: fileURLToPath(new URL('../../src/cli.ts', import.meta.url)),
+  image: fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
+} as const;
+
+export interface Ended {
+  /** `null` where a signal ended it. */
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The command line as a process of its own, as a user starts it, or as a Job does from the controller's image. */
+export class CliProcess {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+  #out = '';
+  #err = '';
+
+  constructor(kubeconfig: string, argv: readonly string[], program: keyof typeof programs = 'plugin') {
+    this.process = spawn(process.execPath, [programs[program], ...argv], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+    });
+    this.process.stdout?.on('data', (chunk: Buffer) => {
+      this.#out += chunk.toString();
+    });
+    this.process.stderr?.on('data', (chunk: Buffer) => {
+      this.#err += chunk.toString();
+    });
+    this.ended = new Promise((resolve, reject) => {
+      this.process.once('error', reject);
+      this.process.once('close', (status) => resolve({ status, out: this.#out, err: this.#err }));
+    });
+  }
+}
+
+/** Runs it to its end. */
+export function cli(
+  kubeconfig: string,
+  argv: readonly string[],
+  program: keyof typeof programs = 'plugin',
+): Promise<Ended> {
+  return new CliProcess(kubeconfig, argv, program).ended;
+}
