@@ -6,6 +6,7 @@ const impure = new Set([
   'backup-job.ts',
   'certificate.ts',
   'driver.ts',
+  'held-back.ts',
   'install.ts',
   'kinds.ts',
   'looks.ts',
