@@ -14,7 +14,7 @@ import { Guard } from '../control-plane/guard.ts';
 import { type MocoStandIn, startMoco } from '../moco/driver.ts';
 import { beginsHeldBack } from '../moco/held-back.ts';
 import { installMoco } from '../moco/install.ts';
-import type { ClusteringDurations } from '../moco/settings.ts';
+import type { ClusteringDurations, PartitionIntervals } from '../moco/settings.ts';
 import { type MocoWebhookServer, startMocoWebhookServer } from '../moco/webhook-server.ts';
 import { type Nodes, startNodes } from '../nodes/driver.ts';
 import type { NodesSettings } from '../nodes/settings.ts';
@@ -23,6 +23,8 @@ import { ControllerProcess } from './controller-process.ts';
 export interface StageOptions {
   readonly nodes?: Partial<NodesSettings>;
   readonly clustering?: Partial<ClusteringDurations>;
+  /** Of MOCO's partition controller; its own where left out. */
+  readonly partition?: Partial<PartitionIntervals>;
   /**
    * `moco` (left out): MOCO's webhook of StatefulSets and its partition controller are there. `own`: they aren't, and
    * this project's webhook of `config/partition-driver` is registered where a controller is started.
@@ -96,6 +98,7 @@ export class Stage {
     const moco = await startMoco({
       ...(await as('moco-controller')),
       clustering: options.clustering ?? {},
+      partition: options.partition ?? {},
       partitionController: mocoDrives,
     });
     closers.push(() => moco.stop());

@@ -12,6 +12,7 @@ import { everyOtherParticipates, type Member, type Outcome, type Situation, take
  */
 export function lowerPartition(situation: Situation): Outcome | null {
   const { policy } = situation;
+  if (isDone(situation)) return null;
   const partition = partitionOf(situation);
   if (!(partition - 1 >= policy.partition)) return null;
   const next = situation.members.find(({ ordinal }) => ordinal === partition - 1);
@@ -29,6 +30,15 @@ export function lowerPartition(situation: Situation): Outcome | null {
     primaryProtected(next) ??
     (next.primary ? awaitingApproval(situation, next) : null);
   return hold ? wait(hold) : lower(partition, next, [next]);
+}
+
+/**
+ * Nobody is stale, and nobody would come up stale: below the partition pods are made from the current revision. The
+ * partition may stay where it is then, which every write of MOCO's sets back to the top.
+ */
+function isDone({ members, snapshot }: Situation): boolean {
+  const { statefulSet } = snapshot;
+  return members.every((member) => member.updated) && statefulSet?.currentRevision === statefulSet?.updateRevision;
 }
 
 /** A partition beyond the last member means as much as one just there. */

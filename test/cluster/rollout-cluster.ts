@@ -18,6 +18,7 @@ import {
   rolePrimary,
   roleReplica,
   rolloutCompleteCondition,
+  strategyLabel,
 } from '../../src/moco/names.ts';
 import { conditionOf, type EventObject, type History, type Moment } from './rollout-history.ts';
 import { isReady, violations } from './rollout-judge.ts';
@@ -37,6 +38,7 @@ export class RolloutCluster {
   readonly #history: History;
   /** How much of the audit log was written before the part of the story that is told. */
   #from = 0;
+  #fromRevision = 0;
 
   constructor(stage: Stage, history: History, namespace: string) {
     this.#stage = stage;
@@ -44,12 +46,17 @@ export class RolloutCluster {
     this.namespace = namespace;
   }
 
-  /** Makes it and waits until MOCO is content with it. */
-  async create(options: ClusterOptions): Promise<void> {
+  /** Makes it, whatever becomes of it. */
+  async appear(options: ClusterOptions): Promise<void> {
     const { namespace } = this;
     await this.#stage.createNamespace(namespace);
     const body = sampleCluster({ ...options, name, namespace });
     await this.#stage.client.create(clusterKind, { namespace }, body, { lane: 'disrupt' });
+  }
+
+  /** Makes it and waits until MOCO is content with it. */
+  async create(options: ClusterOptions): Promise<void> {
+    await this.appear(options);
     await this.until('MOCO finds the new cluster healthy', ({ cluster }) => {
       return (
         conditionOf(cluster, 'Healthy')?.status === 'True' &&
@@ -69,6 +76,7 @@ export class RolloutCluster {
   /** From here on the story is told; what was before, is not. */
   async begin(): Promise<void> {
     this.#from = (await this.#stage.controlPlane.audit()).length;
+    this.#fromRevision = Math.max(0, ...this.#history.changes(this.namespace, 0, Number.POSITIVE_INFINITY));
   }
 
   /** Makes an object in the cluster's namespace, as a user does. */
@@ -93,6 +101,11 @@ export class RolloutCluster {
   /** What the user wishes of the rollout; `null` takes a wish back. */
   async wish(spec: { readonly [K in keyof RolloutSpec]: RolloutSpec[K] | null }): Promise<void> {
     await this.#patch(rolloutKind, this.name, { spec });
+  }
+
+  /** An annotation of the MySQLCluster; `null` takes it away. */
+  async annotate(annotation: string, value: string | null): Promise<void> {
+    await this.patch({ metadata: { annotations: { [annotation]: value } } });
   }
 
   async annotatePod(ordinal: number, annotation: string, value: string | null): Promise<void> {
@@ -174,6 +187,41 @@ export class RolloutCluster {
       const strategy = (statefulSet as { spec?: { updateStrategy?: { type?: string } } } | null)?.spec?.updateStrategy;
       return strategy?.type === 'OnDelete' && isComplete(cluster) && rollout?.status?.phase === 'UpToDate';
     });
+  }
+
+  /** Its partitions are lowered, by MOCO or by the controller, and nothing is to be done. */
+  async isByPartitions(): Promise<void> {
+    await this.until('the StatefulSet updates by partitions and settles', ({ statefulSet, cluster, rollout }) => {
+      const { metadata, spec } = statefulSet ?? {};
+      return (
+        spec?.updateStrategy?.type === 'RollingUpdate' &&
+        metadata?.labels?.[strategyLabel] === undefined &&
+        isComplete(cluster) &&
+        rollout?.status?.strategy !== 'OnDelete' &&
+        rollout?.status?.phase === 'UpToDate'
+      );
+    });
+  }
+
+  /** How many members were in place, neither missing nor on their way out, at the worst moment since `begin`. */
+  fewestInPlace(): number {
+    return Math.min(
+      ...this.#history
+        .changes(this.namespace, this.#fromRevision, Number.POSITIVE_INFINITY)
+        .map((revision) => this.#history.before(this.namespace, revision).pods.filter(isInPlace).length),
+    );
+  }
+
+  /** Every version of the cluster's objects of a kind, with the API server's revision, in order. */
+  versions(kind: ResourceKind): readonly (readonly [revision: number, object: KubernetesObject])[] {
+    return this.#history.versions(this.namespace, kind);
+  }
+
+  /** So many more changes of whatever object of the cluster have been seen. */
+  async passes(changes: number): Promise<void> {
+    const seen = (): number => this.#history.changes(this.namespace, 0, Number.POSITIVE_INFINITY).length;
+    const before = seen();
+    await this.until(`${changes} more changes are seen`, () => seen() >= before + changes);
   }
 
   /** MOCO has applied the newest spec, every pod is of the newest revision, and the controller says that it is done. */
@@ -298,6 +346,8 @@ export class RolloutCluster {
     );
   }
 }
+
+const isInPlace = ({ metadata }: Pod): boolean => metadata.deletionTimestamp === undefined;
 
 function lineOf({ metadata, status }: Pod): string {
   const { name: podName, labels, annotations, deletionTimestamp } = metadata;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { Stage } from '../../hack/stage/stage.ts';
+import { startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { Stage, type StageOptions } from '../../hack/stage/stage.ts';
 import { beforeControlPlaneStops, useControlPlane } from './control-plane-fixture.ts';
 import { type ClusterOptions, RolloutCluster } from './rollout-cluster.ts';
 import { History } from './rollout-history.ts';
@@ -41,7 +42,7 @@ export interface Rollouts {
   /** A cluster in a namespace of its own, not made yet. */
   readonly newCluster: () => RolloutCluster;
   /**
-   * A test with a cluster of its own, which the controller has taken and finds nothing to do about. Several of a file go on
+   * A test with a cluster of its own, which the controller finds nothing to do about. Several of a file go on
    * side by side. At its end the invariants are asked for, and its story is printed where it failed.
    */
   readonly scenario: (sentence: string, options: ClusterOptions, play: Play) => void;
@@ -59,15 +60,57 @@ export async function judged(cluster: RolloutCluster, play: () => Promise<void>)
   }
 }
 
+/** Where clusters are rolled out, and how one looks that nothing is to be done about. */
+export interface Scene {
+  /** For use in a `describe`. */
+  readonly use: () => () => Promise<Shared>;
+  readonly atRest: (cluster: RolloutCluster) => Promise<void>;
+}
+
+/** Under OnDelete, on the control plane and the stage that every file shares. */
+const underOnDelete: Scene = {
+  use: () => {
+    const controlPlane = useControlPlane();
+    return () => sharedStage(controlPlane());
+  },
+  atRest: (cluster) => cluster.isTaken(),
+};
+
+/** A control plane and a stage for one file alone, with the controller that its flags make. */
+export function ownScene(
+  options: StageOptions,
+  flags: readonly string[],
+  atRest: (cluster: RolloutCluster) => Promise<void>,
+): Scene {
+  const use = (): (() => Promise<Shared>) => {
+    const closers: (() => Promise<unknown>)[] = [];
+    after(async function closeOwnStage() {
+      this.timeout(startDeadlineMilliseconds);
+      for (const close of closers.toReversed()) await close();
+    });
+    return async () => {
+      const controlPlane = await startControlPlane();
+      closers.push(() => controlPlane.stop());
+      const stage = await Stage.open(controlPlane, options);
+      closers.push(() => stage.close());
+      const history = await History.start(stage.client, stage.world);
+      closers.push(() => history.stop());
+      await stage.startController([...sharedFlags, ...flags]);
+      return { stage, history };
+    };
+  };
+  return { use, atRest };
+}
+
 /** For use in a `describe`. */
-export function useRollouts(): Rollouts {
-  const controlPlane = useControlPlane();
+export function useRollouts({ use, atRest }: Scene = underOnDelete): Rollouts {
+  const open = use();
   const plays: (() => Promise<void>)[] = [];
   const running: Promise<void>[] = [];
   let here: Shared | null = null;
   before(async function openSharedStage() {
     this.timeout(startDeadlineMilliseconds);
-    here = await sharedStage(controlPlane());
+    here = await open();
   });
 
   function present(): Shared {
@@ -96,7 +139,7 @@ export function useRollouts(): Rollouts {
       const cluster = newCluster();
       return judged(cluster, async () => {
         await cluster.create(options);
-        await cluster.isTaken();
+        await atRest(cluster);
         await cluster.begin();
         await play(cluster);
       });

@@ -124,6 +124,13 @@ export class History {
       .map(({ revision }) => revision);
   }
 
+  /** Every version of the objects of a kind that there was, in order. */
+  versions(namespace: string, of: ResourceKind): readonly (readonly [revision: number, object: KubernetesObject])[] {
+    return this.#of(namespace).flatMap(({ revision, kind, object }) =>
+      kind === of && object !== null ? [[revision, object] as const] : [],
+    );
+  }
+
   /** Revisions at which anything changed, from one up to another, both included. */
   changes(namespace: string, from: number, to: number): readonly number[] {
     return this.#of(namespace)

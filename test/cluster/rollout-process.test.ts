@@ -111,7 +111,7 @@ describe('a controller process', function () {
       await cluster.until('the controller has seen the new revision', ({ rollout, statefulSet, cluster: object }) => {
         const { updateRevision, observedGeneration } = statefulSet?.status ?? {};
         return (
-          rollout?.status?.hold?.rule === 'FeatureGateOff' &&
+          rollout?.status?.hold?.rule === 'AwaitingMoco' &&
           rollout.status.observedClusterGeneration === object?.metadata.generation &&
           object?.status?.reconcileInfo?.generation === object?.metadata.generation &&
           observedGeneration === statefulSet?.metadata.generation &&
@@ -134,6 +134,7 @@ describe('a controller process', function () {
       await cluster.pod(1, 'is behind', (pod) => !isReady(pod));
       await cluster.pod(2, 'is behind', (pod) => !isReady(pod));
       await cluster.setImage('mysql:8.4.9');
+      await cluster.pod(2, 'has been replaced', (pod) => imageOf(pod) === 'mysql:8.4.9');
       await cluster.holds('UpdatedMemberNotParticipating');
       expect(await cluster.steps()).to.deep.equal(['delete 2']);
       cluster.moco({ lagSeconds: { 1: 100 } });

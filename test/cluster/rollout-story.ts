@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../hack/control-plane/control-plane.ts';
 import { ordinalOf } from '../../hack/moco/names.ts';
-import { annotationOn, demoteAnnotation, voidedIntentAnnotation } from '../../src/moco/names.ts';
+import { annotationOn, demoteAnnotation, strategyLabel, voidedIntentAnnotation } from '../../src/moco/names.ts';
 
 /** The ServiceAccount that `config/` gives the controller, by the name that the API server writes down. */
 export const controllerUser = 'system:serviceaccount:moco-rollout-system:moco-rollout';
@@ -73,7 +73,7 @@ function ours(event: AuditEvent): Deed[] {
     case 'patch pods':
       return [deed(event, 'controller', `${annotated(record(record(body['metadata'])['annotations']))} ${ordinal}`)];
     case 'patch statefulsets':
-      return [deed(event, 'controller', 'setStrategy')];
+      return event.requestURI.includes('dryRun=') ? [] : [deed(event, 'controller', changed(body))];
     case 'patch statefulsets status':
       return [deed(event, 'controller', 'promoteRevision')];
     default: {
@@ -81,6 +81,16 @@ function ours(event: AuditEvent): Deed[] {
       return told || ['get', 'list', 'watch'].includes(verb) ? [] : [deed(event, 'controller', what)];
     }
   }
+}
+
+/** What a patch of a StatefulSet is for. */
+function changed(body: Body): string {
+  const { labels, annotations } = record(body['metadata']) as { labels?: Body; annotations?: Body };
+  if (annotations && voidedIntentAnnotation in annotations) return 'makeVoid';
+  if (labels?.[strategyLabel] === null) return 'handBack';
+  if (labels !== undefined) return 'setStrategy';
+  const { partition } = record(record(record(body['spec'])['updateStrategy'])['rollingUpdate']);
+  return `setPartition ${String(partition)}`;
 }
 
 const completion = 'update mysqlclusters status';

@@ -45,6 +45,14 @@ describe('a rollout by partitions', () => {
       given: stale().members(member(2).updated().lagging()).memory({ proven: true }),
       decides: lowers('AlreadyUpdated', 2),
     },
+    'nothing is left wherever the partition is, when nobody is stale or would come up stale': {
+      given: cluster(3).atPartition(3),
+      decides: 'idle',
+    },
+    'nobody is stale and a crash would bring the revision before: the partition goes down': {
+      given: cluster(3).atPartition(3).statefulSet({ currentRevision: 'old' }),
+      decides: lowers('AlreadyUpdated', 2),
+    },
     'nothing has begun while the StatefulSet has no partition and nothing is stale': {
       given: cluster(3).statefulSet({ strategy: 'RollingUpdate', labelled: false, partition: null }),
       decides: 'idle',
