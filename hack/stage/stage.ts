@@ -27,7 +27,8 @@ export interface StageOptions {
   readonly partition?: Partial<PartitionIntervals>;
   /**
    * `moco` (left out): MOCO's webhook of StatefulSets and its partition controller are there. `own`: they aren't, and
-   * this project's webhook of `config/partition-driver` is registered where a controller is started.
+   * this project's webhook of `config/partition-driver` is registered where a controller is started. A control plane
+   * has stages of one of the two only.
    */
   readonly partitionDriver?: 'moco' | 'own';
 }
