@@ -13,8 +13,8 @@ import { TimeLimit } from './time-limit.ts';
 import { parseWatchEvent } from './watch-event.ts';
 import type { World } from './world.ts';
 
-/** Pages of 100 block the event loop for 10 to 20 ms each, pages of 500 for 40 to 60. */
-const defaultPageSize = 100;
+/** A page blocks the event loop while it is parsed; what a larger one leaves behind outlives the young generation. */
+const defaultPageSize = 50;
 /** The server ends each watch after a random time between the two, so that they don't all end together. */
 const shortestWatchSeconds = 240;
 const longestWatchSeconds = 480;

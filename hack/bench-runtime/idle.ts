@@ -1,0 +1,125 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { connect } from '../../src/kube/connection.ts';
+import { realWorld } from '../../src/kube/real-world.ts';
+import { mutatingWebhookConfigurations } from '../../src/kube/resource.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/control-plane.ts';
+import { freePort } from '../control-plane/free-port.ts';
+import { Guard } from '../control-plane/guard.ts';
+import { clusterDefinitionFile } from '../moco/install.ts';
+import { fill } from './fill.ts';
+import { webhookConfiguration } from './fleet.ts';
+import type { RuntimeBenchOptions } from './settings.ts';
+import { type Variant, variants } from './variants.ts';
+import { type Listing, listed, pause } from './watching.ts';
+
+const configuration = fileURLToPath(new URL('../../config', import.meta.url));
+const systemNamespace = 'moco-rollout-system';
+const sampleMilliseconds = 1_000;
+/** Far above what one machine can do. */
+const unlimited = { qps: 10_000, burst: 10_000 };
+
+/** One variant of the program with nothing to do. */
+export interface Idle {
+  readonly variant: string;
+  readonly listing: Listing;
+  readonly seconds: number;
+  readonly cores: number;
+  /** Of samples, one a second. */
+  readonly meanResidentBytes: number;
+  readonly mostResidentBytes: number;
+}
+
+/** Every variant, one after the other, on a real API server that has nothing but the fleet. */
+export async function measureIdle(
+  options: RuntimeBenchOptions,
+  progress: (what: string) => void,
+): Promise<readonly Idle[]> {
+  const guard = new Guard();
+  const controlPlane = await startControlPlane({
+    audit: false,
+    manifests: [
+      clusterDefinitionFile,
+      join(configuration, 'crd'),
+      join(configuration, 'default/namespace.yaml'),
+      join(configuration, 'rbac'),
+    ],
+  });
+  try {
+    // Controllers would make something else of the fleet.
+    await controlPlane.killControllerManager();
+    progress(`creating ${options.clusters} clusters`);
+    const admin = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
+    const client = new ApiClient({ world: realWorld(admin.exchange), ...unlimited });
+    await fill(client, options);
+    await registerWebhook(client, controlPlane);
+    await admin.close();
+    const flags = await flagsOn(controlPlane);
+    const measured: Idle[] = [];
+    for (const variant of variants) {
+      progress(`${variant.name}: listing, then ${options.idleSeconds} s without anything to do`);
+      measured.push(await idle(variant, flags, options, guard));
+    }
+    return measured;
+  } finally {
+    await controlPlane.stop();
+    await guard.close();
+  }
+}
+
+/** Without it the program would hold every cluster. Nobody writes a StatefulSet here, so that it is never called. */
+async function registerWebhook(client: ApiClient, controlPlane: ControlPlane): Promise<void> {
+  const manifest = await webhookConfiguration(Buffer.from(controlPlane.caBundle).toString('base64'));
+  await client.create(mutatingWebhookConfigurations, {}, manifest, { lane: 'disrupt' });
+}
+
+/** As `config/manager` starts it: under its own ServiceAccount, with its lease and its webhook. */
+async function flagsOn(controlPlane: ControlPlane): Promise<readonly string[]> {
+  const kubeconfig = await controlPlane.kubeconfigFor({ namespace: systemNamespace, name: 'moco-rollout' });
+  const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
+  const directory = join(controlPlane.directory, 'bench-certificate');
+  await mkdir(directory);
+  await copyFile(certificate, join(directory, 'tls.crt'));
+  await copyFile(key, join(directory, 'tls.key'));
+  const address = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    '--feature-gates=UpdateStrategyOnDelete=true',
+    '--leader-elect',
+    `--leader-election-namespace=${systemNamespace}`,
+    `--cert-dir=${directory}`,
+    `--webhook-bind-address=${await address()}`,
+    `--metrics-bind-address=${await address()}`,
+    `--health-probe-bind-address=${await address()}`,
+  ];
+}
+
+async function idle(
+  variant: Variant,
+  flags: readonly string[],
+  { idleSeconds }: RuntimeBenchOptions,
+  guard: Guard,
+): Promise<Idle> {
+  const { program, listing } = await listed([...variant.command, ...flags], guard, '"starting"');
+  await program.eventLoopDelay('off');
+  const start = performance.now();
+  const before = program.usage().cpuSeconds;
+  const resident: number[] = [];
+  while (performance.now() - start < idleSeconds * 1000) {
+    await pause(sampleMilliseconds);
+    resident.push(program.usage().residentBytes);
+  }
+  const seconds = (performance.now() - start) / 1000;
+  const cores = (program.usage().cpuSeconds - before) / seconds;
+  await program.stop();
+  return {
+    variant: variant.name,
+    listing,
+    seconds,
+    cores,
+    meanResidentBytes: resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length,
+    mostResidentBytes: Math.max(...resident),
+  };
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Guard } from '../control-plane/guard.ts';
+
+/** Milliseconds between two turns of the event loop; at least the 1 ms after which it is asked to turn. */
+export interface EventLoopDelay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** What Linux says about a process. */
+export interface Usage {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly peakBytes: number;
+}
+
+const ticksPerSecond = 100;
+const lastLines = 20;
+
+/** A Node program under observation: its log, what it uses, what its event loop does. */
+export class MeasuredProcess {
+  readonly #process: ChildProcess;
+  readonly #lines: string[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  /** @param more Node's own flags, then the program and its arguments */
+  constructor(more: readonly string[], guard: Guard) {
+    const probe = new URL('probe.mjs', import.meta.url).pathname;
+    this.#process = spawn(process.execPath, ['--import', probe, ...more], {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: true,
+    });
+    const { pid, stdout, stderr } = this.#process;
+    if (pid === undefined || stdout === null || stderr === null)
+      throw new Error('expected a process, none was started');
+    guard.watch(pid);
+    for (const stream of [stdout, stderr]) createInterface(stream).on('line', (line) => this.#heard(line));
+    this.#process.once('exit', () => {
+      guard.forget(pid);
+      for (const look of this.#waiting) look();
+    });
+  }
+
+  /** Resolves once a line of the log has that in it. Rejects where the program ends before. */
+  async logged(text: string): Promise<void> {
+    while (!this.#lines.some((line) => line.includes(text))) {
+      if (this.#ended) throw new Error(`expected a line with "${text}", the program ended:\n${this.tail}`);
+      await new Promise<void>((resolve) => {
+        const look = (): void => {
+          this.#waiting.delete(look);
+          resolve();
+        };
+        this.#waiting.add(look);
+      });
+    }
+  }
+
+  /** The last lines of the log. */
+  get tail(): string {
+    return this.#lines.slice(-lastLines).join('\n');
+  }
+
+  /** How many lines of the log have that in them. */
+  count(text: string): number {
+    return this.#lines.filter((line) => line.includes(text)).length;
+  }
+
+  /** Since the start, or since it was asked last; from `off` on nothing is watched any more. */
+  async eventLoopDelay(then: 'on' | 'off' = 'on'): Promise<EventLoopDelay> {
+    this.#process.send(then);
+    const [answer] = (await once(this.#process, 'message')) as [EventLoopDelay];
+    return answer;
+  }
+
+  usage(): Usage {
+    const stat = this.#read('stat');
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
+    const status = this.#read('status');
+    const bytes = (field: string): number =>
+      Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
+    return {
+      cpuSeconds: (user + system) / ticksPerSecond,
+      residentBytes: bytes('VmRSS'),
+      peakBytes: bytes('VmHWM'),
+    };
+  }
+
+  /** As a kubelet does it. Resolves to the exit status. */
+  async stop(): Promise<number | null> {
+    if (this.#ended) return this.#process.exitCode;
+    const exit = once(this.#process, 'exit');
+    this.#process.kill('SIGTERM');
+    await exit;
+    return this.#process.exitCode;
+  }
+
+  get #ended(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  #read(name: string): string {
+    return readFileSync(`/proc/${this.#process.pid}/${name}`, 'utf8');
+  }
+
+  #heard(line: string): void {
+    this.#lines.push(line);
+    for (const look of this.#waiting) look();
+  }
+}

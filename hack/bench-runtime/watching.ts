@@ -1,0 +1,66 @@
+import type { Guard } from '../control-plane/guard.ts';
+import { type EventLoopDelay, MeasuredProcess, type Usage } from './measured-process.ts';
+
+/** How one program has taken in a fleet, by the time it has nothing left to do. */
+export interface Listing {
+  /** From its first request for a list to the end of the last one. */
+  readonly listSeconds: number;
+  readonly duringList: EventLoopDelay;
+  /** From the start of the process until its cache was in sync. */
+  readonly startSeconds: number;
+  /** While it looked at every cluster for the first time. */
+  readonly firstPassesSeconds: number;
+  readonly duringFirstPasses: EventLoopDelay;
+  readonly usage: Usage;
+  readonly warnings: number;
+}
+
+const lookMilliseconds = 1_000;
+/** Less than this of a core, for so many seconds in a row, is nothing left to do. */
+const quietCores = 0.05;
+const quietLooks = 3;
+const mostLooks = 600;
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+
+/** Starts a program and waits until it has taken in everything. Whoever calls ends it. */
+export async function listed(
+  command: readonly string[],
+  guard: Guard,
+  started: string,
+): Promise<{ readonly program: MeasuredProcess; readonly listing: Listing }> {
+  const start = performance.now();
+  const program = new MeasuredProcess(command, guard);
+  await program.logged(started);
+  const listStart = performance.now();
+  await program.eventLoopDelay();
+  await program.logged('the cache is in sync');
+  const synced = performance.now();
+  const duringList = await program.eventLoopDelay();
+  await quiet(program);
+  const firstPassesSeconds = (performance.now() - synced) / 1000 - (quietLooks * lookMilliseconds) / 1000;
+  const listing = {
+    startSeconds: (synced - start) / 1000,
+    listSeconds: (synced - listStart) / 1000,
+    duringList,
+    firstPassesSeconds,
+    duringFirstPasses: await program.eventLoopDelay(),
+    usage: program.usage(),
+    warnings: program.count('"level":"warn"') + program.count('"level":"error"'),
+  };
+  return { program, listing };
+}
+
+async function quiet(program: MeasuredProcess): Promise<void> {
+  let before = program.usage().cpuSeconds;
+  for (let look = 0, inARow = 0; inARow < quietLooks; look += 1) {
+    if (look === mostLooks) throw new Error(`expected a program at rest, it never was:\n${program.tail}`);
+    await pause(lookMilliseconds);
+    const { cpuSeconds } = program.usage();
+    inARow = cpuSeconds - before < (quietCores * lookMilliseconds) / 1000 ? inARow + 1 : 0;
+    before = cpuSeconds;
+  }
+}
