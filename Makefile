@@ -43,9 +43,10 @@ build: node_modules ## One bundle of what runs, in dist/
 control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes)
 	@$(NODE) hack/control-plane/main.ts build
 
-bench: node_modules control-plane ## A decision beside an empty one, and the demo's rollout against the sum of its parts
+bench: node_modules control-plane build ## A decision beside an empty one, the demo's rollout against its parts, and what a fleet costs
 	@$(NODE) hack/bench-decide.ts
 	@$(NODE) hack/bench.ts
+	@$(NODE) hack/bench-runtime/main.ts
 
 mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
 	@$(NODE) hack/mutate/main.ts
