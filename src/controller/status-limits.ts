@@ -37,23 +37,39 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
       })),
     }),
   };
-  return history === undefined ? cut : withRoomFor(cut, history.slice(-statusLimits.historyEntries).map(shortEntry));
+  return withRoomFor(cut, (history ?? []).slice(-statusLimits.historyEntries).map(shortEntry));
 }
 
-/** What changed in the oldest rollouts goes first, then the oldest rollouts themselves. */
+/**
+ * What changed in the oldest rollouts goes first, then for how long members were away in them, then what the rollout
+ * under way changes, then the oldest rollouts themselves.
+ */
 function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): RolloutStatus {
+  const bare = withoutOwnChanges(status);
+  const unchanged = history.map(withoutChanges);
+  const untimed = unchanged.map(withoutTimes);
   const candidates = [
-    ...history.map((_, kept) => history.map((entry, index) => (index < kept ? withoutChanges(entry) : entry))),
-    ...history.map((_, dropped) => history.slice(dropped).map(withoutChanges)),
+    ...history.map((_, kept) => ({ ...status, history: [...unchanged.slice(0, kept), ...history.slice(kept)] })),
+    ...history.map((_, kept) => ({ ...status, history: [...untimed.slice(0, kept), ...unchanged.slice(kept)] })),
+    ...history.map((_, dropped) => ({ ...bare, history: untimed.slice(dropped) })),
   ];
-  for (const candidate of candidates) {
-    const whole = { ...status, history: candidate };
-    if (bytesOf(whole) <= statusLimits.bytes) return whole;
-  }
-  return { ...status, history: [] };
+  const fits = candidates.find((candidate) => bytesOf(candidate) <= statusLimits.bytes);
+  if (fits) return fits;
+  const { history: _, ...alone } = bytesOf(status) <= statusLimits.bytes ? status : bare;
+  return history.length === 0 ? alone : { ...alone, history: [] };
+}
+
+function withoutOwnChanges(status: RolloutStatus): RolloutStatus {
+  if (!status.rollout) return status;
+  const { changes: _, ...rollout } = status.rollout;
+  return { ...status, rollout };
 }
 
 function withoutChanges({ changes: _, ...entry }: HistoryEntry): HistoryEntry {
+  return entry;
+}
+
+function withoutTimes({ memberSeconds: _, ...entry }: HistoryEntry): HistoryEntry {
   return entry;
 }
 

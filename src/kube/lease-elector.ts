@@ -255,7 +255,7 @@ export class LeaseElector {
     return { apiVersion: apiVersion(leases), kind: leases.kind, metadata: { namespace, name } };
   }
 
-  #fields(): object {
+  #fields(): { readonly lease: string; readonly identity: string } {
     const { namespace, name, identity } = this.#options;
     return { lease: `${namespace}/${name}`, identity };
   }

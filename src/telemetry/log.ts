@@ -1,5 +1,5 @@
 import { destination, type Logger, pino, stdSerializers } from 'pino';
-import type { LogFields } from './log-fields.ts';
+import type { LogField } from './log-fields.ts';
 import { formatLogLine } from './log-text.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -22,8 +22,8 @@ const standardErrorDescriptor = 2;
 export type Log = Logger;
 
 /**
- * A logger: `log.info({ cluster: 'ns/name', step: 'evict' } satisfies LogFields, 'evicted')`; `log.child(fields)` for
- * one that carries the fields in every line. Writes synchronously: the lines before a crash are the ones that matter.
+ * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with fields of the vocabulary of log-fields.ts;
+ * `log.child(fields)` for one that carries the fields in every line. Writes synchronously: the lines before a crash are the ones that matter.
  */
 export function createLog({ level, format, destination: given }: LogOptions): Log {
   const sink = given ?? destination({ fd: standardErrorDescriptor, sync: true });
@@ -34,7 +34,7 @@ export function createLog({ level, format, destination: given }: LogOptions): Lo
       messageKey: 'msg',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: serializeError } satisfies Partial<Record<keyof LogFields, (value: unknown) => unknown>>,
+      serializers: { error: serializeError } satisfies Partial<Record<LogField, (value: unknown) => unknown>>,
     },
     format === 'json' ? sink : { write: (line: string) => sink.write(formatLogLine(line)) },
   );

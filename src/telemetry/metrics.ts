@@ -15,15 +15,20 @@ export interface Metrics {
   readonly rollouts: RolloutMetrics;
   readonly workQueues: WorkQueueMetrics;
   readonly caches: CacheMetrics;
+  readonly registry: Registry;
   /** Serves everything in Prometheus' text format. */
   readonly handler: HttpHandler;
 }
+
+/** Gauges of prom-client that are called totals; the same numbers are there by kind, under names as they should be. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** All metrics of the program in a registry of their own, the process's defaults included. */
 export function createMetrics(version: string, features: readonly FeatureState[]): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
   new Gauge({
     name: 'moco_rollout_build_info',
     help: 'Always 1; the labels say what is running.',
@@ -38,6 +43,7 @@ export function createMetrics(version: string, features: readonly FeatureState[]
   });
   for (const feature of features) enabled.set({ name: feature.name, stage: feature.stage }, feature.enabled ? 1 : 0);
   return {
+    registry,
     rollouts: new RolloutMetrics(registry),
     workQueues: new WorkQueueMetrics(registry),
     caches: new CacheMetrics(registry),

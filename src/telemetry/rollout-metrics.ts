@@ -28,6 +28,9 @@ export class RolloutMetrics {
   readonly #staleMembers: Gauge<'namespace' | 'name'>;
   readonly #holdSince: Gauge<'namespace' | 'name' | 'rule'>;
   readonly #lastProgress: Gauge<'namespace' | 'name'>;
+  readonly #currentReplicas: Gauge<'namespace' | 'name'>;
+  readonly #updatedReplicas: Gauge<'namespace' | 'name'>;
+  readonly #lastPartitionUpdated: Gauge<'namespace' | 'name'>;
   /** By cluster: the states and the rule that have a series now. */
   readonly #states = new Map<string, ReadonlySet<string>>();
   readonly #rules = new Map<string, string>();
@@ -102,12 +105,53 @@ export class RolloutMetrics {
       labelNames: [...clusterLabels, 'rule'],
       registers,
     });
+    this.#currentReplicas = new Gauge({
+      name: 'moco_cluster_current_replicas',
+      help: 'Members at the current revision of the StatefulSet, where this program lowers its partition.',
+      labelNames: clusterLabels,
+      registers,
+    });
+    this.#updatedReplicas = new Gauge({
+      name: 'moco_cluster_updated_replicas',
+      help: 'Members at the update revision of the StatefulSet, where this program lowers its partition.',
+      labelNames: clusterLabels,
+      registers,
+    });
+    this.#lastPartitionUpdated = new Gauge({
+      name: 'moco_cluster_last_partition_updated',
+      help: 'When this program last lowered the partition of the StatefulSet, in Unix seconds.',
+      labelNames: clusterLabels,
+      registers,
+    });
     this.#lastProgress = new Gauge({
       name: 'moco_rollout_last_progress_timestamp_seconds',
       help: 'When the rollout under way last got further; no series while there is none.',
       labelNames: clusterLabels,
       registers,
     });
+  }
+
+  /**
+   * What MOCO's own partition controller shows under the same names; `null` where this program does not lower the
+   * cluster's partition. `lastUpdatedSeconds` is `null` before the first time.
+   */
+  setPartition(
+    [namespace, name]: ClusterName,
+    partition: {
+      readonly current: number;
+      readonly updated: number;
+      readonly lastUpdatedSeconds: number | null;
+    } | null,
+  ): void {
+    const cluster = { namespace, name };
+    if (partition === null) {
+      for (const gauge of [this.#currentReplicas, this.#updatedReplicas, this.#lastPartitionUpdated])
+        gauge.remove(cluster);
+      return;
+    }
+    this.#currentReplicas.set(cluster, partition.current);
+    this.#updatedReplicas.set(cluster, partition.updated);
+    if (partition.lastUpdatedSeconds !== null) this.#lastPartitionUpdated.set(cluster, partition.lastUpdatedSeconds);
   }
 
   /** Members by state; a state that isn't given has no member any more. */
@@ -148,6 +192,7 @@ export class RolloutMetrics {
     this.#staleMembers.remove({ namespace, name });
     this.setHold(cluster, null);
     this.setLastProgress(cluster, null);
+    this.setPartition(cluster, null);
   }
 }
 

@@ -96,6 +96,23 @@ describe('the log of a rollout', () => {
       result: 'done',
       member: member(2),
     });
-    expect(waits).to.deep.equal([{ cluster: 'default/test', rule: 'MemberLeaving', stale: 3 }]);
+    expect(waits).to.deep.equal([{ cluster: 'default/test', rule: 'MemberLeaving', stale: 3, member: member(2) }]);
+  });
+
+  it('has a line where the same rule holds because of another member', async () => {
+    const bench = new Bench();
+    const program = bench.start({ minReadySeconds: 60 });
+    await program.work();
+    bench.replace(2);
+    await program.work();
+    bench.world.freeze(60_000);
+    // The next one is taken and replaced between two passes.
+    program.sync();
+    await program.pass();
+    bench.replace(1);
+    await program.work();
+    const waited = program.log.lines.map(({ fields }) => fields as { rule?: string; member?: string });
+    const settling = waited.filter(({ rule }) => rule === 'UpdatedMemberNotParticipating');
+    expect(settling.map(({ member: about }) => about)).to.deep.equal([member(2), member(1)]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Condition, HistoryEntry, RolloutStatus } from '../../src/controller/rollout-resource.ts';
+import type { Condition, HistoryEntry, RolloutProgress, RolloutStatus } from '../../src/controller/rollout-resource.ts';
 import { statusLimits, withinLimits } from '../../src/controller/status-limits.ts';
 
 const at = '2026-01-02T03:04:05.678Z';
@@ -26,9 +26,21 @@ const ended = (changes?: HistoryEntry['changes']): HistoryEntry => ({
   disruptions: 9,
   switchovers: 1,
   outcome: 'Superseded',
+  memberSeconds: ofEach(() => 12_345.6),
+  from: revision,
   ...(changes && { changes }),
 });
 const change = (index: number) => ({ path: `spec.containers[${index}].image.${long}`, from: long, to: long });
+
+const rolling: RolloutProgress = {
+  revision,
+  startedAt: at,
+  lastProgressAt: at,
+  proven: true,
+  takenDown: ordinals,
+  disruptions: 9,
+  switchovers: 1,
+};
 
 /** Everything at once that nine members can have, with texts longer than anybody needs. */
 const whole: RolloutStatus = {
@@ -66,15 +78,14 @@ const whole: RolloutStatus = {
   },
   lastStep: { step: 'delete', rule: 'MemberDown', pods: ordinals.map((o) => pod(o).name), at, result: long },
   rollout: {
-    revision,
-    startedAt: at,
-    lastProgressAt: at,
-    proven: true,
-    takenDown: ordinals,
-    disruptions: 9,
-    switchovers: 1,
+    ...rolling,
     tries: { count: 3, lastEndedAt: at, askedAt: at, pod: { name: pod(0).name, uid } },
     memberSeconds: ofEach(() => 12_345.678),
+    takenAt: ofEach(() => at),
+    waiting: ordinals,
+    updatedOutOfTurn: ordinals,
+    from: revision,
+    changes: Array.from({ length: 20 }, (_, index) => change(index)),
   },
   recentRevisions: Array.from({ length: 8 }, () => ({ revision, firstSeenAt: at })),
   lastCompleted: ended(),
@@ -96,11 +107,11 @@ describe('the limits of a status', () => {
     expect(bytes(whole)).to.be.above(50_000);
     const cut = withinLimits(whole);
     expect(bytes(cut)).to.be.at.most(16_384);
-    expect(cut.history).to.have.length(10);
+    expect(cut.history, 'all of this at once').to.have.length(5);
     expect(Object.keys(cut)).to.have.members(Object.keys(whole));
     expect(Object.keys(cut.members ?? {})).to.have.length(9);
     expect(cut.intent).to.deep.equal(whole.intent);
-    expect(cut.rollout).to.deep.equal(whole.rollout);
+    expect({ ...cut.rollout, changes: whole.rollout?.changes }).to.deep.equal(whole.rollout);
   });
 
   it('leave a status alone that keeps them', () => {
@@ -113,7 +124,8 @@ describe('the limits of a status', () => {
       effectivePolicy: { paused: { value: 'true', source: 'MySQLRollout' } },
       conditions: [{ ...condition('Stalled'), message: '' }],
     };
-    expect(withinLimits(short)).to.deep.equal(short);
+    const small = { ...short, rollout: { ...rolling, changes: [{ path: 'spec.x' }] } };
+    expect(withinLimits(small)).to.deep.equal(small);
     expect(withinLimits({})).to.deep.equal({});
   });
 
@@ -126,11 +138,22 @@ describe('the limits of a status', () => {
     expect(message).to.equal(`${'🐬'.repeat(statusLimits.message - 1)}…`);
   });
 
+  it('keep of what the rollout under way changes what people look at first', () => {
+    const one: RolloutStatus = { rollout: { ...rolling, changes: [change(0)] } };
+    const [kept] = withinLimits(one).rollout?.changes ?? [];
+    expect(kept?.path).to.have.length(statusLimits.changedPath);
+    expect(kept?.to).to.have.length(statusLimits.changedValue);
+    const many = { rollout: { ...rolling, changes: Array.from({ length: 20 }, (_, index) => change(index)) } };
+    expect(withinLimits(many).rollout?.changes).to.have.length(statusLimits.changes);
+  });
+
   it('give up what changed in the oldest rollouts first, then the oldest rollouts', () => {
+    const { memberSeconds: _, from: __, ...bare } = ended();
     const filled = (bytesOfTexts: number): RolloutStatus => ({
       recentRevisions: [{ revision: 'x'.repeat(bytesOfTexts), firstSeenAt: at }],
       history: Array.from({ length: 12 }, (_, index) => ({
-        ...ended([{ path: 'spec' }]),
+        ...bare,
+        changes: [{ path: 'spec' }],
         revision: `r-${index}`,
       })),
     });
@@ -140,5 +163,24 @@ describe('the limits of a status', () => {
     expect(kept(14_600)).to.deep.equal(['r-2', 'r-3', 'r-4', 'r-5', 'r-6', 'r-7+', 'r-8+', 'r-9+', 'r-10+', 'r-11+']);
     expect(kept(15_900)).to.deep.equal(['r-10', 'r-11']);
     expect(kept(20_000)).to.deep.equal([]);
+  });
+
+  it('give up for how long members were away before what the rollout under way changes, and that before a rollout', () => {
+    const filled = (bytesOfTexts: number): RolloutStatus =>
+      withinLimits({
+        recentRevisions: [{ revision: 'x'.repeat(bytesOfTexts), firstSeenAt: at }],
+        rollout: { ...rolling, changes: [{ path: 'spec' }] },
+        history: [ended(), ended()],
+      });
+    const left = (bytesOfTexts: number): readonly unknown[] => {
+      const { rollout, history = [] } = filled(bytesOfTexts);
+      return [rollout?.changes?.length ?? 0, ...history.map(({ memberSeconds }) => memberSeconds !== undefined)];
+    };
+    expect(left(15_000)).to.deep.equal([1, true, true]);
+    const wholeBytes = bytes(filled(15_000)) - 15_000;
+    expect(left(16_384 - wholeBytes + 1)).to.deep.equal([1, false, true]);
+    const timesBytes = bytes({ history: [ended()] }) - bytes({ history: [{ ...ended(), memberSeconds: {} }] });
+    expect(left(16_384 - wholeBytes + 2 * timesBytes)).to.deep.equal([0, false, false]);
+    expect(left(16_300)).to.deep.equal([0]);
   });
 });

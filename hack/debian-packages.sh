@@ -1,0 +1,37 @@
+#!/bin/sh
+# Fetches single programs that tests use out of Debian's packages, into .cache/debian: nothing is installed on the
+# machine and no service is started. Does nothing where they are there already, in PATH or from before. Elsewhere than
+# on Debian it says what to install; the tests that need it say so too, and are left out.
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+programs=$root/.cache/debian
+
+# fetch PROGRAM PACKAGE PATH-IN-THE-PACKAGE
+fetch() {
+  if command -v "$1" >/dev/null 2>&1 || [ -x "$programs/$1" ]; then return 0; fi
+  if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-deb >/dev/null 2>&1; then
+    echo "Expected $1 in PATH: install it (on Debian it is in the package $2) to run the tests that use it." >&2
+    return 0
+  fi
+  work=$(mktemp -d)
+  # Whoever fetches packages gives up root for it and has to be able to write here.
+  chmod 755 "$work"
+  if ! (cd "$work" && download "$2" && dpkg-deb -x "$2"_*.deb unpacked) >"$work/log" 2>&1; then
+    cat "$work/log" >&2
+    echo "Could not fetch Debian's package $2: install $1 to run the tests that use it." >&2
+    rm -rf "$work"
+    return 0
+  fi
+  mkdir -p "$programs"
+  # In one step, so that two of these at once do no harm.
+  cp "$work/unpacked/$3" "$programs/.$1.$$"
+  mv "$programs/.$1.$$" "$programs/$1"
+  rm -rf "$work"
+}
+
+# A fresh machine has no lists of packages, and only root can get them.
+download() {
+  apt-get download "$1" || { [ "$(id -u)" = 0 ] && apt-get update && apt-get download "$1"; }
+}
+
+fetch promtool prometheus usr/bin/promtool

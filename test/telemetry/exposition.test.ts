@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import { promtool } from './promtool.ts';
+
+/** Everything that the program may show, with a series of each. */
+function everything(): Metrics {
+  const metrics = createMetrics('1.2.3', [{ name: 'UpdateStrategyOnDelete', stage: 'ALPHA', enabled: true }]);
+  const cluster = ['ns', 'a'] as const;
+  const { rollouts, workQueues, caches } = metrics;
+  rollouts.setMembers(cluster, { participating: 2, down: 1 }, 1);
+  rollouts.setHold(cluster, { rule: 'Paused', sinceSeconds: 10 });
+  rollouts.setLastProgress(cluster, 30);
+  rollouts.setPartition(cluster, { current: 1, updated: 2, lastUpdatedSeconds: 20 });
+  rollouts.disruptions.inc({ verb: 'evict', rule: 'ReplicaHealthy' });
+  rollouts.switchovers.inc({ outcome: 'done' });
+  rollouts.finished.inc({ outcome: 'Complete' });
+  workQueues.observe('clusters', () => []);
+  caches.observe('Pod', () => 1).ignored('unreadable');
+  return metrics;
+}
+
+const ours = /^(?:moco_|kubernetes_feature_enabled$)/;
+
+interface Described {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
+async function described({ registry }: Metrics): Promise<readonly Described[]> {
+  const all = await registry.getMetricsAsJSON();
+  return all
+    .filter(({ name }) => ours.test(name))
+    .map(({ name, type, values }) => {
+      const labels = new Set(values.flatMap((value) => Object.keys(value.labels)));
+      labels.delete('le');
+      return { name, type: String(type), labels: [...labels] };
+    });
+}
+
+describe('what Prometheus reads', () => {
+  it('is as Prometheus recommends it, by promtool', async function () {
+    const { body } = await everything().handler({ verbose: false });
+    expect(promtool(this, ['check', 'metrics'], body)).to.deep.equal({ status: 0, said: '' });
+  });
+
+  it('would not be, if a name were wrong: promtool says so', function () {
+    const wrong =
+      '# HELP moco_rollout_wrong_total Wrong.\n# TYPE moco_rollout_wrong_total gauge\nmoco_rollout_wrong_total 1\n';
+    expect(promtool(this, ['check', 'metrics'], wrong).said).to.contain('moco_rollout_wrong_total');
+  });
+
+  it('is what the documentation lists, with types and labels', async () => {
+    const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('<!-- metrics -->');
+    const rows = [...section.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*) \| [^|]+ \|$/gm)];
+    const listed = rows.map(([, name, type, labels = '']) => ({
+      name,
+      type,
+      labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
+    }));
+    expect(listed).to.have.deep.members([...(await described(everything()))]);
+  });
+
+  it('names clusters in gauges alone, which go with the cluster', async () => {
+    const metrics = everything();
+    const perCluster = (await described(metrics)).filter(({ labels }) => labels.includes('namespace'));
+    expect(perCluster.map(({ type }) => type)).to.deep.equal(perCluster.map(() => 'gauge'));
+    metrics.rollouts.forgetCluster('ns', 'a');
+    const left = (await described(metrics)).filter(({ labels }) => labels.includes('namespace'));
+    expect(left).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import type { Context } from 'mocha';
+
+const places = [...(process.env['PATH'] ?? '').split(delimiter), resolve('.cache/debian')];
+
+/** Prometheus' own checker, of Debian's package `prometheus`; `make debian-packages` fetches it. */
+const found = places.map((directory) => join(directory, 'promtool')).find(isExecutable);
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface Checked {
+  readonly status: number | null;
+  /** Everything that it said. */
+  readonly said: string;
+}
+
+/** Leaves the test out on a machine without promtool; where CI is `true` that counts as a failure. */
+export function promtool(test: Context, args: readonly string[], input = ''): Checked {
+  if (found === undefined) {
+    console.log('      promtool is not in PATH: run `make debian-packages`');
+    test.skip();
+  }
+  const { status, stdout, stderr, error } = spawnSync(found, args, { input, encoding: 'utf8' });
+  if (error) throw error;
+  return { status, said: `${stdout}${stderr}` };
+}
