@@ -65,7 +65,7 @@ export function gather(
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,
       handedBack: isHandedBack(rollout),
-      webhookProblem: configurations && webhookProblem(configurations, servedCertificate()),
+      webhookProblem: configurations && webhookProblem(configurations, servedCertificate(), mode),
       promotion: status?.promotion ?? null,
       handBackRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
       policyProblem: wishes.problem,

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
+import type { RolloutPolicy } from '../core/policy.ts';
 import type { WebhookProblem } from '../core/snapshot.ts';
-import { mocoStatefulSetWebhook, ownWebhook } from '../moco/names.ts';
+import { mocoStatefulSetWebhook, ownPartitionWebhook, ownWebhook } from '../moco/names.ts';
 import type { WebhookConfigurationRecord } from '../moco/records.ts';
 
 /** MOCO's webhook is registered, and with it MOCO's partition controller runs. */
@@ -8,16 +9,22 @@ export function mocoDrives(configurations: readonly WebhookConfigurationRecord[]
   return configurations.some(({ webhooks }) => webhooks.some(({ name }) => name === mocoStatefulSetWebhook));
 }
 
+/** The webhook that each mode can't do without. */
+const webhookOf = { OnDelete: ownWebhook, Partition: ownPartitionWebhook } as const;
+
 /**
- * Why MOCO's next write to a StatefulSet would not end at OnDelete. Webhook configurations run in the order of their
+ * Why the webhook of a mode would not do its part at MOCO's next write to a StatefulSet. Webhook configurations run in the order of their
  * names, MOCO's has to come before ours. `certificate` is what this process serves, in PEM; `null` where it serves none.
  */
 export function webhookProblem(
   configurations: readonly WebhookConfigurationRecord[],
   certificate: string | null,
+  mode: RolloutPolicy['mode'],
 ): WebhookProblem | null {
-  const own = configurations.find(({ webhooks }) => webhooks.some(({ name }) => name === ownWebhook));
-  const webhook = own?.webhooks.find(({ name }) => name === ownWebhook);
+  if (mode === 'Observe') return null;
+  const needed = webhookOf[mode];
+  const own = configurations.find(({ webhooks }) => webhooks.some(({ name }) => name === needed));
+  const webhook = own?.webhooks.find(({ name }) => name === needed);
   if (!own || !webhook) return 'notRegistered';
   const later = configurations.filter(({ webhooks }) => webhooks.some(({ name }) => name === mocoStatefulSetWebhook));
   if (later.some(({ name }) => name > own.name)) return 'wrongOrder';

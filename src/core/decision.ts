@@ -100,7 +100,7 @@ export type Hold =
   | { readonly rule: 'ClusteringStopped' }
   | { readonly rule: 'Offline' }
   | { readonly rule: 'ForcedRollingUpdate' }
-  | { readonly rule: 'WebhookNotInForce'; readonly problem: WebhookProblem }
+  | { readonly rule: 'WebhookNotInForce'; readonly problem: WebhookProblem; readonly mode: 'OnDelete' | 'Partition' }
   | { readonly rule: 'StrategyNotOnDelete'; readonly labelled: boolean }
   /** The hand-back would not come out with a partition that takes nobody. */
   | { readonly rule: 'HandBackUnsafe'; readonly message: string }

@@ -1,6 +1,5 @@
 import type { Decision, Hold, Step, TakeBackReason, Wait } from './decision.ts';
 import type { Evidence } from './member.ts';
-import type { WebhookProblem } from './snapshot.ts';
 
 /** How a member is called where the sentence is shown, such as `moco-test-2`. */
 export type MemberName = (ordinal: number) => string;
@@ -34,7 +33,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'ForcedRollingUpdate':
       return "annotation force-rolling-update hands the update to the StatefulSet's own rolling update";
     case 'WebhookNotInForce':
-      return explainWebhook(hold.problem);
+      return explainWebhook(hold);
     case 'HandBackUnsafe':
       return `the StatefulSet can't be given back without risk to its pods: ${withoutFullStop(hold.message)}`;
     case 'StrategyNotOnDelete':
@@ -121,10 +120,12 @@ export function explainHold(hold: Hold, name: MemberName): string {
   }
 }
 
-function explainWebhook(problem: WebhookProblem): string {
+function explainWebhook({ problem, mode }: Extract<Hold, { rule: 'WebhookNotInForce' }>): string {
   switch (problem) {
     case 'notRegistered':
-      return 'the webhook of moco-rollout is not registered: MOCO would set the StatefulSet back to RollingUpdate';
+      return mode === 'OnDelete'
+        ? 'the webhook of moco-rollout is not registered: MOCO would set the StatefulSet back to RollingUpdate'
+        : 'the webhook of moco-rollout for partitions is not registered: Kubernetes would roll the next template out by itself';
     case 'wrongOrder':
       return "the webhook configuration of moco-rollout runs before MOCO's, which then has the last word; its name has to sort after that of MOCO's";
     case 'noCertificate':

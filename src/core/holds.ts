@@ -30,7 +30,7 @@ const everything: readonly HoldRuleFunction[] = [
   clusteringStopped, // nobody would switch over or fail over
   offline, // scaled to nothing on purpose
   forcedRollingUpdate, // the user asked for the StatefulSet's own rolling update
-  webhookNotInForce, // MOCO's next write would give the pods to somebody else
+  webhookNotInForce, // MOCO's next write would give the pods to Kubernetes' own rolling update
   strategyNotOnDelete, // somebody else is deleting pods
   paused,
   revisionFlapping, // two writers fight over the template
@@ -128,9 +128,10 @@ function forcedRollingUpdate({ snapshot }: Situation): Hold | null {
 }
 
 function webhookNotInForce({ snapshot, policy }: Situation): Hold | null {
-  return policy.mode === 'OnDelete' && snapshot.webhookProblem !== null
-    ? { rule: 'WebhookNotInForce', problem: snapshot.webhookProblem }
-    : null;
+  const { webhookProblem: problem } = snapshot;
+  return problem === null || policy.mode === 'Observe'
+    ? null
+    : { rule: 'WebhookNotInForce', problem, mode: policy.mode };
 }
 
 function strategyNotOnDelete({ snapshot, policy }: Situation): Hold | null {

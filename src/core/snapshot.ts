@@ -23,7 +23,7 @@ export interface ClusterSnapshot {
   readonly fleetQueue: { readonly place: number; readonly limit: number } | null;
   /** A least time between two disruptions in the whole fleet, and the seconds since the last one; `null` without. */
   readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
-  /** Why our webhook does not keep StatefulSets at OnDelete, or `null` while nothing is known against it. */
+  /** Why the webhook of our mode does not do its part, or `null` while nothing is known against it. */
   readonly webhookProblem: WebhookProblem | null;
   /** The current revision that a hand-back has replaced, and by which, until it has been seen to stay. */
   readonly promotion: { readonly from: string; readonly to: string } | null;

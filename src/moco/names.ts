@@ -41,7 +41,7 @@ export const strategyLabel = 'moco-rollout.io/strategy';
 export const strategyOnDelete = 'OnDelete';
 /** On a pod, ours: the revision for which this program set `demote`. Without this mark a demote is somebody else's. */
 export const demotedForAnnotation = 'moco-rollout.io/demoted-for';
-/** On a pod, ours: the id of a step that was written down and is not to happen; it changes the pod's resourceVersion. */
+/** On a pod or a StatefulSet, ours: the id of a step that is not to happen; it changes the object's resourceVersion. */
 export const voidedIntentAnnotation = 'moco-rollout.io/voided-intent';
 /** A condition on the MySQLCluster, ours. */
 export const rolloutCompleteCondition = 'moco-rollout.io/RolloutComplete';
@@ -50,6 +50,8 @@ export const rolloutCompleteCondition = 'moco-rollout.io/RolloutComplete';
 export const mocoWebhookConfiguration = 'moco-mutating-webhook-configuration';
 /** The webhook in it that keeps partitions; where it is registered MOCO's own partition controller drives. */
 export const mocoStatefulSetWebhook = 'statefulset.kb.io';
+/** Our webhook that sets partitions, where MOCO has none for it. */
+export const ownPartitionWebhook = 'partition.moco-rollout.io';
 /** Our webhook that keeps labelled StatefulSets at OnDelete. */
 export const ownWebhook = 'statefulset.moco-rollout.io';
 /** What the names of our own webhooks end in. */

@@ -16,7 +16,7 @@ import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
 import { cronJobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import type { Store, Stored } from '../../src/kube/store.ts';
-import { clusterKind, ownWebhook } from '../../src/moco/names.ts';
+import { clusterKind, ownPartitionWebhook, ownWebhook } from '../../src/moco/names.ts';
 import {
   projectBackup,
   projectBudget,
@@ -45,13 +45,13 @@ export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
 type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'backups';
 
-/** Our webhook, registered and trusted. */
+/** Our webhooks, registered and trusted. */
 const ownConfiguration = {
   namespace: '',
   name: 'moco-rollout-mutating-webhook-configuration',
   uid: 'uid-of-webhooks',
   resourceVersion: '1',
-  webhooks: [{ name: ownWebhook, hasCaBundle: true, caBundle: 'Y2E=' }],
+  webhooks: [ownWebhook, ownPartitionWebhook].map((name) => ({ name, hasCaBundle: true, caBundle: 'Y2E=' })),
 };
 
 /** One run of the program: what it has seen, and what it remembers. */

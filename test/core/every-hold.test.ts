@@ -99,12 +99,12 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   WebhookNotInForce: {
     applies: {
       given: stale().webhookProblem('wrongOrder'),
-      decides: holds({ rule: 'WebhookNotInForce', problem: 'wrongOrder' }),
+      decides: holds({ rule: 'WebhookNotInForce', problem: 'wrongOrder', mode: 'OnDelete' }),
     },
     justDoesNot: {
       given: stale().webhookProblem('wrongOrder').atPartition(3),
-      wishes: { mode: 'Partition' },
-      decides: lowers('ReplicaHealthy', 2, 2),
+      wishes: { mode: 'Observe' },
+      decides: holds({ rule: 'AwaitingMoco', partition: 2, member: 2 }),
     },
   },
   HandBackUnsafe: {

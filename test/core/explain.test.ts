@@ -38,19 +38,23 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   ],
   WebhookNotInForce: [
     [
-      { rule: 'WebhookNotInForce', problem: 'notRegistered' },
+      { rule: 'WebhookNotInForce', problem: 'notRegistered', mode: 'Partition' },
+      'the webhook of moco-rollout for partitions is not registered: Kubernetes would roll the next template out by itself',
+    ],
+    [
+      { rule: 'WebhookNotInForce', problem: 'notRegistered', mode: 'OnDelete' },
       'the webhook of moco-rollout is not registered: MOCO would set the StatefulSet back to RollingUpdate',
     ],
     [
-      { rule: 'WebhookNotInForce', problem: 'wrongOrder' },
+      { rule: 'WebhookNotInForce', problem: 'wrongOrder', mode: 'OnDelete' },
       "the webhook configuration of moco-rollout runs before MOCO's, which then has the last word; its name has to sort after that of MOCO's",
     ],
     [
-      { rule: 'WebhookNotInForce', problem: 'noCertificate' },
+      { rule: 'WebhookNotInForce', problem: 'noCertificate', mode: 'OnDelete' },
       'the webhook configuration of moco-rollout has no caBundle yet',
     ],
     [
-      { rule: 'WebhookNotInForce', problem: 'wrongCertificate' },
+      { rule: 'WebhookNotInForce', problem: 'wrongCertificate', mode: 'Partition' },
       "the caBundle in the webhook configuration of moco-rollout does not fit the webhook's certificate",
     ],
   ],
