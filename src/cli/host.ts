@@ -11,6 +11,10 @@ export interface Host {
   readonly err: (text: string) => void;
   /** Columns and rows of the terminal that standard output is, asked anew each time; `null` where it is none. */
   readonly terminal: () => Terminal | null;
+  /** Calls back when the user interrupts, instead of ending at once. Returns a function that ends that. */
+  readonly onInterrupt: (callback: () => void) => () => void;
+  /** Milliseconds since 1970: what ages are counted to. */
+  readonly wall: () => number;
 }
 
 export interface Terminal {
@@ -33,6 +37,14 @@ export function realHost(): Host {
     home: homedir(),
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    onInterrupt: (callback) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, callback);
+      return () => {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, callback);
+      };
+    },
+    // oxlint-disable-next-line no-restricted-globals -- the one place of the command line where the clock comes in
+    wall: () => Date.now(),
     terminal: () => {
       const { isTTY, columns, rows } = process.stdout;
       // https://no-color.org

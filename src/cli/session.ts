@@ -56,7 +56,7 @@ export function openSession(given: Given, host: Host): Session {
     host,
   );
   const connection: Connection = connect({ kubeconfigPath: path, ...(context !== undefined && { context }) });
-  const world = realWorld(connection.exchange);
+  const world: World = { ...realWorld(connection.exchange), wall: host.wall };
   const client = new CommandClient({
     world,
     qps,

@@ -4,12 +4,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli } from '../../src/cli/run.ts';
-import { rolloutKind } from '../../src/controller/rollout-resource.ts';
-import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
-import { clusterKind } from '../../src/moco/names.ts';
-import { budget, mysqlCluster, pod, revisionAfter, revisionBefore, statefulSet } from '../controller/moco-objects.ts';
-import { ObjectServer } from '../controller/object-server.ts';
+import { Bench } from '../controller/bench.ts';
+import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
 
 /** What a request is answered instead of as the objects say; `hang` for never, `null` for as they say. */
@@ -22,17 +19,18 @@ export interface Ran {
 }
 
 /**
- * A cluster of three called `test` on an API server over real HTTP, and commands run against it. Every member is stale
- * unless told otherwise; kube-controller-manager looks at a StatefulSet at once.
+ * The bench's cluster of three called `test` on an API server over real HTTP, and commands run against it at the bench's
+ * moment. The real controller works on it where a test starts it.
  */
 export class FakeCluster {
-  readonly server = new ObjectServer(() => Date.now());
+  readonly bench: Bench;
   fault: Fault = () => null;
   readonly #http: Server;
   readonly #sockets = new Set<Socket>();
   #directory = '';
 
-  private constructor() {
+  private constructor(bench: Bench) {
+    this.bench = bench;
     this.#http = createServer((request, response) => void this.#serve(request, response));
     this.#http.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
@@ -40,14 +38,17 @@ export class FakeCluster {
     });
   }
 
-  static async start({ stale = true, rollout = true, replicas = 3 } = {}): Promise<FakeCluster> {
-    const cluster = new FakeCluster();
+  static async start(options: ConstructorParameters<typeof Bench>[0] = {}): Promise<FakeCluster> {
+    const cluster = new FakeCluster(new Bench(options));
     await new Promise<void>((resolve) => {
       cluster.#http.listen(0, '127.0.0.1', resolve);
     });
     cluster.#directory = await mkdtemp(join(tmpdir(), 'fake-cluster-'));
-    cluster.#fill(stale ? revisionBefore : revisionAfter, rollout, replicas);
     return cluster;
+  }
+
+  get server(): ObjectServer {
+    return this.bench.server;
   }
 
   get address(): string {
@@ -56,7 +57,7 @@ export class FakeCluster {
 
   /** Runs a command line to its end, with this server in its kubeconfig. */
   async run(...argv: readonly string[]): Promise<Ran> {
-    return runWith({ KUBECONFIG: await this.kubeconfig() }, argv);
+    return runWith({ KUBECONFIG: await this.kubeconfig() }, argv, () => this.bench.world.wall());
   }
 
   async kubeconfig(): Promise<string> {
@@ -79,18 +80,6 @@ export class FakeCluster {
       this.#http.close(resolve);
     });
     await rm(this.#directory, { recursive: true });
-  }
-
-  #fill(revision: string, withRollout: boolean, replicas: number): void {
-    const { server } = this;
-    const { uid } = server.create(clusterKind, mysqlCluster({ replicas })).metadata;
-    const ownerReferences = [{ kind: clusterKind.kind, name: 'test', uid, controller: true }];
-    if (withRollout) server.create(rolloutKind, { metadata: { name: 'test', ownerReferences } });
-    server.create(statefulSets, statefulSet({ replicas, current: revision }));
-    server.create(podDisruptionBudgets, budget());
-    for (let ordinal = 0; ordinal < replicas; ordinal += 1) {
-      server.create(pods, pod(ordinal, { revision, role: ordinal === 0 ? 'primary' : 'replica' }));
-    }
   }
 
   async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -120,7 +109,11 @@ function withNamespace(url: string): string {
 }
 
 /** Runs a command line in this process, with nothing around it but what is given. */
-export async function runWith(env: Readonly<Record<string, string>>, argv: readonly string[]): Promise<Ran> {
+export async function runWith(
+  env: Readonly<Record<string, string>>,
+  argv: readonly string[],
+  wall = (): number => 1_782_907_200_000,
+): Promise<Ran> {
   let out = '';
   let err = '';
   const code = await runCli(argv, {
@@ -134,6 +127,8 @@ export async function runWith(env: Readonly<Record<string, string>>, argv: reado
       err += text;
     },
     terminal: () => null,
+    onInterrupt: () => () => undefined,
+    wall,
   });
   return { status: code, out, err };
 }

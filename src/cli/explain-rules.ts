@@ -1,0 +1,213 @@
+import type { HoldRule } from '../core/decision.ts';
+
+/** What people want to know of a rule that holds a rollout. */
+export interface RuleText {
+  /** What is the case while it holds. */
+  readonly means: string;
+  /** How it ends: by itself, or by what a person does. */
+  readonly ends: string;
+}
+
+/** One text for every rule there is; a rule without one does not compile. */
+export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
+  SnapshotImpossible: {
+    means:
+      "What the API server says of the cluster's objects can't be true at once, such as two pods with one ordinal.",
+    ends: "Nothing is done on facts that prove nothing. Look at the objects that the message names; if they are right, it is this program's defect.",
+  },
+  ClusterDeleting: {
+    means: 'The MySQLCluster is being deleted, and its pods with it.',
+    ends: 'When it is gone. If it stays, look at its finalizers: MOCO removes its own once it has cleaned up.',
+  },
+  PolicyUnknown: {
+    means:
+      "What people want of this cluster can't be read: a value out of its range, or two MySQLRolloutPolicies of the same weight. Nothing is done on the defaults then, since somebody has said something else.",
+    ends: 'Correct the field that the message names, in the MySQLRollout or the MySQLRolloutPolicy.',
+  },
+  StatefulSetMissing: {
+    means: 'The MySQLCluster has no StatefulSet.',
+    ends: 'By itself: MOCO is making it, or making it anew for another volume template. If it stays away, look at the log of moco-controller.',
+  },
+  StatefulSetDeleting: {
+    means: 'MOCO is re-creating the StatefulSet, as it does for another volume template. The pods stay.',
+    ends: 'By itself, once the new one is there.',
+  },
+  StatefulSetNotObserved: {
+    means:
+      'Kubernetes has not yet looked at the newest StatefulSet, so that the update revision may be of the one before.',
+    ends: 'By itself within moments. If not, look whether kube-controller-manager runs.',
+  },
+  AwaitingOwnWrite: {
+    means: 'The controller has done a step and does not see its effect yet.',
+    ends: 'By itself within moments; after 30 seconds it reads past its cache.',
+  },
+  HandedBack: {
+    means: 'A person has given the cluster back to rolling updates by partition. The controller leaves it alone.',
+    ends: 'By `take`, or by writing `strategy: OnDelete` into the spec of the MySQLRollout.',
+  },
+  ReconciliationStopped: {
+    means:
+      "MOCO's reconciliation of this cluster is stopped by an annotation. This program keeps its hands off as well.",
+    ends: 'Take the annotation off the MySQLCluster: kubectl moco start reconciliation NAME.',
+  },
+  ClusteringStopped: {
+    means: "MOCO's clustering is stopped by an annotation: nobody would switch over or fail over.",
+    ends: 'Take the annotation off the MySQLCluster: kubectl moco start clustering NAME.',
+  },
+  Offline: {
+    means: 'The cluster is offline: somebody wants it to have no pods.',
+    ends: 'Set `spec.offline: false` in the MySQLCluster.',
+  },
+  ForcedRollingUpdate: {
+    means:
+      'The annotation force-rolling-update is on the MySQLCluster or still on its StatefulSet: Kubernetes replaces the pods itself, one after another, whatever state the database is in.',
+    ends: 'Take the annotation off the MySQLCluster; this program goes on from whatever is stale.',
+  },
+  WebhookNotInForce: {
+    means:
+      "The webhook that keeps StatefulSets at OnDelete is not registered, runs before MOCO's, or has a certificate that nobody would believe. MOCO's next write would hand the pods to Kubernetes, so nothing is disrupted.",
+    ends: 'Put right what the message names: apply config/webhook, give it a name that sorts after that of MOCO, look at the certificate (cert-manager fills in the caBundle).',
+  },
+  StrategyNotOnDelete: {
+    means: 'The StatefulSet is to be at OnDelete and is not. The controller is about to set it.',
+    ends: 'By itself. If it stays, a webhook changes it back: look at the order of the webhook configurations.',
+  },
+  HandBackUnsafe: {
+    means:
+      'A hand-back was tried without being carried out, and the StatefulSet would not have come out with a partition that takes nobody: Kubernetes would begin to replace pods at once.',
+    ends: "Look at what the message says came out. MOCO's webhook has to be reachable; the controller tries again every 10 seconds.",
+  },
+  Paused: {
+    means: 'Somebody has paused the rollout, in the MySQLRollout or in a MySQLRolloutPolicy.',
+    ends: 'By `resume`. With `repairWhilePaused: true` members that are down are replaced all the same.',
+  },
+  RevisionFlapping: {
+    means: 'More than three update revisions came within ten minutes: two writers seem to fight over the pod template.',
+    ends: 'By itself once ten minutes go by with fewer. Find the other writer: kubectl get mysqlcluster NAME -o yaml --show-managed-fields.',
+  },
+  NotReconciled: {
+    means: 'MOCO has not applied the newest MySQLCluster yet, so that the template may still change.',
+    ends: 'By itself. If not, look at condition ReconcileSuccess of the MySQLCluster and at the log of moco-controller.',
+  },
+  NotInitialized: {
+    means: 'The cluster is cloning, restoring, or has never started. Taking a member would make it begin again.',
+    ends: 'By itself, once MOCO sets condition Initialized. Members that are down are replaced all the same.',
+  },
+  MemberMissing: {
+    means: "A member's pod does not exist, and in what state it comes up nobody knows.",
+    ends: "By itself. If not, the message has the StatefulSet controller's reason, such as a quota or an admission webhook.",
+  },
+  Scaling: {
+    means: 'The number of members is changing. Scaling comes before updating.',
+    ends: 'By itself, once there are as many pods as are wanted.',
+  },
+  UpdateRevisionFailing: {
+    means:
+      'A member came up at the new revision and does not work for a reason that the revision can cause, and no other has shown that it can. Nobody else gets it.',
+    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. `undo NAME` says what to put back.',
+  },
+  AwaitingSwitchover: {
+    means: 'The controller has asked MOCO to move the primary away from this member, the last stale one.',
+    ends: 'By itself, or after switchoverTimeoutSeconds, when the request is taken back. Each try of MOCO blocks writes for a while.',
+  },
+  SwitchoverInProgress: {
+    means: 'The primary is moving, because somebody else has demoted it or because it is terminating.',
+    ends: 'By itself, once MOCO has finished.',
+  },
+  ForeignDemote: {
+    means: 'A member carries the annotation demote, which this controller did not set, and nothing comes of it.',
+    ends: 'Take the annotation off the pod, if nobody needs it: it would demote the member the moment it is promoted.',
+  },
+  RolesNotSettled: {
+    means: 'MOCO has not finished with the roles of these members: labels, replication, and last of all writes.',
+    ends: 'By itself. If not, look at the log of moco-controller and at kubectl describe mysqlcluster NAME.',
+  },
+  PrimaryProtected: {
+    means:
+      'MOCO has put the annotation prevent-delete on the primary, because a replica lags too far behind. An eviction would leave its pod stuck.',
+    ends: 'By itself, once the replica has caught up.',
+  },
+  MemberUnreachable: {
+    means: 'The node of a member does not answer. Its mysqld may still be at work.',
+    ends: 'When the node comes back, or somebody removes it: kubectl delete node NAME once it is certain that it is off.',
+  },
+  AwaitingFailover: {
+    means: 'The primary does not participate. MOCO has its time for a failover, and needs the replicas for it.',
+    ends: 'By the failover, or after failoverGraceSeconds, when replicas that may be in its way are restarted.',
+  },
+  AwaitingRecovery: {
+    means: 'The only member runs without participating. It may be recovering.',
+    ends: 'When it has recovered, or after failoverGraceSeconds, when it is restarted.',
+  },
+  AwaitingFleetSlot: {
+    means: 'As many clusters are rolling as may be at a time (--max-concurrent-rollouts).',
+    ends: 'By itself, when another one is done. Members that are down need no slot.',
+  },
+  AwaitingFleetInterval: {
+    means:
+      'The last disruption in the whole fleet is not long enough ago (--disruption-interval, --partition-update-interval).',
+    ends: 'By itself, when the time is over.',
+  },
+  MemberDownOutOfTurn: {
+    means:
+      'A member is down, and partitions reach it only after another one: a StatefulSet replaces its pods from the highest ordinal down.',
+    ends: 'By the command that the message names, or when the member recovers.',
+  },
+  AwaitingMoco: {
+    means: "MOCO's own partition controller is about to lower the partition. It looks every 10 to 30 seconds.",
+    ends: "By itself, in MOCO's own time.",
+  },
+  MemberLeaving: {
+    means: 'A member is terminating. Its pod has up to its grace period (MOCO: 300 seconds).',
+    ends: 'By itself, when the pod is gone and the new one is there.',
+  },
+  MemberStuckTerminating: {
+    means: 'A member is still terminating after its grace period.',
+    ends: 'Look at its node, its finalizers, and the annotation prevent-delete. Deleting it by force may leave two mysqld with one volume.',
+  },
+  NotEnoughAcknowledging: {
+    means: 'Without this member too few could acknowledge commits, and writes would stop.',
+    ends: 'By itself, when another member recovers or the primary participates again.',
+  },
+  BackupRunning: {
+    means: 'A backup is running. A disruption might break it off.',
+    ends: 'By itself, when the backup is done.',
+  },
+  UpdatedMemberNotParticipating: {
+    means: 'A member is updated and has still to participate, to get its role, or to have done so for minReadySeconds.',
+    ends: 'By itself. A replica on an idle cluster takes a minute until it counts as ready. If it stays, look at its pod.',
+  },
+  BatchNotComplete: {
+    means: 'Under OrderedReady management members go in whole batches, and one before this is not done.',
+    ends: 'By itself, member by member.',
+  },
+  BudgetUsed: {
+    means: 'As many members are away as may be (maxUnavailable), for whatever reason they are.',
+    ends: 'By itself, when they participate again. If not, look at their pods.',
+  },
+  ClusterNotHealthy: {
+    means: 'MOCO does not see every member in sync with the primary.',
+    ends: 'By itself, when replication has caught up. If not, look at kubectl describe mysqlcluster NAME and at errant replicas.',
+  },
+  BlockedByPDB: {
+    means: 'A PodDisruptionBudget does not allow an eviction now. MOCO closes its own while a backup runs.',
+    ends: 'By itself, when enough pods are healthy or the backup is done. Where several budgets select the pods Kubernetes evicts none: remove all but that of MOCO.',
+  },
+  AwaitingApproval: {
+    means: 'Only the primary is left, and `primaryUpdatePolicy: Manual` has it wait for a person.',
+    ends: 'By `approve NAME`. It costs one switchover.',
+  },
+  PrimaryWaitsForHeld: {
+    means:
+      'A replica is held at the revision before. It would be older than its source, which replication does not promise to bear.',
+    ends: 'By `unhold POD`.',
+  },
+  SwitchoverFailing: {
+    means: 'MOCO did not move the primary in time, again and again. Each try blocks writes for a while.',
+    ends: 'It is tried again after 5, 15 and 45 minutes, then only after `approve NAME`. Look at the log of moco-controller for what is in the way.',
+  },
+  PartitionReached: {
+    means: 'All that may be updated is: the rest is below `partition`, or held.',
+    ends: 'Lower `partition` in the MySQLRollout, or let the members go with `unhold POD`.',
+  },
+};

@@ -1,0 +1,59 @@
+import { stripVTControlCharacters } from 'node:util';
+
+export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
+
+/** A piece of a line. */
+export interface Piece {
+  readonly text: string;
+  readonly style: Style;
+}
+
+export type Line = readonly Piece[];
+
+const codes: Readonly<Record<Exclude<Style, 'plain'>, number>> = {
+  bold: 1,
+  dim: 2,
+  red: 31,
+  green: 32,
+  yellow: 33,
+  magenta: 35,
+  cyan: 36,
+};
+const ellipsis = '…';
+
+/** Much of what is shown was written by others: it is text, and never a command to the terminal. */
+export function piece(text: string, style: Style = 'plain'): Piece {
+  // oxlint-disable-next-line no-control-regex -- these are what is taken out
+  return { text: stripVTControlCharacters(text).replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, ' '), style };
+}
+
+export const line = (text: string, style: Style = 'plain'): Line => [piece(text, style)];
+
+export function widthOf(pieces: Line): number {
+  return pieces.reduce((sum, { text }) => sum + text.length, 0);
+}
+
+/** At most so many columns: what doesn't fit ends in an ellipsis. */
+export function clipped(pieces: Line, columns: number): Line {
+  if (widthOf(pieces) <= columns) return pieces;
+  let left = Math.max(0, columns - ellipsis.length);
+  const kept: Piece[] = [];
+  for (const { text, style } of pieces) {
+    const part = text.slice(0, left);
+    left -= part.length;
+    if (part !== '') kept.push({ text: part, style });
+  }
+  return [...kept, { text: ellipsis, style: 'dim' }];
+}
+
+/** As a terminal takes it, or as plain text. Nothing ends in spaces. */
+export function painted(pieces: Line, colour: boolean): string {
+  const end = pieces.findLastIndex(({ text }) => text.trimEnd() !== '');
+  return pieces
+    .slice(0, end + 1)
+    .map(({ text, style }, index) => ({ text: index === end ? text.trimEnd() : text, style }))
+    .map(({ text, style }) =>
+      colour && style !== 'plain' && text !== '' ? `\u001B[${codes[style]}m${text}\u001B[0m` : text,
+    )
+    .join('');
+}

@@ -1,0 +1,124 @@
+import { clusterKind, forceRollingUpdateAnnotation } from '../../src/moco/names.ts';
+import { appliedBy, mysqlCluster } from '../controller/moco-objects.ts';
+import type { Patch } from '../controller/object-server.ts';
+import type { FakeCluster } from './fake-cluster.ts';
+
+/** How a cluster comes to be in a phase, by the real controller. Every member is stale at first. */
+type Play = (cluster: FakeCluster) => Promise<void>;
+
+/** MOCO moves the primary and settles the roles. */
+export function switchOver({ bench }: FakeCluster, from: number, to: number): void {
+  const status = appliedBy((mysqlCluster() as { status: Patch }).status, 1);
+  bench.changeCluster({ status: { ...status, currentPrimaryIndex: to } });
+  bench.changePod(from, {
+    metadata: { annotations: { 'moco.cybozu.com/demote': null }, labels: { 'moco.cybozu.com/role': 'replica' } },
+  });
+  bench.changePod(to, { metadata: { labels: { 'moco.cybozu.com/role': 'primary' } } });
+}
+
+/** The replicas are updated, one after another, each away for so long. */
+async function replicasUpdated({ bench }: FakeCluster, wishes = {}): Promise<ReturnType<typeof bench.start>> {
+  const program = bench.start(wishes);
+  for (const ordinal of [2, 1]) {
+    await program.work();
+    bench.world.freeze(40_000);
+    bench.replace(ordinal);
+  }
+  await program.work();
+  return program;
+}
+
+export const phases: Readonly<Record<string, Play>> = {
+  evicting: async ({ bench }) => {
+    await bench.start().work();
+    bench.world.freeze(12_000);
+  },
+  starting: async ({ bench }) => {
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(20_000);
+    bench.replace(2, { ready: false });
+    await program.work();
+    bench.world.freeze(20_000);
+    await program.work();
+  },
+  'awaiting-switchover': async (cluster) => {
+    await replicasUpdated(cluster);
+    cluster.bench.world.freeze(4_000);
+  },
+  complete: async (cluster) => {
+    const { bench } = cluster;
+    const program = await replicasUpdated(cluster);
+    switchOver(cluster, 0, 1);
+    await program.work();
+    bench.world.freeze(40_000);
+    bench.replace(0);
+    await program.work();
+    bench.world.freeze(600_000);
+  },
+  paused: async ({ bench }) => {
+    bench.wish({ paused: true });
+    await bench.start().work();
+    bench.world.freeze(3_600_000);
+  },
+  'awaiting-approval': async (cluster) => {
+    cluster.bench.wish({ primaryUpdatePolicy: 'Manual' });
+    await replicasUpdated(cluster);
+    cluster.bench.world.freeze(300_000);
+  },
+  held: async (cluster) => {
+    cluster.bench.wish({ heldMembers: [{ ordinal: 1, reason: 'being looked at' }] });
+    const program = cluster.bench.start();
+    await program.work();
+    cluster.bench.world.freeze(30_000);
+    cluster.bench.replace(2);
+    await program.work();
+  },
+  'partition-reached': async ({ bench }) => {
+    bench.wish({ partition: 2 });
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(30_000);
+    bench.replace(2);
+    await program.work();
+  },
+  failing: async ({ bench }) => {
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(30_000);
+    bench.replace(2, { ready: false });
+    bench.mysqld(2, 'CrashLoopBackOff');
+    await program.work();
+    bench.world.freeze(700_000);
+    await program.work();
+  },
+  'not-reconciled': async ({ bench }) => {
+    bench.changeCluster({ metadata: { generation: 2 } });
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(30_000);
+    await program.work();
+  },
+  forced: async ({ bench }) => {
+    bench.changeCluster({ metadata: { annotations: { [forceRollingUpdateAnnotation]: 'true' } } });
+    await bench.start().work();
+  },
+  'policy-unknown': async ({ bench }) => {
+    bench.wish({ maxUnavailable: 'half' as '1%' });
+    await bench.start().work();
+  },
+  'handed-back': async ({ bench }) => {
+    bench.changeRollout({ status: { handedBack: { generation: 1, at: bench.now } } });
+    await bench.start().work();
+  },
+  'moco-drives': async ({ bench }) => {
+    bench.wish({ paused: true });
+    await bench.start({ mode: 'Observe' }).work();
+  },
+  'own-partitions': async ({ bench }) => {
+    await bench.start({ mode: 'Partition' }).work();
+  },
+  'no-controller': async ({ server }) => {
+    server.change(clusterKind, 'test', {});
+  },
+};
