@@ -1,7 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { MySQLRollout, RolloutSpec, RolloutStatus } from '../../src/controller/rollout-resource.ts';
+import type {
+  Intent,
+  MySQLRollout,
+  RolloutProgress,
+  RolloutSpec,
+  RolloutStatus,
+} from '../../src/controller/rollout-resource.ts';
+import { checkRollout } from '../../src/controller/wishes/checks.ts';
+import { builtInStrategy, wishesOf } from '../../src/controller/wishes.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { readOne } from '../config/manifests.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
@@ -87,8 +96,10 @@ describe('the API server and MySQLRollout', function () {
   };
   for (const [field, values] of Object.entries(taken)) {
     it(`take each ${field} that there is a meaning for`, async () => {
-      for (const value of values)
+      for (const value of values) {
         expect(await tryOut({ ...rollout('taken'), spec: { [field]: value } })).to.be.a('string');
+        expect(checkRollout({ [field]: value }, 'spec'), 'what the program makes of it').to.equal(null);
+      }
       if (ofOneCluster.includes(field)) return;
       for (const value of values) expect(await tryOut(policy({ [field]: value }))).to.be.a('string');
     });
@@ -124,6 +135,8 @@ describe('the API server and MySQLRollout', function () {
     it(`refuse ${what}`, async () => {
       expect(await problem(tryOut({ ...rollout('refused'), spec }))).to.match(reason);
       expect(await problem(tryOut(policy(spec)))).to.match(reason);
+      expectUnreadable(reason, spec, {});
+      expectUnreadable(reason, {}, spec);
     });
   }
 
@@ -154,6 +167,7 @@ describe('the API server and MySQLRollout', function () {
   for (const [what, [spec, reason]] of Object.entries(refusedOfOne)) {
     it(`refuse ${what}`, async () => {
       expect(await problem(tryOut({ ...rollout('refused'), spec }))).to.match(reason);
+      expectUnreadable(reason, spec, {});
     });
   }
 
@@ -183,6 +197,7 @@ describe('the API server and MySQLRollout', function () {
   for (const [what, [spec, reason]] of Object.entries(refusedOfMany)) {
     it(`refuse ${what}`, async () => {
       expect(await problem(tryOut(policy(spec)))).to.match(reason);
+      expectUnreadable(reason, {}, spec);
     });
   }
 
@@ -304,6 +319,19 @@ function policy(spec: object): object {
   };
 }
 
+/**
+ * What the schema refuses the program refuses as well, should it come all the same, but for fields that there are not:
+ * those would have been left out.
+ */
+function expectUnreadable(reason: RegExp, own: object, many: object): void {
+  if (reason.source.startsWith('unknown field')) return;
+  const record = { namespace: '', name: 'some', uid: 'u', resourceVersion: '1', generation: 1, spec: many };
+  const cluster = { namespace: 'default', labels: {}, namespaceLabels: {} };
+  const defaults = { policy: defaultPolicy, strategy: builtInStrategy };
+  const { problem } = wishesOf({ rollout: own, policies: [record], cluster }, defaults, 0);
+  expect(problem, 'what the program makes of it').to.match(/^(MySQLRolloutPolicy\/some: )?expected /);
+}
+
 function condition(type: string) {
   return {
     type,
@@ -325,7 +353,7 @@ async function problem(work: Promise<unknown>): Promise<string> {
 }
 
 /** Every field that the controller may write; a field that is missing in the schema would be pruned. */
-const wholeStatus: Required<RolloutStatus> = {
+const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress>; intent: Required<Intent> } = {
   observedGeneration: 1,
   observedClusterGeneration: 2,
   phase: 'Progressing',
@@ -373,7 +401,12 @@ const wholeStatus: Required<RolloutStatus> = {
     disruptions: 2,
     switchovers: 0,
     tries: { count: 1, lastEndedAt: at, askedAt: at, pod: { name: 'moco-test-0', uid: 'd1f5' } },
+    waiting: [0],
+    updatedOutOfTurn: [2],
+    takenAt: { '1': at },
     memberSeconds: { '1': 38, '2': 41.5 },
+    from: 'moco-test-5897fd84f8',
+    changes: [{ path: 'spec.containers[mysqld].image', from: 'mysql:8.4.1', to: 'mysql:8.4.2' }],
   },
   recentRevisions: [{ revision: 'moco-test-7966559688', firstSeenAt: at }],
   lastCompleted: {
@@ -392,6 +425,9 @@ const wholeStatus: Required<RolloutStatus> = {
       disruptions: 3,
       switchovers: 1,
       outcome: 'Complete',
+      memberSeconds: { '0': 20, '2': 41.5 },
+      updatedOutOfTurn: [1],
+      from: 'moco-test-6c8d9f7b5d',
       changes: [
         { path: 'spec.containers[mysqld].image', from: 'mysql:8.4.1', to: 'mysql:8.4.2' },
         { path: 'spec.containers[agent].env[TOKEN].value' },

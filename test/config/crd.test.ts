@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { statusLimits } from '../../src/controller/status-limits.ts';
+import { ranges } from '../../src/controller/wishes/checks.ts';
 import type { HoldRule } from '../../src/core/decision.ts';
 import { overridable } from '../../src/core/overrides.ts';
 import { type Manifest, readManifests } from './manifests.ts';
@@ -113,6 +115,26 @@ for (const [kind, { scope, names, subresources, fields, columns }] of Object.ent
   });
 }
 
+describe('the status of a MySQLRollout', () => {
+  it('may be as long as the program makes it, where the program cuts it', async () => {
+    const schema = versionOf(await definitionOf('mysqlrollouts')).schema.openAPIV3Schema;
+    const fields = new Map(fieldsOf(schema).map(({ path, field }) => [path, field]));
+    const longest = (path: string) => fields.get(`.status.${path}`)?.['maxLength'];
+    const most = (path: string) => fields.get(`.status.${path}`)?.['maxItems'];
+    for (const path of ['hold.message', 'lastStep.result', 'conditions[].message']) {
+      expect(longest(path), path).to.be.at.least(statusLimits.message);
+    }
+    expect(longest('members.*.message')).to.be.at.least(statusLimits.memberMessage);
+    expect(longest('effectivePolicy.*.value')).to.be.at.least(statusLimits.value);
+    expect(longest('effectivePolicy.*.source')).to.be.at.least(statusLimits.value);
+    expect(most('history')).to.equal(statusLimits.historyEntries);
+    expect(most('history[].changes')).to.be.at.least(statusLimits.changes);
+    expect(longest('history[].changes[].path')).to.be.at.least(statusLimits.changedPath);
+    expect(longest('history[].changes[].from')).to.be.at.least(statusLimits.changedValue);
+    expect(longest('history[].changes[].to')).to.be.at.least(statusLimits.changedValue);
+  });
+});
+
 describe('what can be wished for', () => {
   let rollout: Readonly<Record<string, Schema>>;
 
@@ -123,6 +145,20 @@ describe('what can be wished for', () => {
   it('is the same for one cluster and for many', async () => {
     const policy = specOf(versionOf(await definitionOf('mysqlrolloutpolicies')).schema.openAPIV3Schema);
     for (const field of common) expect(policy[field], field).to.deep.equal(rollout[field]);
+  });
+
+  it('has the ranges that a spec is held against when it is read', async () => {
+    const policy = specOf(versionOf(await definitionOf('mysqlrolloutpolicies')).schema.openAPIV3Schema);
+    const ordinal = rollout['heldMembers']?.items?.properties?.['ordinal'];
+    const { maxUnavailable, ...numbers } = ranges;
+    for (const [name, range] of Object.entries(numbers)) {
+      const field = { ...rollout, ...policy, ...(ordinal && { ordinal }) }[name];
+      expect([field?.['minimum'], field?.['maximum']], name).to.deep.equal(range);
+    }
+    const rules = rollout['maxUnavailable']?.['x-kubernetes-validations'];
+    expect(rules)
+      .to.have.nested.property('[0].rule')
+      .that.contains(`self >= ${maxUnavailable.join(' && self <= ')} `);
   });
 
   it('names the rules that may be overridden, all of them and no other', () => {
