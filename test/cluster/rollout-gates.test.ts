@@ -1,8 +1,15 @@
 import { expect } from 'chai';
 import { clusterLabels } from '../../hack/moco/names.ts';
-import { podDisruptionBudgets } from '../../src/kube/resource.ts';
+import { podDisruptionBudgets, type ResourceKind } from '../../src/kube/resource.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
+const limitRanges: ResourceKind = {
+  group: '',
+  version: 'v1',
+  plural: 'limitranges',
+  kind: 'LimitRange',
+  namespaced: true,
+};
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'undemote 0', 'evict 0', 'promoteRevision'];
 
 describe('a rollout that is held', () => {
@@ -29,6 +36,23 @@ describe('a rollout that is held', () => {
     await cluster.holds('BlockedByPDB');
     expect(await cluster.steps()).to.deep.equal([]);
     await cluster.remove(podDisruptionBudgets, 'second');
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
+  scenario('says why Kubernetes can not make a member again', {}, async (cluster) => {
+    const range = {
+      metadata: { name: 'least', namespace: cluster.namespace },
+      spec: { limits: [{ type: 'Container', min: { cpu: '1' } }] },
+    };
+    await cluster.make(limitRanges, range);
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.until('the sentence is seen', ({ rollout }) => {
+      const { rule, message = '' } = rollout?.status?.hold ?? {};
+      return rule === 'MemberMissing' && message.includes('minimum cpu usage per Container is 1');
+    });
+    await cluster.event('MemberMissing');
+    await cluster.remove(limitRanges, 'least');
     await cluster.completes();
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });

@@ -32,6 +32,7 @@ export const clusterPermissions: readonly Permission[] = [
     verbs: watched,
     why: 'whether MOCO drives partitions, and our webhook is in force',
   },
+  { group: 'events.k8s.io', resource: 'events', verbs: ['list'], why: 'why a member can not be made' },
   { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'], why: 'events and their series' },
 ];
 
