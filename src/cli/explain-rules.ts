@@ -65,8 +65,8 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
   },
   WebhookNotInForce: {
     means:
-      "The webhook that keeps StatefulSets at OnDelete is not registered, runs before MOCO's, or has a certificate that nobody would believe. MOCO's next write would hand the pods to Kubernetes, so nothing is disrupted.",
-    ends: 'Put right what the message names: apply config/webhook, give it a name that sorts after that of MOCO, look at the certificate (cert-manager fills in the caBundle).',
+      "The webhook that this program's way of updating rests on is not registered, runs before that of MOCO, or has a certificate that nobody would believe. The next write to the StatefulSet would hand its pods to Kubernetes, so nothing is disrupted.",
+    ends: 'Put right what the message names: apply config/webhook or config/partition-driver, under a name that sorts after that of MOCO, and look at the certificate (cert-manager fills in the caBundle).',
   },
   StrategyNotOnDelete: {
     means: 'The StatefulSet is to be at OnDelete and is not. The controller is about to set it.',

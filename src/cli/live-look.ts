@@ -1,8 +1,7 @@
 import type { Surroundings } from '../controller/context.ts';
 import type { StrategySettings } from '../controller/mode.ts';
 import type { PolicyRecord } from '../controller/policy-resource.ts';
-import type { DefaultWishes } from '../controller/wishes.ts';
-import { builtInStrategy } from '../controller/wishes.ts';
+import { builtInStrategy, type DefaultWishes } from '../controller/wishes.ts';
 import { defaultPolicy } from '../core/policy.ts';
 import { mutatingWebhookConfigurations } from '../kube/resource.ts';
 import { Store } from '../kube/store.ts';
@@ -24,22 +23,33 @@ export interface LookOptions {
   readonly policies?: readonly PolicyRecord[];
   /** Labels of the cluster's namespace, where they could be read. */
   readonly namespaceLabels?: Readonly<Record<string, string>> | null;
+  /** `null` where they may not be read. */
+  readonly webhookConfigurations?: readonly WebhookConfigurationRecord[] | null;
 }
 
-/** What `gather` needs beside a cluster's objects, for a single look from outside of the controller. */
+/**
+ * What `gather` needs beside a cluster's objects, for a single look from outside of the controller. What only the
+ * controller knows, its place in the fleet and the certificate that it serves, is taken for good.
+ */
 export function surroundingsOf(
   world: World,
-  { strategies, defaults, policies = [], namespaceLabels = null }: LookOptions,
+  { strategies, defaults, policies = [], namespaceLabels = null, webhookConfigurations = null }: LookOptions,
 ): Surroundings {
+  const policyStore = new Store<PolicyRecord>({});
+  for (const policy of policies) policyStore.put(policy);
+  const configurations = new Store<WebhookConfigurationRecord>({});
+  for (const configuration of webhookConfigurations ?? []) configurations.put(configuration);
   return {
     world,
     strategies,
     defaults: defaults ?? { policy: defaultPolicy, strategy: builtInStrategy },
     cache: {
+      policies: policyStore,
       said: ({ namespace, labels }) => ({ policies, cluster: { namespace, labels, namespaceLabels } }),
-      webhookConfigurations: new Store<WebhookConfigurationRecord>({}),
-      // The certificate that the webhook serves is the controller's to compare.
-      unavailable: new Map([[mutatingWebhookConfigurations.kind, 'Forbidden']]),
+      webhookConfigurations: configurations,
+      unavailable: new Map(
+        webhookConfigurations === null ? [[mutatingWebhookConfigurations.kind, 'Forbidden'] as const] : [],
+      ),
     },
     fleet: { factsFor: () => ({ fleetQueue: null, fleetInterval: null }) },
     servedCertificate: () => null,

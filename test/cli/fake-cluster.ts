@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { ownWebhook } from '../../src/moco/names.ts';
 import { Bench } from '../controller/bench.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
@@ -25,6 +26,19 @@ export interface Ran {
 export class FakeCluster {
   readonly bench: Bench;
   fault: Fault = () => null;
+  /** Objects and lists that are in no namespace, by path. */
+  readonly clusterScoped: Record<string, object> = {
+    '/api/v1/namespaces/default': { metadata: { name: 'default', uid: 'namespace', resourceVersion: '1', labels: {} } },
+    '/apis/moco-rollout.io/v1alpha1/mysqlrolloutpolicies': { items: [] },
+    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations': {
+      items: [
+        {
+          metadata: { name: 'moco-rollout-mutating-webhook-configuration', uid: 'webhooks', resourceVersion: '1' },
+          webhooks: [{ name: ownWebhook, clientConfig: { caBundle: 'Y2E=' } }],
+        },
+      ],
+    },
+  };
   readonly #http: Server;
   readonly #sockets = new Set<Socket>();
   #directory = '';
@@ -94,9 +108,11 @@ export class FakeCluster {
       signal: new AbortController().signal,
       pool: 'call',
     };
-    const scripted = this.fault({ ...request, path: incoming.url ?? '/' });
+    const url = incoming.url ?? '/';
+    const scripted = this.fault({ ...request, path: url });
     if (scripted === 'hang') return;
-    const response = scripted ?? (await this.server.exchange(request));
+    const clusterScoped = this.clusterScoped[url.split('?')[0] ?? ''];
+    const response = scripted ?? (clusterScoped && answer(200, clusterScoped)) ?? (await this.server.exchange(request));
     outgoing.writeHead(response.status, { 'content-type': 'application/json' });
     for await (const part of response.body) outgoing.write(part);
     outgoing.end();

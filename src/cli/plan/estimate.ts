@@ -1,0 +1,42 @@
+import type { RolloutStatus } from '../../controller/rollout-resource.ts';
+import type { Plan } from '../../core/plan.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+
+/** How long a plan would take, and where that is taken from. */
+export interface Estimate {
+  readonly seconds: number;
+  readonly from: string;
+}
+
+/** Each member takes as long as those of this rollout took, or of the last one; `null` where there was none. */
+export function estimate({ entries }: Plan, status: RolloutStatus): Estimate | null {
+  const members = entries.reduce((sum, entry) => {
+    if (entry.kind !== 'step') return sum;
+    const { step } = entry;
+    return step.kind === 'delete' || step.kind === 'evict' || step.kind === 'setPartition'
+      ? sum + step.targets.length
+      : sum;
+  }, 0);
+  const known = ofThisRollout(status) ?? ofTheLast(status);
+  return known && { seconds: Math.round(members * known.secondsEach), from: known.from };
+}
+
+interface Known {
+  readonly secondsEach: number;
+  readonly from: string;
+}
+
+function ofThisRollout({ rollout }: RolloutStatus): Known | null {
+  const seconds = Object.values(rollout?.memberSeconds ?? {});
+  if (seconds.length === 0) return null;
+  const secondsEach = seconds.reduce((sum, each) => sum + each, 0) / seconds.length;
+  return { secondsEach, from: `${seconds.length} of this rollout` };
+}
+
+/** From its first stale member to its end: waits and switchovers are in it. */
+function ofTheLast({ history = [], lastCompleted }: RolloutStatus): Known | null {
+  const last = history.findLast(({ outcome }) => outcome === 'Complete') ?? lastCompleted;
+  const [start, end] = [milliseconds(last?.startedAt ?? null), milliseconds(last?.finishedAt ?? null)];
+  if (!last || last.disruptions === 0 || start === null || end === null) return null;
+  return { secondsEach: (end - start) / 1000 / last.disruptions, from: 'the last rollout' };
+}
