@@ -47,7 +47,7 @@ describe('plan', () => {
   });
 
   for (const [text, says] of Object.entries({
-    'pause=true': /`pause` \(did you mean paused\?\)/,
+    'pause=true': /`pause` \(did you mean paused/,
     'paused=maybe': /--assume.paused to be true or false, got "maybe"/,
     'maxUnavailable=0': /--assume.maxUnavailable to be/,
     'heldMembers=x': /--assume.heldMembers/,
