@@ -11,9 +11,11 @@ import type { Surroundings } from './context.ts';
 import { isHandedBack } from './handed-back.ts';
 import { inForce, modeOf, wishesWithoutEffect } from './mode.ts';
 import { unseen } from './own-writes.ts';
+import { isPolicySource, type PolicyRecord, policyKind } from './policy-resource.ts';
+import { wasAskedToWait } from './progress.ts';
 import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
 import { mocoDrives, webhookProblem } from './webhook-in-force.ts';
-import { type Wishes, wishesOf } from './wishes.ts';
+import { type Wishes, wishesOf, wishesUnknown } from './wishes.ts';
 
 /** One look at a cluster: the objects, what people have said, and what `decide` gets of both. */
 export interface Gathered {
@@ -28,7 +30,7 @@ export interface Gathered {
 
 /**
  * Makes the facts of a decision from objects, cached or just read. `live` ones show every write of ours by
- * definition; cached ones are behind them until they do.
+ * definition; cached ones are behind them until they do. `policies` are those just read, where they were.
  */
 export function gather(
   objects: ClusterObjects,
@@ -36,13 +38,17 @@ export function gather(
   state: ClusterState,
   surroundings: Surroundings,
   source: 'live' | 'cached',
+  policies?: readonly PolicyRecord[],
 ): Gathered {
   const { world, cache, defaults, strategies, fleet, servedCertificate } = surroundings;
   const { cluster, statefulSet } = objects;
   if (source === 'cached') {
     state.ownWrites = unseen(state.ownWrites, objects, world.monotonic());
   }
-  const wishes = wishesOf({ rollout: rollout?.spec, ...cache.said(cluster) }, defaults, world.wall());
+  const said = { rollout: rollout?.spec, ...cache.said(cluster), ...(policies && { policies }) };
+  const wishes = policiesLost(cache, rollout)
+    ? wishesUnknown(defaults, policiesMayNotBeRead)
+    : wishesOf(said, defaults, world.wall());
   const configurations = cache.unavailable.has(mutatingWebhookConfigurations.kind)
     ? null
     : [...cache.webhookConfigurations.values()];
@@ -82,6 +88,15 @@ export function gather(
   };
 }
 
+const policiesMayNotBeRead =
+  'expected to read the MySQLRolloutPolicies, one of which was in force, and may not; let the controller get, list and watch mysqlrolloutpolicies';
+
+/** A policy was in force and none can be read any more: the flags' values would be another strategy, perhaps. */
+function policiesLost({ unavailable }: Surroundings['cache'], rollout: MySQLRollout | null): boolean {
+  const sources = Object.values(rollout?.status?.effectivePolicy ?? {});
+  return unavailable.get(policyKind.kind) === 'Forbidden' && sources.some(({ source }) => isPolicySource(source));
+}
+
 function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World): BudgetFacts {
   const stands = refusal !== null && refusal.budgets.get(budget.name) === budget.resourceVersion;
   return {
@@ -106,7 +121,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     proven: progress?.proven ?? false,
     takenDown: progress?.takenDown ?? [],
     updatedOutOfTurn: progress?.updatedOutOfTurn ?? [],
-    sinceProgressSeconds: age('progress', progress?.lastProgressAt),
+    sinceProgressSeconds: wasAskedToWait(status) ? 0 : age('progress', progress?.lastProgressAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (takenBackNow ? 1 : 0),
     sinceLastTrySeconds: takenBackNow ? 0 : sinceLastTrySeconds,
     recentRevisionAgesSeconds: (status.recentRevisions ?? []).map(({ revision: seen, firstSeenAt }) =>

@@ -1,4 +1,5 @@
-import type { Decision } from '../core/decision.ts';
+import { isAskedFor } from '../core/asked-for.ts';
+import type { Decision, HoldRule } from '../core/decision.ts';
 import type { MemberState } from '../core/member.ts';
 import { type ClusterState, type Finished, untold } from './cluster-state.ts';
 import { defined } from './defined.ts';
@@ -33,7 +34,8 @@ export function progressOf(
   if (same === null && (decision.complete || decision.stale === 0)) return null;
   const known: RolloutProgress = same ?? begun(revision, decision, nowTimestamp);
   const ended = untold(before, state);
-  const moved = ended?.result === 'done' || signature(members) !== signature(before.members ?? {});
+  const resumed = wasAskedToWait(before) && !(decision.hold && isAskedFor(decision.hold.rule));
+  const moved = resumed || ended?.result === 'done' || signature(members) !== signature(before.members ?? {});
   const tries = triesOf(known, ended, state, objects, nowTimestamp);
   const switched =
     known.tries?.askedAt !== undefined && primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
@@ -51,6 +53,11 @@ export function progressOf(
     ...turnsOf(known, decision.members, gathered, ended, state, nowTimestamp, intent),
     changes: known.changes ?? changesRead(known, state),
   });
+}
+
+/** Time that somebody has asked for is nobody's lack of progress. */
+export function wasAskedToWait({ hold }: RolloutStatus): boolean {
+  return hold !== undefined && isAskedFor(hold.rule as HoldRule);
 }
 
 function begun(revision: string, { members }: Decision, nowTimestamp: string): RolloutProgress {

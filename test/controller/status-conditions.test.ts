@@ -112,6 +112,25 @@ describe('what kstatus makes of a rollout', () => {
     expect(kstatus(read(bench))).to.equal('InProgress');
   });
 
+  it('a rollout that was paused for longer than its deadline is InProgress at once when it goes on', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.wish({ paused: true });
+    await program.work();
+    bench.world.freeze(3_600_000);
+    await program.work();
+    bench.wish({ paused: false });
+    const said = new Set<string>();
+    for (let passes = 0; passes < 5; passes += 1) {
+      program.sync();
+      await program.pass();
+      said.add(seen(bench)[0]);
+      bench.world.freeze(500);
+    }
+    expect([...said]).to.deep.equal(['InProgress']);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
   it('past its deadline it stays Failed until something moves, also for a program that was started again', async () => {
     const bench = new Bench();
     const program = bench.start();
