@@ -25,6 +25,7 @@ import {
   statefulSetName,
 } from '../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from './policy-resource.ts';
 import { type MySQLRollout, type RolloutStatus, rolloutKind } from './rollout-resource.ts';
 
 /** A cluster's objects as the API server has them at this moment. */
@@ -90,6 +91,12 @@ export class ClusterApi {
       },
       rollout: rollout as MySQLRollout | null,
     };
+  }
+
+  /** Policies that are known, as they are at this moment; those that are gone are left out. */
+  async readPolicies(known: Iterable<PolicyRecord>, signal: AbortSignal): Promise<readonly PolicyRecord[]> {
+    const live = await Promise.all([...known].map(({ name }) => this.#find(policyKind, undefined, name, signal)));
+    return live.flatMap((policy) => (policy === null ? [] : [projectPolicy(policy)]));
   }
 
   /** The MySQLCluster as it is, with every field. `null` when it is gone. */
@@ -253,13 +260,14 @@ export class ClusterApi {
 
   async #find(
     kind: ResourceKind,
-    namespace: string,
+    namespace: string | undefined,
     name: string,
     signal: AbortSignal,
     lane: 'disrupt' | 'read' = 'disrupt',
   ): Promise<Json | null> {
     try {
-      return await this.#client.call<Json>({ method: 'GET', path: path(kind, { namespace, name }), lane, signal });
+      const target = path(kind, namespace === undefined ? { name } : { namespace, name });
+      return await this.#client.call<Json>({ method: 'GET', path: target, lane, signal });
     } catch (error) {
       if (isNotFound(error)) return null;
       throw error;

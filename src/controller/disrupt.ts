@@ -35,13 +35,15 @@ export async function disrupt(
   const { cache, api, world, log, fleet } = context;
   const confirmingSince = world.monotonic();
   const known = cache.objects(key);
-  const live = known && (await api.readAll(known, signal));
+  const [live, policies] = known
+    ? await Promise.all([api.readAll(known, signal), api.readPolicies(cache.policies.values(), signal)])
+    : [null];
   // Gone, or going: whatever is written down now goes with it, and its end is on its way to the cache.
   if (!live?.rollout || live.rollout.metadata.deletionTimestamp !== undefined) return {};
   if (!isOwnOf(live.objects.cluster, live.rollout)) return {};
   const unsettled = await settleIntent(context, key, live.rollout, state, signal);
   if (unsettled !== null) return unsettled;
-  const confirmed = gather(live.objects, live.rollout, state, context, 'live');
+  const confirmed = gather(live.objects, live.rollout, state, context, 'live', policies);
   const decision = decide(confirmed.snapshot, confirmed.policy);
   const confirmedStep = decision.step;
   if (!isDisruptive(confirmedStep) || !sameStep(step, confirmedStep)) {

@@ -33,6 +33,8 @@ export interface PolicyRecord extends Stored {
 /** How it is called as the source of a wish. */
 export const policySource = (name: string): string => `${policyKind.kind}/${name}`;
 
+export const isPolicySource = (source: string): boolean => source.startsWith(policySource(''));
+
 export function projectPolicy({ metadata, spec = {} }: Json): PolicyRecord {
   const { name, uid, resourceVersion, generation } = object(metadata);
   return {

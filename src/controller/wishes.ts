@@ -61,9 +61,9 @@ export function wishesOf(
   nowMilliseconds: number,
 ): Wishes {
   const unreadable = checkRollout(rollout, 'spec');
-  if (unreadable !== null) return unknown(defaults, unreadable);
+  if (unreadable !== null) return wishesUnknown(defaults, unreadable);
   const matching = matchingPolicy(policies, cluster);
-  if (matching.kind === 'problem') return unknown(defaults, matching.problem);
+  if (matching.kind === 'problem') return wishesUnknown(defaults, matching.problem);
   const layers: readonly Layer[] = [
     { source: rolloutSource, wishes: rollout },
     ...(matching.kind === 'policy' ? [matching] : []),
@@ -100,7 +100,7 @@ export function wishesOf(
     ...ofThisClusterAlone(rollout, defaults.policy, nowMilliseconds, sources),
   };
   const contradiction = contradictionOf(policy, sources, layers);
-  if (contradiction !== null) return unknown(defaults, contradiction);
+  if (contradiction !== null) return wishesUnknown(defaults, contradiction);
   return { policy, strategy, sources, problem: null };
 }
 
@@ -153,7 +153,8 @@ function contradictionOf(
     : null;
 }
 
-const unknown = ({ policy }: DefaultWishes, problem: string): Wishes => ({
+/** Nothing may be done on the defaults then. */
+export const wishesUnknown = ({ policy }: DefaultWishes, problem: string): Wishes => ({
   policy,
   strategy: null,
   sources: {},

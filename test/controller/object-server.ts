@@ -122,22 +122,22 @@ export class ObjectServer {
 
   /** As a merge patch by somebody else. */
   change(kind: ResourceKind, name: string, patch: Patch, namespace = 'default'): Raw {
-    const key = path(kind, { namespace, name });
+    const key = placeOf(kind, name, namespace);
     const after = this.#merged(this.#get(key), patch);
     this.#objects.set(key, after);
     return after;
   }
 
   remove(kind: ResourceKind, name: string, namespace = 'default'): void {
-    this.#objects.delete(path(kind, { namespace, name }));
+    this.#objects.delete(placeOf(kind, name, namespace));
   }
 
   get(kind: ResourceKind, name: string, namespace = 'default'): Raw {
-    return this.#get(path(kind, { namespace, name }));
+    return this.#get(placeOf(kind, name, namespace));
   }
 
   find(kind: ResourceKind, name: string, namespace = 'default'): Raw | undefined {
-    return this.#objects.get(path(kind, { namespace, name }));
+    return this.#objects.get(placeOf(kind, name, namespace));
   }
 
   all(kind: ResourceKind): readonly Raw[] {
@@ -300,6 +300,9 @@ function mergePatch(before: unknown, patch: unknown): unknown {
   }
   return merged;
 }
+
+const placeOf = (kind: ResourceKind, name: string, namespace: string): string =>
+  path(kind, kind.namespaced ? { namespace, name } : { name });
 
 const pathOf = (kind: ResourceKind, { metadata }: Raw): string =>
   path(kind, { namespace: metadata.namespace, name: metadata.name });
