@@ -77,6 +77,15 @@ interface ConfirmedStep {
   readonly confirmingSince: number;
 }
 
+const tooLate: Acted = {
+  result: 'conflict',
+  done: [],
+  ownWrites: [],
+  message: `what was read had become older than ${confirmationMilliseconds} ms before it was written down; the API server is slow`,
+  refusedByBudget: false,
+  failure: null,
+};
+
 async function carryOut(
   context: Context,
   { key, rollout, confirmed, decision, step, intent, confirmingSince }: ConfirmedStep,
@@ -87,7 +96,8 @@ async function carryOut(
   const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
   if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) return vetoed;
   if (!context.isLeading() || world.monotonic() - confirmingSince > confirmationMilliseconds) {
-    state.settledIntent = intent.id;
+    // Nothing was sent; that an API server is too slow to ever act on is for people to see.
+    remember(context, confirmed, step, intent, tooLate, state);
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
     return atOnce;
   }

@@ -122,6 +122,7 @@ describe('a disruption', () => {
     expect(bench.steps).to.deep.equal([]);
     program.sync();
     await program.pass();
+    expect(bench.status.lastStep?.result, 'people can see it').to.contain('the API server is slow');
     expect(bench.steps, 'without a void: its author knows that nothing was sent').to.deep.equal(['evict 2']);
   });
 
