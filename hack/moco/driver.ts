@@ -25,7 +25,9 @@ export interface MocoOptions {
 export interface MocoStandIn {
   /** What the readiness probe of container mysqld finds in this pod, given that agent and kubelet do their part. */
   mysqldReady(pod: Pod): boolean;
-  /** Calls back whenever the answers of `mysqldReady` may have changed. Returns a function that ends it. */
+  /** Whether any member of the cluster takes writes at the moment. */
+  takesWrites(namespace: string, clusterName: string): boolean;
+  /** Calls back whenever these answers may have changed. Returns a function that ends it. */
   onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void;
   /** What goes wrong for one cluster from now on; what is not named stays as it is. */
   setFaults(namespace: string, clusterName: string, faults: Partial<Faults>): void;
@@ -92,6 +94,10 @@ class Moco implements MocoStandIn {
 
   mysqldReady(pod: Pod): boolean {
     return this.#looks.mysqldReady(pod);
+  }
+
+  takesWrites(namespace: string, clusterName: string): boolean {
+    return this.#looks.takesWrites(namespace, clusterName);
   }
 
   onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void {
