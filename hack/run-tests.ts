@@ -58,9 +58,9 @@ function readArguments() {
   }
 }
 
-/** Tests that take long: those against the control plane, and the exploration of every state. */
+/** Tests that take long: those against the control plane, the exploration of every state, and many simulated rollouts. */
 function isLong(file: string): boolean {
-  return ['test/cluster/', 'test/explorer/'].some((folder) => file.startsWith(folder));
+  return ['test/cluster/', 'test/explorer/', 'test/simulation/'].some((folder) => file.startsWith(folder));
 }
 
 /** Long ones come last: what fails fast is seen fast. */

@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util';
+import { draw } from '../test/simulation/draw.ts';
+import { run } from '../test/simulation/run.ts';
+import { isFailure, shrink, withOnly } from '../test/simulation/shrink.ts';
+import { replayLine, storyOf } from '../test/simulation/story.ts';
+import { Tally } from '../test/simulation/tally.ts';
+
+// Plays rollouts of the whole controller in virtual time, each from a seed of its own, until there have been enough. Each
+// one that fails is made short and told. With SEED one scenario is played alone, with REPLAY only those of its happenings.
+
+const usage = 'usage: hack/simulate.ts [--rollouts N] [--from SEED]   or   SEED=S [REPLAY=I,J,…|-] hack/simulate.ts';
+const mostFailures = 10;
+const progressMilliseconds = 30_000;
+
+const { rollouts: wanted, from } = readArguments();
+const seed = process.env['SEED'] ?? '';
+const failed = seed === '' ? await playMany() : await playOne(seed, process.env['REPLAY'] ?? '');
+process.exitCode = failed ? 1 : 0;
+
+async function playMany(): Promise<boolean> {
+  const tally = new Tally();
+  const began = performance.now();
+  let told = began;
+  for (let number = from; tally.rollouts < wanted && tally.failures < mostFailures; number++) {
+    const scenario = draw(String(number));
+    const outcome = await run(scenario);
+    tally.add(outcome);
+    if (isFailure(outcome)) {
+      const kept = await shrink(scenario, run);
+      const short = withOnly(scenario, kept);
+      console.log(`${replayLine(String(number), kept)}\n${storyOf(short, await run(short))}`);
+    }
+    if (performance.now() - told > progressMilliseconds) {
+      told = performance.now();
+      console.log(tally.closingLine);
+    }
+  }
+  const seconds = (performance.now() - began) / 1000;
+  const { races, stuck, disruptions, needless, longestWindowMilliseconds } = tally;
+  console.log(
+    `${disruptions} disruptions, ${needless} needless; ${stuck} rollouts that never ended; ${races} races, the longest window ${longestWindowMilliseconds.toFixed(0)} ms`,
+  );
+  console.log(`${tally.hoursPerSecond(seconds).toFixed(2)} simulated hours a second`);
+  console.log(tally.closingLine);
+  return tally.failures > 0;
+}
+
+async function playOne(only: string, replay: string): Promise<boolean> {
+  const drawn = draw(only);
+  const kept = replay === '' ? drawn.plan.map((_, index) => index) : placesIn(replay, drawn.plan.length);
+  const scenario = withOnly(drawn, kept);
+  const outcome = await run(scenario);
+  const tally = new Tally();
+  tally.add(outcome);
+  console.log(`${replayLine(only, kept)}\n${storyOf(scenario, outcome)}\n${tally.closingLine}`);
+  return isFailure(outcome);
+}
+
+function placesIn(replay: string, count: number): readonly number[] {
+  const places = replay === '-' ? [] : replay.split(',').map(Number);
+  const wrong = places.find((place) => !Number.isInteger(place) || place < 0 || place >= count);
+  if (wrong !== undefined) {
+    return refuse(`expected REPLAY to be numbers from 0 to ${count - 1} with commas between them, got ${replay}`);
+  }
+  return places;
+}
+
+function readArguments(): { readonly rollouts: number; readonly from: number } {
+  try {
+    const options = { rollouts: { type: 'string', default: '1000' }, from: { type: 'string', default: '1' } } as const;
+    const { values } = parseArgs({ options });
+    return { rollouts: whole('--rollouts', values.rollouts), from: whole('--from', values.from) };
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function whole(flag: string, value: string): number {
+  return /^[1-9]\d{0,8}$/.test(value) ? Number(value) : refuse(`expected ${flag} to be a whole number, got ${value}`);
+}
+
+function refuse(sentence: string): never {
+  console.error(`${sentence}\n${usage}`);
+  process.exit(2);
+}

@@ -1,0 +1,235 @@
+import { same } from '../../hack/moco/same.ts';
+import { apiVersion, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
+import { admitStatefulSet, deletionRefused, type PartitionWebhook } from './admission.ts';
+import { type ApiAnswer, type ApiRequest, answer, refusal } from './api-answer.ts';
+import { evict } from './eviction.ts';
+import { Lists } from './lists.ts';
+import { ObjectStore } from './object-store.ts';
+import { apply, mergePatch, strategicMergePatch } from './patches.ts';
+import { type ResourcePath, resourceAt } from './resource-path.ts';
+import { type Json, type Metadata, record, type StoredObject, timestamp } from './stored-object.ts';
+
+/** Kinds whose objects have no status of their own; all others have it as a subresource. */
+const withoutStatus: ReadonlySet<string> = new Set(['leases', 'events', 'serviceaccounts', 'storageclasses']);
+const withoutGeneration: ReadonlySet<string> = new Set([
+  ...withoutStatus,
+  'pods',
+  'persistentvolumeclaims',
+  'services',
+]);
+const defaultGraceSeconds = 30;
+
+/**
+ * An API server in memory: reads, writes with preconditions, the patches that are sent to it, admission, graceful
+ * deletion with finalizers, and evictions. It answers as Kubernetes 1.35 does and at once; whoever stands between it
+ * and its clients lets that take time and go wrong.
+ */
+export class ApiServer {
+  readonly store = new ObjectStore();
+  readonly lists: Lists;
+  readonly #wall: () => number;
+  readonly #listeners: ((request: ApiRequest, answer: ApiAnswer, revisionBefore: number) => void)[] = [];
+  readonly #partitionWebhook: PartitionWebhook;
+  #uids = 0;
+
+  constructor(wall: () => number, partitionWebhook: PartitionWebhook) {
+    this.#wall = wall;
+    this.#partitionWebhook = partitionWebhook;
+    this.lists = new Lists(this.store);
+  }
+
+  /** Answers a request, watches aside. */
+  handle(request: ApiRequest): ApiAnswer {
+    const before = this.store.revision;
+    const given = this.#answer(request);
+    for (const listener of this.#listeners) listener(request, given, before);
+    return given;
+  }
+
+  /** Told of every request once it has been answered, with the revision of the store before it. */
+  onRequest(listener: (request: ApiRequest, answer: ApiAnswer, revisionBefore: number) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #answer(request: ApiRequest): ApiAnswer {
+    const target = resourceAt(request.path);
+    if (target === null) return refusal(404, 'NotFound', 'the server could not find the requested resource');
+    const { kind, namespace, name, subresource } = target;
+    if (name === null) {
+      return request.method === 'POST'
+        ? this.#create(kind, namespace, request.body ?? {})
+        : this.lists.answer(target, request.query ?? new URLSearchParams());
+    }
+    const found = this.store.get(kind, namespace, name);
+    if (request.method === 'PATCH' && request.contentType === 'application/apply-patch+yaml') {
+      return this.#apply(target, found, request);
+    }
+    if (found === null) return notFound(target);
+    switch (request.method) {
+      case 'GET':
+        return answer(200, found);
+      case 'POST':
+        return subresource === 'eviction'
+          ? evict(this.store, found, record(request.body), this.#wall(), (options) =>
+              this.#delete(kind, found, options),
+            )
+          : this.#bind(kind, found, record(request.body));
+      case 'PUT':
+        return this.#update(target, found, record(request.body), () => request.body as unknown as StoredObject);
+      case 'PATCH':
+        return this.#update(target, found, record(request.body), (before) => patched(before, request));
+      case 'DELETE': {
+        const refused = kind === pods ? deletionRefused(found) : null;
+        return refused === null ? this.#delete(kind, found, record(request.body)) : refusal(422, 'Invalid', refused);
+      }
+    }
+  }
+
+  #create(kind: ResourceKind, namespace: string, body: Json): ApiAnswer {
+    const given = record(body['metadata']);
+    const name = String(given['name']);
+    if (this.store.get(kind, namespace, name) !== null) {
+      return refusal(409, 'AlreadyExists', `${kind.plural} "${name}" already exists`);
+    }
+    this.#uids += 1;
+    const { status: _, ...rest } = body;
+    const object: StoredObject = {
+      ...(withoutStatus.has(kind.plural) ? body : rest),
+      apiVersion: apiVersion(kind),
+      kind: kind.kind,
+      metadata: {
+        ...given,
+        name,
+        ...(kind.namespaced ? { namespace } : {}),
+        uid: `uid-${this.#uids}`,
+        resourceVersion: '',
+        generation: 1,
+        creationTimestamp: timestamp(this.#wall()),
+      },
+    };
+    const admitted =
+      kind === statefulSets
+        ? admitStatefulSet(object, null, this.#partitionWebhook)
+        : ({ outcome: 'admitted', object } as const);
+    if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
+    return answer(201, this.store.put(kind, admitted.object));
+  }
+
+  #apply(target: ResourcePath, found: StoredObject | null, { body = {}, query }: ApiRequest): ApiAnswer {
+    const wanted = apply(found, body, query?.get('fieldManager') ?? 'unknown');
+    if (found === null) return this.#create(target.kind, target.namespace, wanted);
+    return this.#update(target, found, {}, () => wanted);
+  }
+
+  #update(
+    { kind, subresource }: ResourcePath,
+    before: StoredObject,
+    body: Json,
+    change: (before: StoredObject) => StoredObject,
+  ): ApiAnswer {
+    if (!isMeant(record(body['metadata']), before.metadata)) return conflict(kind, before);
+    const changed = change(before);
+    const hasStatus = !withoutStatus.has(kind.plural);
+    const wanted: StoredObject =
+      subresource === 'status'
+        ? { ...before, status: changed['status'] }
+        : { ...changed, ...(hasStatus && { status: before['status'] }), metadata: keptIdentity(changed, before) };
+    const admitted =
+      kind === statefulSets && subresource === null
+        ? admitStatefulSet(wanted, before, this.#partitionWebhook)
+        : ({ outcome: 'admitted', object: wanted } as const);
+    if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
+    const after = this.#withGeneration(kind, admitted.object, before);
+    if (same(after, before)) return answer(200, before);
+    const ends = after.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers?.length ?? 0) === 0;
+    if (ends && kind !== pods) {
+      this.store.remove(kind, after);
+      return answer(200, after);
+    }
+    return answer(200, this.store.put(kind, after));
+  }
+
+  #withGeneration({ plural }: ResourceKind, after: StoredObject, before: StoredObject): StoredObject {
+    if (withoutGeneration.has(plural) || same(after['spec'], before['spec'])) return after;
+    return { ...after, metadata: { ...after.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
+  }
+
+  #bind(kind: ResourceKind, pod: StoredObject, { metadata, target }: Json): ApiAnswer {
+    if (!isMeant(record(metadata), pod.metadata)) return conflict(kind, pod);
+    const spec = { ...record(pod['spec']), nodeName: record(target)['name'] };
+    this.store.put(kind, { ...pod, spec });
+    return answer(201, { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 });
+  }
+
+  #delete(kind: ResourceKind, object: StoredObject, options: Json): ApiAnswer {
+    if (!isMeant(record(options['preconditions']), object.metadata)) return conflict(kind, object);
+    if (options['propagationPolicy'] === 'Orphan') return this.#leave(kind, object, 0, ['orphan']);
+    if (kind === pods) return this.#deletePod(object, options);
+    if ((object.metadata.finalizers?.length ?? 0) > 0) return this.#leave(kind, object, 0, []);
+    this.store.remove(kind, object);
+    return answer(200, object);
+  }
+
+  /** At once where no kubelet has anything to end; else it is marked, and the kubelet's last word takes it away. */
+  #deletePod(pod: StoredObject, { gracePeriodSeconds }: Json): ApiAnswer {
+    const spec = record(pod['spec']);
+    const phase = record(pod['status'])['phase'];
+    const own = Number(spec['terminationGracePeriodSeconds'] ?? defaultGraceSeconds);
+    const nobodyThere = spec['nodeName'] === undefined || phase === 'Succeeded' || phase === 'Failed';
+    const grace = nobodyThere ? 0 : Number(gracePeriodSeconds ?? own);
+    if (grace === 0) {
+      this.store.remove(pods, pod);
+      return answer(200, pod);
+    }
+    const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+    if (deletionTimestamp !== undefined && grace >= deletionGracePeriodSeconds) return answer(200, pod);
+    return this.#leave(pods, pod, grace, []);
+  }
+
+  #leave(kind: ResourceKind, object: StoredObject, graceSeconds: number, finalizers: readonly string[]): ApiAnswer {
+    const { metadata } = object;
+    const leaving: Metadata = {
+      ...metadata,
+      deletionTimestamp: timestamp(this.#wall() + graceSeconds * 1000),
+      deletionGracePeriodSeconds: graceSeconds,
+      ...(finalizers.length > 0 && { finalizers: [...(metadata.finalizers ?? []), ...finalizers] }),
+    };
+    return answer(200, this.store.put(kind, { ...object, metadata: leaving }));
+  }
+}
+
+function patched(before: StoredObject, { body, contentType }: ApiRequest): StoredObject {
+  const merge = contentType === 'application/strategic-merge-patch+json' ? strategicMergePatch : mergePatch;
+  return merge(before, body) as StoredObject;
+}
+
+/** What nobody can change by writing it. */
+function keptIdentity({ metadata }: StoredObject, { metadata: before }: StoredObject): Metadata {
+  const { deletionTimestamp, deletionGracePeriodSeconds, creationTimestamp, generation } = before;
+  return {
+    ...metadata,
+    uid: before.uid,
+    resourceVersion: before.resourceVersion,
+    ...(generation !== undefined && { generation }),
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
+  };
+}
+
+/** Preconditions, or a body that says which version it was made from. */
+function isMeant({ uid, resourceVersion }: Json, metadata: Metadata): boolean {
+  return (
+    (uid === undefined || uid === metadata.uid) &&
+    (resourceVersion === undefined || resourceVersion === '' || resourceVersion === metadata.resourceVersion)
+  );
+}
+
+function conflict({ plural }: ResourceKind, { metadata }: StoredObject): ApiAnswer {
+  const message = `Operation cannot be fulfilled on ${plural} "${metadata.name}": the object has been modified; please apply your changes to the latest version and try again`;
+  return refusal(409, 'Conflict', message);
+}
+
+function notFound({ kind, name }: ResourcePath): ApiAnswer {
+  return refusal(404, 'NotFound', `${kind.plural} "${name}" not found`);
+}

@@ -1,0 +1,81 @@
+import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { demotedForAnnotation } from '../../src/moco/names.ts';
+import type { Measures } from '../witness/measures.ts';
+import type { Finding } from '../witness/witness.ts';
+import type { Scenario } from './draw.ts';
+import { happen } from './happen.ts';
+import type { Happening } from './happening.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
+import { type Json, record } from './stored-object.ts';
+
+export interface Outcome {
+  /** Template changes that were asked for. */
+  readonly rollouts: number;
+  readonly steps: number;
+  readonly simulatedMilliseconds: number;
+  readonly violations: readonly Finding[];
+  readonly races: readonly Finding[];
+  readonly measures: Measures;
+  readonly historyHash: string;
+  /** What was going on where it didn't end, else `null`. */
+  readonly stuck: string | null;
+}
+
+/** Every rollout that can end has ended so long after the last thing that has happened. */
+const patienceMilliseconds = 3 * 3600_000;
+/** Where MOCO's own controller updates the cluster, it may stay stuck for ever; nobody here is to blame for that. */
+const othersPatienceMilliseconds = 15 * 60_000;
+/** And nothing of it is left after that. */
+const aftermathMilliseconds = 20_000;
+const leadMilliseconds = 6_000;
+
+/** Plays a scenario to its end, or until nothing can be expected of it any more. */
+export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
+  const simulation = new Simulation(circumstances);
+  const { clock, witness, server } = simulation;
+  await simulation.start();
+  const beganAt = clock.nowMilliseconds + leadMilliseconds;
+  let pending = plan.length;
+  for (const { atMilliseconds, what } of plan) {
+    clock.after(leadMilliseconds + atMilliseconds, () => {
+      happen(simulation, what);
+      clock.after(lengthOf(what), () => {
+        pending -= 1;
+      });
+    });
+  }
+  const over = (): boolean => pending === 0;
+  const longest = Math.max(0, ...plan.map(({ atMilliseconds, what }) => atMilliseconds + lengthOf(what)));
+  await clock.runUntil(over, leadMilliseconds + longest + 1);
+  const isComplete = (): boolean => simulation.isComplete(simulation.wanted.image);
+  const patience = circumstances.mode === 'Observe' ? othersPatienceMilliseconds : patienceMilliseconds;
+  const ended = await clock.runUntil(isComplete, patience);
+  if (ended) await clock.runUntil(() => false, aftermathMilliseconds);
+  const rollout = server.store.get(rolloutKind, namespace, clusterName);
+  const left = simulation.members.filter(({ metadata }) => metadata.annotations?.[demotedForAnnotation] !== undefined);
+  for (const { metadata } of ended ? left : []) {
+    witness.object('I12', `a demotion of ours outlived the rollout on ${metadata.name}`, clock.nowMilliseconds);
+  }
+  const { findings } = witness;
+  return {
+    rollouts: plan.filter(({ what }) => what.kind === 'rollOut' || what.kind === 'rollOutBad').length,
+    steps: clock.steps,
+    simulatedMilliseconds: clock.nowMilliseconds,
+    violations: findings.filter(({ kind }) => kind === 'violation'),
+    races: findings.filter(({ kind }) => kind === 'race'),
+    measures: witness.measures(`${namespace}/${clusterName}`, beganAt),
+    historyHash: simulation.historyHash(),
+    stuck: ended || circumstances.mode === 'Observe' ? null : stuckAt(record(record(rollout?.['status'])['hold'])),
+  };
+}
+
+function lengthOf(what: Happening): number {
+  return 'forMilliseconds' in what ? what.forMilliseconds : 0;
+}
+
+/** What only a person can end, and says so, has ended as it should. */
+const forPeople: ReadonlySet<unknown> = new Set(['MemberDownOutOfTurn', 'SwitchoverFailing']);
+
+function stuckAt({ rule, message }: Json): string | null {
+  return forPeople.has(rule) ? null : `${String(rule)}: ${String(message)}`;
+}

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { draw, type Scenario } from './draw.ts';
+import { mistakes, runsUntilFound, simulatorOf } from './mistakes.ts';
+import { run } from './run.ts';
+import { isFailure, shrink, withOnly } from './shrink.ts';
+import { replayLine, storyOf } from './story.ts';
+import { Tally } from './tally.ts';
+
+const rolloutsWanted = 1000;
+const longMilliseconds = 30 * 60_000;
+/** Within so many runs each mistake has to show. */
+const mostRuns = 400;
+
+describe('the simulation', function simulation() {
+  this.timeout(longMilliseconds);
+
+  it('breaks no law in a thousand rollouts, and every one that can end ends', async () => {
+    const tally = new Tally();
+    const failures: string[] = [];
+    for (let seed = 1; tally.rollouts < rolloutsWanted; seed++) {
+      const scenario = draw(String(seed));
+      const outcome = await run(scenario);
+      tally.add(outcome);
+      if (isFailure(outcome)) failures.push(await told(String(seed), scenario));
+    }
+    console.log(`      ${tally.closingLine}`);
+    expect(failures.join('\n')).to.equal('');
+    expect(tally.disruptions).to.be.greaterThan(rolloutsWanted);
+    expect(tally.needless).to.equal(0);
+  });
+
+  it('takes one switchover and each member once where nothing goes wrong, and never two away at once', async () => {
+    for (const [replicas, switchovers] of [
+      [1, 0],
+      [3, 1],
+      [5, 1],
+    ] as const) {
+      const { circumstances } = draw('calm');
+      const scenario: Scenario = {
+        circumstances: { ...circumstances, replicas, mode: 'OnDelete', processes: 1, electsLeader: false },
+        plan: [{ atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.1' } }],
+      };
+      const { measures, violations, races, stuck } = await run(scenario);
+      expect({ violations, races, stuck }).to.deep.equal({ violations: [], races: [], stuck: null });
+      expect(measures).to.include({ disruptions: replicas, needless: 0, switchovers, mostAway: 1 });
+    }
+  });
+
+  it('gives the same history for the same seed, and another one for another', async () => {
+    const hashes = new Set<string>();
+    for (let seed = 1; seed <= 25; seed++) {
+      const first = await run(draw(String(seed)));
+      const again = await run(draw(String(seed)));
+      expect(again.historyHash, `seed ${seed}`).to.equal(first.historyHash);
+      hashes.add(first.historyHash);
+    }
+    expect(hashes.size).to.equal(25);
+  });
+
+  it('finds every mistake that is made on purpose', async () => {
+    const found: Record<string, boolean> = {};
+    for (const mistake of Object.keys(mistakes)) {
+      const result = await runsUntilFound(mistake, mostRuns);
+      found[mistake] = result !== null;
+      const [finding] = result?.outcome.violations ?? [];
+      console.log(`      ${mistake}: ${result?.runs ?? 'not found'} runs, ${finding?.law}: ${finding?.text}`);
+    }
+    expect(Object.keys(found).filter((mistake) => found[mistake] !== true)).to.deep.equal([]);
+  });
+
+  it('makes a failure short, and plays it again from one line', async () => {
+    const mistaken = await simulatorOf('deletes instead of evicting');
+    const seed = '1';
+    const scenario = mistaken.draw(seed);
+    const kept = await shrink(scenario, mistaken.run);
+    const short = withOnly(scenario, kept);
+    const outcome = await mistaken.run(short);
+    expect(kept).to.have.lengthOf(1);
+    expect(replayLine(seed, kept)).to.equal(`SEED=1 REPLAY=${kept.join()} make simulate`);
+    expect(storyOf(short, outcome)).to.match(/the user asks for another image[\s\S]*I4: delete \d by controller-0/);
+  });
+});
+
+async function told(seed: string, scenario: Scenario): Promise<string> {
+  const kept = await shrink(scenario, run);
+  const short = withOnly(scenario, kept);
+  return `${replayLine(seed, kept)}\n${storyOf(short, await run(short))}`;
+}

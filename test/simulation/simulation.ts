@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto';
+import { defaultCluster } from '../../hack/moco/mysql-cluster-webhook.ts';
+import type { MySQLCluster } from '../../hack/moco/objects.ts';
+import { sampleCluster } from '../../hack/moco/sample.ts';
+import { type ClusteringDurations, defaultSettings as mocoSettings } from '../../hack/moco/settings.ts';
+import { type NodesSettings, defaultSettings as nodesSettings } from '../../hack/nodes/settings.ts';
+import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import {
+  mutatingWebhookConfigurations,
+  namespaces,
+  path,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../src/kube/resource.ts';
+import {
+  clusterKind,
+  mocoStatefulSetWebhook,
+  mocoWebhookConfiguration,
+  mysqldContainer,
+  ownPartitionWebhook,
+  ownWebhook,
+  roleLabel,
+  rolloutCompleteCondition,
+} from '../../src/moco/names.ts';
+import type { WitnessedKind } from '../witness/objects.ts';
+import { Witness } from '../witness/witness.ts';
+import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import { ApiServer } from './api-server.ts';
+import { Chance } from './chance.ts';
+import { VirtualClock } from './clock.ts';
+import { ControllerProcess } from './controller-process.ts';
+import { Deeds } from './deeds.ts';
+import { Expectations } from './expectations.ts';
+import { KubeControllers } from './kube-controllers.ts';
+import { Kubelets } from './kubelets.ts';
+import { Moco } from './moco.ts';
+import { Network } from './network.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
+
+/** What a simulated world is like, whatever happens in it. */
+export interface Circumstances {
+  readonly seed: string;
+  readonly replicas: number;
+  /**
+   * Who takes members: this program, by its pods or by lowering partitions where MOCO has no webhook; or MOCO's own
+   * partition controller, this program looking on.
+   */
+  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
+  readonly movesCurrentRevision: boolean;
+  readonly processes: number;
+  /** Without it every process leads. */
+  readonly electsLeader: boolean;
+  readonly nodes: Partial<NodesSettings>;
+  readonly moco: Partial<ClusteringDurations>;
+  readonly lagMilliseconds: number;
+  readonly longestPage: number;
+  /** The cluster has a backup policy, so that there is a CronJob that can say that one runs. */
+  readonly backups: boolean;
+}
+
+export const namespace = 'default';
+export const clusterName = 'test';
+export const firstImage = 'mysql:8.4.0';
+const epochMilliseconds = Date.UTC(2026, 6, 1, 12);
+const startDeadlineMilliseconds = 600_000;
+
+const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<ResourceKind, WitnessedKind>([
+  [clusterKind, 'MySQLCluster'],
+  [statefulSets, 'StatefulSet'],
+  [pods, 'Pod'],
+  [rolloutKind, 'MySQLRollout'],
+  [podDisruptionBudgets, 'PodDisruptionBudget'],
+]);
+
+/** One cluster, everything around it and the controller itself, in virtual time. */
+export class Simulation {
+  readonly clock = new VirtualClock();
+  readonly witness = new Witness();
+  readonly chance: Chance;
+  readonly server: ApiServer;
+  readonly network: Network;
+  readonly controllers: KubeControllers;
+  readonly moco: Moco;
+  readonly kubelets: Kubelets;
+  readonly processes: readonly ControllerProcess[];
+  /** Why processes have ended, in order. */
+  readonly ends: string[] = [];
+  /** By the user, whatever happens to the cluster. */
+  readonly wanted: { image: string; replicas: number };
+  readonly #circumstances: Circumstances;
+  readonly #history = createHash('sha256');
+
+  constructor(circumstances: Circumstances) {
+    const { seed, movesCurrentRevision, nodes, moco, processes, electsLeader, mode } = circumstances;
+    this.#circumstances = circumstances;
+    this.wanted = { image: firstImage, replicas: circumstances.replicas };
+    this.chance = new Chance(seed);
+    const { clock, chance } = this;
+    const wall = this.#wall;
+    this.server = new ApiServer(wall, mode === 'Partition' ? 'own' : 'moco');
+    const { server } = this;
+    server.lists.longestPage = circumstances.longestPage;
+    const deeds = new Deeds(clock, server, this.witness, mode);
+    const expectations = new Expectations(clock, this.witness);
+    this.network = new Network(clock, chance.fork('network'), server, (sent) => {
+      deeds.sent(sent);
+      expectations.sent(sent);
+    });
+    this.network.lagMilliseconds = circumstances.lagMilliseconds;
+    this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
+    const settings: NodesSettings = { ...nodesSettings, labelBeforeReady: roleLabel, ...nodes };
+    this.kubelets = new Kubelets({
+      clock,
+      server,
+      wall,
+      settingsOf: () => settings,
+      mysqldServes: (pod) => this.moco.mysqldReady(pod),
+    });
+    this.moco = new Moco({
+      clock,
+      server,
+      wall,
+      chance: chance.fork('moco'),
+      namespace,
+      clusterName,
+      lowersPartitions: mode !== 'Partition',
+      settings: { ...mocoSettings, clustering: { ...mocoSettings.clustering, ...moco } },
+      onDatabasesChange: () => this.kubelets.lookAtAll(),
+    });
+    this.processes = Array.from({ length: processes }, (_, number) => {
+      const own = chance.fork(`process ${number}`);
+      const onEnd = (why: string): void => {
+        this.ends.push(`controller ${number} ${why}`);
+      };
+      const { network } = this;
+      return new ControllerProcess({
+        clock,
+        chance: own,
+        network,
+        epochMilliseconds,
+        number,
+        onDeleteEnabled: mode === 'OnDelete',
+        electsLeader,
+        onEnd,
+        onTold: (...told) => expectations.told(...told),
+        onAnswered: (...answered) => expectations.answered(...answered),
+      });
+    });
+    server.store.subscribe((change) => {
+      this.#history.update(
+        `${clock.nowMilliseconds} ${change.type} ${change.object.metadata.name} ${change.revision}\n`,
+      );
+      const kind = witnessedKinds.get(change.kind);
+      if (kind === undefined) return;
+      const identity = change.object as unknown as Parameters<Witness['observe']>[0]['identity'];
+      const object = change.type === 'DELETED' ? null : identity;
+      this.witness.observe({
+        revision: change.revision,
+        atMilliseconds: clock.nowMilliseconds,
+        kind,
+        object,
+        identity,
+      });
+    });
+  }
+
+  /** Makes the cluster and lets it become healthy, then starts the controller and lets it find nothing to do. */
+  async start(): Promise<void> {
+    const storageClass = { metadata: { name: 'standard' }, allowVolumeExpansion: true };
+    this.request({ method: 'POST', path: '/apis/storage.k8s.io/v1/storageclasses', body: storageClass });
+    this.#registerWebhooks();
+    this.createCluster();
+    this.moco.start();
+    const healthy = await this.clock.runUntil(() => this.isTrue('Healthy'), startDeadlineMilliseconds);
+    if (!healthy) throw new Error('expected the cluster to become healthy, it did not');
+    for (const process of this.processes) process.start();
+    const taken = await this.clock.runUntil(() => this.isComplete(firstImage), startDeadlineMilliseconds);
+    if (!taken) throw new Error('expected the controller to take the cluster, it did not');
+  }
+
+  #registerWebhooks(): void {
+    const held = this.#circumstances.mode === 'Partition';
+    const configurations = [
+      { name: mocoWebhookConfiguration, webhooks: held ? [] : [mocoStatefulSetWebhook] },
+      {
+        name: 'moco-rollout-mutating-webhook-configuration',
+        webhooks: [ownWebhook, ...(held ? [ownPartitionWebhook] : [])],
+      },
+    ];
+    for (const { name, webhooks } of configurations) {
+      const body = {
+        metadata: { name },
+        webhooks: webhooks.map((webhook) => ({ name: webhook, clientConfig: { caBundle: 'ca' } })),
+      };
+      this.request({ method: 'POST', path: path(mutatingWebhookConfigurations), body });
+    }
+    this.request({ method: 'POST', path: path(namespaces), body: { metadata: { name: namespace } } });
+  }
+
+  createCluster(): void {
+    const { backups } = this.#circumstances;
+    const spec = backups ? { backupPolicyName: 'daily' } : {};
+    const sample = sampleCluster({ name: clusterName, namespace, ...this.wanted, spec });
+    const cluster = { ...sample, metadata: { ...record(sample['metadata']), finalizers: [] as readonly string[] } };
+    for (const { path: place, value } of defaultCluster(cluster as unknown as MySQLCluster)) {
+      if (place === '/metadata/finalizers') cluster.metadata.finalizers = value as readonly string[];
+    }
+    this.request({ method: 'POST', path: path(clusterKind, { namespace }), body: cluster });
+  }
+
+  /** Anybody's request but the controller's, answered at once. */
+  request(request: Omit<ApiRequest, 'actor'>): ApiAnswer {
+    return this.server.handle({ ...request, actor: 'user' });
+  }
+
+  get cluster(): StoredObject | null {
+    return this.server.store.get(clusterKind, namespace, clusterName);
+  }
+
+  get members(): readonly StoredObject[] {
+    return this.server.store.all(pods);
+  }
+
+  isTrue(type: string): boolean {
+    return conditionOf(this.cluster, type)?.['status'] === 'True';
+  }
+
+  /** Every member runs this image, and the controller has said that it is done with the newest generation. */
+  isComplete(image: string): boolean {
+    const { cluster } = this;
+    const said = conditionOf(cluster, rolloutCompleteCondition);
+    return (
+      cluster !== null &&
+      said?.['status'] === 'True' &&
+      said['observedGeneration'] === cluster.metadata.generation &&
+      this.members.every((pod) => imageOf(pod) === image)
+    );
+  }
+
+  /** The same for the same seed. */
+  historyHash(): string {
+    return this.#history.copy().digest('hex');
+  }
+
+  readonly #wall = (): number => epochMilliseconds + this.clock.nowMilliseconds;
+}
+
+function conditionOf(object: StoredObject | null, type: string): Json | undefined {
+  const conditions = record(object?.['status'])['conditions'] as readonly Json[] | undefined;
+  return conditions?.find((condition) => condition['type'] === type);
+}
+
+export function imageOf(pod: StoredObject): unknown {
+  const containers = record(pod['spec'])['containers'] as readonly Json[];
+  return containers.find(({ name }) => name === mysqldContainer)?.['image'];
+}

@@ -1,0 +1,39 @@
+import type { Outcome } from './run.ts';
+import { isFailure } from './shrink.ts';
+
+/** What many runs come to. */
+export class Tally {
+  rollouts = 0;
+  steps = 0;
+  violations = 0;
+  stuck = 0;
+  races = 0;
+  disruptions = 0;
+  needless = 0;
+  failures = 0;
+  longestWindowMilliseconds = 0;
+  simulatedMilliseconds = 0;
+
+  add(outcome: Outcome): void {
+    this.rollouts += outcome.rollouts;
+    this.steps += outcome.steps;
+    this.violations += outcome.violations.length;
+    this.stuck += outcome.stuck === null ? 0 : 1;
+    this.races += outcome.races.length;
+    this.disruptions += outcome.measures.disruptions;
+    this.needless += outcome.measures.needless;
+    this.failures += isFailure(outcome) ? 1 : 0;
+    this.simulatedMilliseconds += outcome.simulatedMilliseconds;
+    const windows = outcome.races.map(({ windowMilliseconds }) => windowMilliseconds);
+    this.longestWindowMilliseconds = Math.max(this.longestWindowMilliseconds, ...windows);
+  }
+
+  /** Hours of the simulated clock for each second of this machine's. */
+  hoursPerSecond(wallSeconds: number): number {
+    return this.simulatedMilliseconds / 3_600_000 / wallSeconds;
+  }
+
+  get closingLine(): string {
+    return `${this.rollouts} rollouts, ${this.steps} steps, ${this.violations} violations`;
+  }
+}

@@ -1,0 +1,138 @@
+import {
+  annotationOn,
+  clusteringStoppedAnnotation,
+  forceRollingUpdateAnnotation,
+  preventDeleteAnnotation,
+  reconciliationStoppedAnnotation,
+} from '../../src/moco/names.ts';
+import type { Disruption } from './disruption.ts';
+import {
+  canAcknowledge,
+  isLeaving,
+  isPrimary,
+  isSettled,
+  isUpdated,
+  isWell,
+  majorityOf,
+  participates,
+  replicasOf,
+} from './member.ts';
+import type { Member, Moment } from './moment.ts';
+
+/** A member that is taken down, at one moment. */
+export interface Case {
+  /** Its time is that of its end, or of the deed. */
+  readonly moment: Moment;
+  readonly target: Member;
+  readonly disruption: Disruption;
+}
+
+export interface Law {
+  readonly name: string;
+  /** What it means that the law was broken. */
+  readonly sentence: string;
+  readonly holds: (given: Case) => boolean;
+}
+
+/**
+ * How long MOCO is given to fail over before members that run may go all the same. Who comes later has only the
+ * timestamps of objects, which are cut to whole seconds.
+ */
+const failoverGraceMilliseconds = 179_000;
+
+const byPod = ({ verb }: Disruption): boolean => verb !== 'setPartition';
+const others = ({ moment, target }: Case): readonly Member[] => moment.members.filter((member) => member !== target);
+const participating = (given: Case): readonly Member[] =>
+  others(given).filter((member) => participates(given.moment, member));
+
+/** The invariants of the design that one disruption can break, each asked of the objects as the store had them. */
+export const laws: readonly Law[] = [
+  {
+    name: 'I2',
+    sentence: 'fewer than a majority went on participating',
+    holds: (given) =>
+      replicasOf(given.moment) < 3 ||
+      !participates(given.moment, given.target) ||
+      participating(given).length >= majorityOf(given.moment),
+  },
+  {
+    name: 'I2b',
+    sentence: 'fewer than a majority could go on acknowledging commits',
+    holds: (given) => {
+      const { moment, target } = given;
+      if (participates(moment, target) || !canAcknowledge(moment, target) || replicasOf(moment) < 3) return true;
+      if (nobodyCameBack(moment)) return true;
+      return others(given).filter((member) => canAcknowledge(moment, member)).length >= majorityOf(moment);
+    },
+  },
+  {
+    name: 'I3',
+    sentence: 'a primary at work was disrupted, not switched away from',
+    holds: ({ moment, target, disruption }) =>
+      !byPod(disruption) || replicasOf(moment) < 2 || !isPrimary(moment, target) || !isWell(moment, target),
+  },
+  {
+    name: 'I4',
+    sentence: 'a member at work was deleted, not evicted',
+    holds: ({ moment, target, disruption }) => disruption.verb !== 'delete' || !isWell(moment, target),
+  },
+  {
+    name: 'I5',
+    sentence: 'the member was updated already',
+    holds: ({ moment, target }) => !isUpdated(moment, target),
+  },
+  {
+    name: 'leaving',
+    sentence: 'the member was on its way out already',
+    holds: ({ target }) => !isLeaving(target),
+  },
+  {
+    name: 'budget',
+    sentence: 'a member at work was taken while another one was away',
+    holds: (given) =>
+      !isWell(given.moment, given.target) || participating(given).length >= replicasOf(given.moment) - 1,
+  },
+  {
+    name: 'settled',
+    sentence: 'a member at work was taken before MOCO had finished with another',
+    holds: (given) =>
+      !isWell(given.moment, given.target) || others(given).every((member) => isSettled(given.moment, member)),
+  },
+  {
+    name: 'protected',
+    sentence: 'the primary was protected by MOCO',
+    holds: ({ moment, target }) =>
+      !isPrimary(moment, target) || target.pod.metadata.annotations?.[preventDeleteAnnotation] !== annotationOn,
+  },
+  {
+    name: 'wish',
+    sentence: 'the user wanted nothing to be done, or that member to be kept',
+    holds: ({ moment, target }) => {
+      const { paused = false, repairWhilePaused = false, partition = 0, heldMembers = [] } = moment.wishes?.spec ?? {};
+      const mayGo = !paused || (repairWhilePaused && !participates(moment, target));
+      return mayGo && target.ordinal >= partition && !heldMembers.some(({ ordinal }) => ordinal === target.ordinal);
+    },
+  },
+  {
+    name: 'stopped',
+    sentence: 'MOCO was told to leave the cluster alone, or the cluster was going',
+    holds: ({ moment: { cluster, statefulSet } }) => {
+      const annotations = cluster?.metadata.annotations ?? {};
+      const names = [clusteringStoppedAnnotation, reconciliationStoppedAnnotation];
+      return (
+        cluster !== null &&
+        cluster.metadata.deletionTimestamp === undefined &&
+        cluster.spec.offline !== true &&
+        statefulSet !== null &&
+        statefulSet.metadata.deletionTimestamp === undefined &&
+        statefulSet.metadata.annotations?.[forceRollingUpdateAnnotation] !== annotationOn &&
+        names.every((name) => annotations[name] !== annotationOn)
+      );
+    },
+  },
+];
+
+/** The primary has been away for longer than a failover may take. */
+function nobodyCameBack({ primaryAwaySince, atMilliseconds }: Moment): boolean {
+  return primaryAwaySince !== null && atMilliseconds - primaryAwaySince >= failoverGraceMilliseconds;
+}

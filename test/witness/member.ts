@@ -1,0 +1,96 @@
+import { agentContainer, mysqldContainer, revisionHashLabel, roleLabel } from '../../src/moco/names.ts';
+import type { Member, Moment } from './moment.ts';
+import type { WitnessedContainer, WitnessedPod } from './objects.ts';
+
+// What the witness takes a member for, from its pod alone. Nothing here comes from the program under test.
+
+const stopped: ReadonlySet<string> = new Set([
+  'CrashLoopBackOff',
+  'ImagePullBackOff',
+  'ErrImagePull',
+  'InvalidImageName',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
+
+const impairedAfterMilliseconds = 60_000;
+
+export const replicasOf = ({ cluster }: Moment): number => cluster?.spec.replicas ?? 0;
+export const majorityOf = (moment: Moment): number => Math.floor(replicasOf(moment) / 2) + 1;
+export const primaryOf = ({ cluster }: Moment): number => cluster?.status?.currentPrimaryIndex ?? 0;
+export const revisionOf = ({ metadata }: WitnessedPod): string => metadata.labels?.[revisionHashLabel] ?? '';
+export const updateRevisionOf = ({ statefulSet }: Moment): string => statefulSet?.status?.updateRevision ?? '';
+export const isUpdated = (moment: Moment, { pod }: Member): boolean => revisionOf(pod) === updateRevisionOf(moment);
+export const isPrimary = (moment: Moment, { ordinal }: Member): boolean => ordinal === primaryOf(moment);
+export const isLeaving = ({ pod }: Member): boolean => pod.metadata.deletionTimestamp !== undefined;
+
+const containers = ({ pod }: Member): readonly WitnessedContainer[] => pod.status?.containerStatuses ?? [];
+const initContainers = ({ pod }: Member): readonly WitnessedContainer[] => pod.status?.initContainerStatuses ?? [];
+const mysqldOf = (member: Member): WitnessedContainer | undefined =>
+  containers(member).find(({ name }) => name === mysqldContainer);
+const waitsInVain = ({ state }: WitnessedContainer): boolean => stopped.has(state?.waiting?.reason ?? '');
+
+function isErrant({ cluster }: Moment, { ordinal }: Member): boolean {
+  return cluster?.status?.errantReplicaList?.includes(ordinal) ?? false;
+}
+
+export function isReady({ pod }: Member): boolean {
+  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+}
+
+/** The node controller has spoken, and no container of the pod. */
+export function isUnreachable(member: Member): boolean {
+  const all = containers(member);
+  return !isReady(member) && all.length > 0 && all.every(({ ready }) => ready === true);
+}
+
+export function participates(moment: Moment, member: Member): boolean {
+  return !isLeaving(member) && !isErrant(moment, member) && mysqldOf(member)?.ready === true && !isUnreachable(member);
+}
+
+/** Participating, with nothing about it that a restart could cure. */
+export function isWell(moment: Moment, member: Member): boolean {
+  return participates(moment, member) && !isImpaired(moment, member);
+}
+
+function isImpaired({ atMilliseconds }: Moment, member: Member): boolean {
+  const others = containers(member).filter(({ name, ready }) => name !== mysqldContainer && ready !== true);
+  return (
+    initContainers(member).some(waitsInVain) ||
+    others.some(
+      (container) =>
+        waitsInVain(container) ||
+        atMilliseconds - (member.notReadySince.get(container.name) ?? atMilliseconds) >= impairedAfterMilliseconds,
+    )
+  );
+}
+
+/** Its mysqld may still acknowledge commits, even while its probe says otherwise. */
+export function canAcknowledge(moment: Moment, member: Member): boolean {
+  if (isLeaving(member) || isUnreachable(member) || isErrant(moment, member) || crashes(member)) return false;
+  if (isUpdated(moment, member)) return participates(moment, member);
+  const mysqld = mysqldOf(member);
+  return mysqld?.state?.running !== undefined && mysqld.started === true;
+}
+
+/** A container that matters has restarted and not been ready since. */
+export function crashes(member: Member): boolean {
+  const essential = containers(member).filter(({ name }) => name === mysqldContainer || name === agentContainer);
+  return [...initContainers(member), ...essential].some(
+    ({ name, ready, restartCount = 0 }) =>
+      ready !== true && restartCount > 0 && (member.readyAtRestart.get(name) ?? -1) < restartCount,
+  );
+}
+
+/** MOCO has looked at this incarnation of the pod and finished with it. */
+export function isSettled(moment: Moment, member: Member): boolean {
+  return member.pod.metadata.labels?.[roleLabel] === (isPrimary(moment, member) ? 'primary' : 'replica');
+}
+
+/** Clients reach a primary that takes writes, as far as objects can say. */
+export function hasWritablePrimary(moment: Moment): boolean {
+  return moment.members.some(
+    (member) => isPrimary(moment, member) && isSettled(moment, member) && isReady(member) && !isLeaving(member),
+  );
+}

@@ -1,0 +1,296 @@
+import { expect } from 'chai';
+import type { Disruption } from './disruption.ts';
+import type { WitnessedKind, WitnessedObject } from './objects.ts';
+import { Witness } from './witness.ts';
+
+const cluster = 'default/test';
+
+interface PodOptions {
+  readonly revision?: string;
+  readonly role?: 'primary' | 'replica' | null;
+  readonly mysqld?: 'ready' | 'running' | 'CrashLoopBackOff';
+  readonly ready?: boolean;
+  readonly leaving?: boolean;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A cluster of three whose member 0 is primary, all of it stale, as a store would have told of it. */
+class Scene {
+  readonly witness = new Witness();
+  #revision = 0;
+  #now = 0;
+
+  constructor(replicas = 3) {
+    this.cluster({}, replicas);
+    this.put('StatefulSet', 'moco-test', { spec: { replicas }, status: { updateRevision: 'new' } });
+    for (let ordinal = 0; ordinal < replicas; ordinal++) this.pod(ordinal);
+  }
+
+  cluster(status: object = {}, replicas = 3, metadata: object = {}): void {
+    const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'new' }] } };
+    this.put(
+      'MySQLCluster',
+      'test',
+      { spec: { replicas, podTemplate }, status: { currentPrimaryIndex: 0, ...status } },
+      {
+        generation: 2,
+        ...metadata,
+      },
+    );
+  }
+
+  pod(ordinal: number, options: PodOptions = {}): void {
+    const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
+    const { leaving = false, ready = mysqld === 'ready' } = options;
+    const runs = mysqld !== 'CrashLoopBackOff';
+    const labels = { 'controller-revision-hash': revision, ...(role !== null && { 'moco.cybozu.com/role': role }) };
+    this.put(
+      'Pod',
+      `moco-test-${ordinal}`,
+      {
+        spec: { containers: [{ name: 'mysqld', image: revision }] },
+        status: {
+          phase: 'Running',
+          conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+          containerStatuses: [
+            {
+              name: 'mysqld',
+              ready: mysqld === 'ready',
+              started: runs,
+              restartCount: 0,
+              state: runs ? { running: {} } : { waiting: { reason: mysqld } },
+            },
+            { name: 'slow-log', ready: true, restartCount: 0, state: { running: {} } },
+          ],
+        },
+      },
+      { labels, ...(annotations && { annotations }), ...(leaving && { deletionTimestamp: '2026-07-01T12:00:00Z' }) },
+    );
+  }
+
+  put(kind: WitnessedKind, name: string, object: object, metadata: Readonly<Record<string, unknown>> = {}): void {
+    this.#revision += 1;
+    const labels = { 'app.kubernetes.io/instance': 'test', ...(metadata['labels'] as object | undefined) };
+    const identity = {
+      ...object,
+      metadata: { namespace: 'default', name, uid: `${name}-uid`, resourceVersion: '1', ...metadata, labels },
+    } as WitnessedObject;
+    this.witness.observe({
+      revision: this.#revision,
+      atMilliseconds: this.#now,
+      kind,
+      object: identity,
+      identity,
+    });
+  }
+
+  wait(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
+  /** The revision that a confirmation may have begun at. */
+  get now(): { readonly revision: number; readonly atMilliseconds: number } {
+    return { revision: this.#revision, atMilliseconds: this.#now };
+  }
+
+  take(verb: Disruption['verb'], ordinal: number, confirmingSince = this.now, actor = 'one'): void {
+    this.witness.disrupted({
+      verb,
+      actor,
+      cluster,
+      uid: `moco-test-${ordinal}-uid`,
+      ordinal,
+      confirmingSince,
+      before: this.#revision,
+      atMilliseconds: this.#now,
+    });
+  }
+
+  get found(): readonly string[] {
+    return this.witness.findings.map(({ kind, law }) => `${kind} ${law}`);
+  }
+}
+
+describe('the witness', () => {
+  it('has nothing against the eviction of a healthy replica, nor against the deletion of one that is down', () => {
+    const scene = new Scene();
+    scene.take('evict', 2);
+    scene.pod(2, { leaving: true });
+    const other = new Scene();
+    other.pod(1, { mysqld: 'CrashLoopBackOff' });
+    other.take('delete', 1);
+    expect([...scene.found, ...other.found]).to.deep.equal([]);
+    expect(scene.witness.measures(cluster, 0)).to.include({ disruptions: 1, needless: 0, mostAway: 3 });
+  });
+
+  const broken: readonly (readonly [law: string, sentence: string, act: (scene: Scene) => void])[] = [
+    ['I4', 'a healthy member is deleted', (scene) => scene.take('delete', 2)],
+    ['I3', 'a healthy primary is evicted', (scene) => scene.take('evict', 0)],
+    [
+      'I5',
+      'an updated member is taken',
+      (scene) => {
+        scene.pod(2, { revision: 'new', mysqld: 'CrashLoopBackOff' });
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'I2b',
+      'one is taken that the quorum of those that acknowledge needs',
+      (scene) => {
+        scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+        scene.pod(2, { mysqld: 'running' });
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'settled',
+      'one is taken while MOCO is not done with another',
+      (scene) => {
+        scene.pod(1, { role: null });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'leaving',
+      'one is taken that goes anyway',
+      (scene) => {
+        scene.pod(2, { leaving: true });
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'protected',
+      'a primary is taken that MOCO protects',
+      (scene) => {
+        scene.pod(0, { mysqld: 'CrashLoopBackOff', annotations: { 'moco.cybozu.com/prevent-delete': 'true' } });
+        scene.take('delete', 0);
+      },
+    ],
+    [
+      'wish',
+      'the user has paused',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', { spec: { paused: true } });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'wish',
+      'the user keeps that member',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', { spec: { heldMembers: [{ ordinal: 2, reason: 'mine' }] } });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'stopped',
+      "the user has stopped MOCO's clustering",
+      (scene) => {
+        scene.cluster({}, 3, { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } });
+        scene.take('evict', 2);
+      },
+    ],
+  ];
+  for (const [law, sentence, act] of broken) {
+    it(`objects by ${law} when ${sentence}`, () => {
+      const scene = new Scene();
+      act(scene);
+      expect(scene.found).to.deep.equal([`violation ${law}`]);
+    });
+  }
+
+  it('objects by I2 when no majority would go on, and by the budget', () => {
+    const scene = new Scene();
+    scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+    scene.take('evict', 2);
+    expect(scene.found).to.deep.equal(['violation I2', 'violation budget']);
+  });
+
+  it('takes an unreachable member for away, whatever its containers have said last', () => {
+    const scene = new Scene();
+    scene.pod(1, { ready: false });
+    scene.take('evict', 2);
+    expect(scene.found).to.deep.equal(['violation I2', 'violation budget']);
+  });
+
+  it('calls it a race when a law held after the confirmation had begun, and a violation when it never did', () => {
+    const scene = new Scene();
+    const before = scene.now;
+    scene.wait(30);
+    scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+    scene.wait(10);
+    scene.take('evict', 2, before);
+    expect(scene.found).to.deep.equal(['race I2', 'race budget']);
+    expect(scene.witness.findings[0]?.windowMilliseconds).to.equal(40);
+  });
+
+  it('lets members that run go once a failover has had its time', () => {
+    const scene = new Scene();
+    scene.pod(0, { mysqld: 'CrashLoopBackOff' });
+    scene.pod(1, { mysqld: 'running' });
+    scene.pod(2, { mysqld: 'running' });
+    scene.wait(181_000);
+    scene.take('delete', 2);
+    expect(scene.found).to.deep.equal([]);
+  });
+
+  it('objects by I1 to a second member that was confirmed beside the first, whoever took it', () => {
+    const scene = new Scene(5);
+    const before = scene.now;
+    scene.take('evict', 4, before, 'one');
+    scene.pod(4, { leaving: true });
+    scene.take('evict', 3, before, 'another');
+    expect(scene.found).to.include('violation I1');
+  });
+
+  it('lets several that are down go in one step', () => {
+    const scene = new Scene();
+    scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+    scene.pod(2, { mysqld: 'CrashLoopBackOff' });
+    const before = scene.now;
+    scene.take('delete', 2, before);
+    scene.pod(2, { mysqld: 'CrashLoopBackOff', leaving: true });
+    scene.take('delete', 1, before);
+    expect(scene.found).to.deep.equal([]);
+  });
+
+  it('objects by I7 to a second healthy member for a revision that nobody has run', () => {
+    const scene = new Scene(5);
+    scene.take('evict', 4);
+    scene.pod(4, { revision: 'new', mysqld: 'CrashLoopBackOff' });
+    scene.take('evict', 3);
+    expect(scene.found).to.include('violation I7');
+    const proven = new Scene(5);
+    proven.take('evict', 4);
+    proven.pod(4, { revision: 'new' });
+    proven.take('evict', 3);
+    expect(proven.found).to.deep.equal([]);
+  });
+
+  it('objects to a rollout that is called complete while a member runs another image', () => {
+    const scene = new Scene();
+    const type = 'moco-rollout.io/RolloutComplete';
+    scene.cluster({ conditions: [{ type, status: 'True', observedGeneration: 2 }] });
+    expect(scene.found).to.deep.equal(['violation complete']);
+    expect(scene.witness.findings[0]?.text).to.contain('0, 1, 2');
+  });
+
+  it('measures how long no primary takes writes, how many are away, and how often the primary moves', () => {
+    const scene = new Scene();
+    scene.wait(1_000);
+    scene.cluster({ currentPrimaryIndex: 1 });
+    scene.wait(2_000);
+    scene.pod(1, { role: 'primary' });
+    scene.pod(2, { leaving: true });
+    scene.wait(1_000);
+    scene.pod(0, { role: 'replica' });
+    expect(scene.witness.measures(cluster, 500)).to.deep.equal({
+      secondsWithoutWritablePrimary: 2,
+      mostAway: 1,
+      switchovers: 1,
+      disruptions: 0,
+      needless: 0,
+    });
+  });
+});
