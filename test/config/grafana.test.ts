@@ -1,0 +1,87 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { promtool } from '../telemetry/promtool.ts';
+import { type Dashboard, dashboardSchema } from './grafana-schema.ts';
+
+const file = 'config/grafana/moco-rollout.json';
+
+/** What a query gets from Grafana, as some value of its kind. */
+const variables: Readonly<Record<string, string>> = { $__rate_interval: '5m', $namespace: '.*', $cluster: '.*' };
+
+describe('the dashboard', () => {
+  let raw: unknown;
+  let dashboard: Dashboard;
+  let queries: readonly string[];
+
+  before(async () => {
+    raw = JSON.parse(await readFile(file, 'utf8'));
+    dashboard = dashboardSchema.parse(raw);
+    const targets = dashboard.panels.flatMap((panel) => ('targets' in panel ? panel.targets : []));
+    const asked = dashboard.templating.list.flatMap((one) => (one.type === 'query' ? [one.definition] : []));
+    queries = [...targets.map(({ expr }) => expr), ...asked];
+  });
+
+  it('is one as Grafana describes it, without a field that it does not know', () => {
+    expect(dashboardSchema.safeParse(raw).success).to.equal(true);
+    expect(dashboardSchema.safeParse({ ...dashboard, pannels: [] }).success).to.equal(false);
+  });
+
+  it('has panels that do not overlap, each with an id and a title of its own', () => {
+    const { panels } = dashboard;
+    expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
+    expect(new Set(panels.map(({ title }) => title)).size).to.equal(panels.length);
+    const taken = new Set<string>();
+    for (const { title, gridPos } of panels) {
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+          expect(taken.has(`${x},${y}`), `${title} at ${x},${y}`).to.equal(false);
+          taken.add(`${x},${y}`);
+        }
+      }
+    }
+  });
+
+  it('asks for nothing but metrics that there are, and shows each that this program has', () => {
+    const { registry } = createMetrics('0.0.0', []);
+    const names = registry.getMetricsAsArray().map(({ name }) => name);
+    const asked = new Set(
+      queries
+        .flatMap((query) => [...query.matchAll(/\b(?:moco|kubernetes|workqueue|nodejs|process)_\w+/g)])
+        .map(String),
+    );
+    const known = new Set(names.flatMap((name) => [name, `${name}_bucket`, `${name}_count`, `${name}_sum`]));
+    expect([...asked].filter((name) => !known.has(name))).to.deep.equal([]);
+    const shown = (name: string): boolean => asked.has(name) || asked.has(`${name}_bucket`);
+    expect(names.filter((name) => name.startsWith('moco_') && !shown(name))).to.deep.equal([]);
+  });
+
+  it('uses no variable that it does not have', () => {
+    const used = new Set(queries.flatMap((query) => [...query.matchAll(/\$\w+/g)].map(String)));
+    const own = dashboard.templating.list.map(({ name }) => `$${name}`);
+    expect([...used].filter((name) => !own.includes(name) && name !== '$__rate_interval')).to.deep.equal([]);
+    expect(Object.keys(variables)).to.include.members([...used]);
+  });
+
+  it('has queries that Prometheus can read', async function () {
+    const directory = await mkdtemp(join(tmpdir(), 'dashboard-'));
+    try {
+      const rules = dashboard.panels.flatMap((panel) => ('targets' in panel ? panel.targets : []));
+      const records = rules.map(({ expr }, index) => ({ record: `panel:${index}`, expr: withValues(expr) }));
+      const path = join(directory, 'rules.yml');
+      await writeFile(path, stringify({ groups: [{ name: 'panels', rules: records }] }));
+      const { status, said } = promtool(this, ['check', 'rules', path]);
+      expect(status, said).to.equal(0);
+      expect(said).to.contain(`${records.length} rules found`);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
+
+function withValues(expression: string): string {
+  return Object.entries(variables).reduce((text, [name, value]) => text.replaceAll(name, value), expression);
+}
