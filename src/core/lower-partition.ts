@@ -71,11 +71,11 @@ function gateOf(situation: Situation, next: Member): Hold | null {
   return everyOtherParticipates(situation, next) ? null : budgetUsed(situation, 1);
 }
 
-/** The StatefulSet has still work to do on a member from the partition up. */
+/** The StatefulSet has still work to do from the partition up: the highest ordinal is the one that it takes next. */
 export function notYetReplaced(situation: Situation): Hold | null {
   const { members } = situation;
   const partition = partitionOf(situation);
-  const behind = members.find((member) => member.ordinal >= partition && !member.updated);
+  const behind = members.findLast((member) => member.ordinal >= partition && !member.updated);
   return behind ? { rule: 'UpdatedMemberNotParticipating', member: behind.ordinal, wait: { for: 'revision' } } : null;
 }
 

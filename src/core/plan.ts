@@ -28,15 +28,15 @@ export function plan(snapshot: ClusterSnapshot, policy: RolloutPolicy): Plan {
   const limit = entriesPerMember * (snapshot.cluster.replicas + 2);
   let now = snapshot;
   let switchovers = 0;
-  let waitedFor: Hold['rule'] | null = null;
+  let waitedFor: Hold | null = null;
   while (entries.length < limit) {
     const { step, hold } = decide(now, policy);
     if (step.kind === 'none' && hold === null) return { entries, switchovers, stopsAt: null };
     // A wait that its own end didn't lift would be waited for for ever.
-    const after = hold === null ? afterStep(now, step) : hold.rule === waitedFor ? null : afterWait(now, hold);
+    const after = hold === null ? afterStep(now, step) : isSameWait(hold, waitedFor) ? null : afterWait(now, hold);
     if (after === null) return { entries, switchovers, stopsAt: hold };
     entries.push(hold === null ? { kind: 'step', step } : { kind: 'wait', hold });
-    waitedFor = hold?.rule ?? null;
+    waitedFor = hold;
     const [from, to] = [now.cluster.primaryIndex, after.cluster.primaryIndex];
     if (from !== to) {
       entries.push({ kind: 'switchover', from, to });
@@ -46,6 +46,19 @@ export function plan(snapshot: ClusterSnapshot, policy: RolloutPolicy): Plan {
   }
   return { entries, switchovers, stopsAt: decide(now, policy).hold };
 }
+
+/** Where somebody else replaces one member after the other, a wait for the next one is another wait. */
+function isSameWait(hold: Hold, before: Hold | null): boolean {
+  if (hold.rule !== before?.rule) return false;
+  const next = (one: Hold): number | null =>
+    one.rule === 'AwaitingMoco' ? one.partition : isReplacement(one) ? one.member : null;
+  return next(hold) === next(before);
+}
+
+type Replacement = Extract<Hold, { rule: 'UpdatedMemberNotParticipating' }>;
+
+const isReplacement = (hold: Hold): hold is Replacement =>
+  hold.rule === 'UpdatedMemberNotParticipating' && hold.wait.for === 'revision';
 
 /** The world as it is when the step has had its effect and everything has started. */
 function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapshot {
@@ -132,8 +145,23 @@ function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapshot | nul
         snapshot,
         snapshot.members.filter((member) => member.leavingForSeconds !== null),
       );
+    case 'AwaitingMoco': {
+      const taken = snapshot.members.filter(
+        ({ ordinal, revision }) => ordinal === hold.member && revision !== statefulSet?.updateRevision,
+      );
+      return replaced(
+        {
+          ...handedOn(snapshot, taken),
+          statefulSet: statefulSet && { ...statefulSet, partition: hold.partition },
+        },
+        taken,
+      );
+    }
+    case 'UpdatedMemberNotParticipating': {
+      const behind = snapshot.members.filter(({ ordinal }) => isReplacement(hold) && ordinal === hold.member);
+      return recovered(replaced(handedOn(snapshot, behind), behind));
+    }
     case 'RolesNotSettled':
-    case 'UpdatedMemberNotParticipating':
     case 'AwaitingRecovery':
     case 'BudgetUsed':
     case 'BatchNotComplete':

@@ -17,7 +17,8 @@ export function waitForMoco(situation: Situation): Outcome | null {
   const lowers: Hold = { rule: 'AwaitingMoco', partition: partition - 1, member: next.ordinal };
   if (next.updated) return wait(lowers);
   const others = members.filter((member) => member !== next);
-  const owing = others.find((member) => member.updated && !member.participates);
+  // It asks for pods that have been ready for a while, and not for their roles.
+  const owing = others.find((member) => member.owes !== null && member.owes.for !== 'role');
   const away = others.filter((member) => !member.participates).map(({ ordinal }) => ordinal);
   const hold =
     memberLeaving(situation) ??

@@ -25,6 +25,14 @@ describe('a cluster that serves nobody, in partition mode', () => {
       wishes,
       decides: deletes('MemberDown', 2, 1, 0),
     },
+    'loses them while another one terminates, too': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionAfter })
+        .mysqlCluster({ initialized: true })
+        .members(member(2).stale().leaving()),
+      wishes,
+      decides: deletes('MemberDown', 1, 0),
+    },
     'keeps those that run: they may be cloning': {
       given: corrected()
         .members(member(2).stale().lagging(), member(1).stale().lagging())

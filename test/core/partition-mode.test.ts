@@ -108,7 +108,7 @@ describe('while the StatefulSet has still to replace one', () => {
     },
     'so it is without any partition': {
       given: stale().statefulSet({ partition: null }),
-      decides: holds(working(0)),
+      decides: holds(working(2)),
     },
     'one that is leaving is named as such': {
       given: stale().atPartition(2).members(member(2).stale().leaving()),
@@ -270,6 +270,18 @@ describe('the gates of one that does not work', () => {
         next: 2,
         revision: revisionBefore,
         current: revisionBefore,
+      }),
+    },
+    'one that is down and updated is waited for as what it is': {
+      given: midway(2).members(member(2).updated().down('ErrImagePull')).memory({ proven: true }),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: {
+          for: 'state',
+          state: 'down',
+          evidence: { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 },
+        },
       }),
     },
     'one that lags before its turn waits for it': {

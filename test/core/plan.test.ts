@@ -47,6 +47,40 @@ describe('the plan of a rollout', () => {
     'of five': [stale(5), ['evict 4', 'evict 3', 'evict 2', 'evict 1', ...lastOf3]],
     'of one': [stale(1), ['evict 0', promote, 'done']],
     'that is over': [cluster(3), ['done']],
+    'by partitions of a StatefulSet at OnDelete, which is given back first': [
+      stale(),
+      [
+        'promoteRevision',
+        'handBack',
+        'setPartition 2 2',
+        'setPartition 1 1',
+        'setPartition 0 0',
+        'switchover 0 to 1',
+        'done',
+      ],
+      { mode: 'Partition' },
+    ],
+    'of MOCO': [
+      stale().atPartition(3),
+      ['wait AwaitingMoco', 'wait AwaitingMoco', 'wait AwaitingMoco', 'switchover 0 to 1', 'done'],
+      { mode: 'Observe' },
+    ],
+    'of MOCO with a member that is updated already': [
+      stale().atPartition(2).members(member(2).updated(), member(1).updated()),
+      ['wait AwaitingMoco', 'wait AwaitingMoco', 'switchover 0 to 1', 'done'],
+      { mode: 'Observe' },
+    ],
+    'of Kubernetes itself': [
+      stale().atPartition(0),
+      [
+        'wait UpdatedMemberNotParticipating',
+        'wait UpdatedMemberNotParticipating',
+        'wait UpdatedMemberNotParticipating',
+        'switchover 0 to 1',
+        'done',
+      ],
+      { mode: 'Observe' },
+    ],
     'of which only the revision is left': [cluster(3).statefulSet({ currentRevision: 'old' }), [promote, 'done']],
     'with one that is down': [
       stale().members(member(1).down('ErrImagePull')),

@@ -24,6 +24,38 @@ describe("what MOCO's own partition controller waits for", () => {
       given: stale().members(member(2).updated().lagging()),
       decides: awaits(2),
     },
+    'is itself where the next one is updated already, whoever else is away': {
+      given: stale().members(member(2).updated(), member(0).stale().lagging()),
+      decides: awaits(2),
+    },
+    'is an updated one that has not been ready for long enough': {
+      given: midway().members(member(2).updated().settledFor(1)),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: { for: 'minReadySeconds', minReadySeconds: 5 },
+      }),
+    },
+    'is not the role of an updated one': {
+      given: midway().members(member(2).updated().role(null)),
+      decides: awaits(1),
+    },
+    'is the last one that terminates': {
+      given: cluster(3).atPartition(0).members(member(2).updated().leaving()),
+      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+    },
+    'is nothing in a cluster that is being deleted': {
+      given: stale().mysqlCluster({ deleting: true }),
+      decides: holds({ rule: 'ClusterDeleting' }),
+    },
+    'is a StatefulSet that is being re-created': {
+      given: stale().statefulSet({ deleting: true }),
+      decides: holds({ rule: 'StatefulSetDeleting' }),
+    },
+    'is a cluster that is offline on purpose': {
+      given: stale().mysqlCluster({ offline: true }),
+      decides: holds({ rule: 'Offline' }),
+    },
     'is the StatefulSet that has still to replace one': {
       given: stale().atPartition(2),
       decides: holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'revision' } }),
