@@ -1,4 +1,3 @@
-import type { AgentOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
 import { type DispatcherOptions, KubeConfig } from '@kubernetes/client-node';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
@@ -168,7 +167,7 @@ function dispatcher(options: DispatcherOptions, connections: number | null): Dis
  */
 function socksDispatcher({ uri, requestTls }: Extract<DispatcherOptions, { type: 'socks' }>): Dispatcher {
   const cluster = { name: '', server: 'https://', skipTLSVerify: false, proxyUrl: uri };
-  return new KubeConfig()['createDispatcher'](cluster, requestTls as AgentOptions) as Dispatcher;
+  return new KubeConfig()['createDispatcher'](cluster, requestTls) as Dispatcher;
 }
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
