@@ -1,6 +1,10 @@
+import { approveCommand } from './approve.ts';
 import type { CliCommand } from './command.ts';
 import { explainCommand } from './explain.ts';
 import { handBackCommand } from './hand-back.ts';
+import { holdCommand, unholdCommand } from './hold.ts';
+import { overrideCommand } from './override.ts';
+import { pauseCommand, resumeCommand } from './pause.ts';
 import { planCommand } from './plan.ts';
 import { statusCommand } from './status.ts';
 import { takeCommand } from './take.ts';
@@ -12,6 +16,12 @@ export const commands: readonly CliCommand[] = [
   planCommand,
   waitCommand,
   explainCommand,
+  pauseCommand,
+  resumeCommand,
+  approveCommand,
+  holdCommand,
+  unholdCommand,
+  overrideCommand,
   handBackCommand,
   takeCommand,
 ];

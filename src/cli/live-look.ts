@@ -35,26 +35,19 @@ export function surroundingsOf(
   world: World,
   { strategies, defaults, policies = [], namespaceLabels = null, webhookConfigurations = null }: LookOptions,
 ): Surroundings {
-  const policyStore = new Store<PolicyRecord>({});
-  for (const policy of policies) policyStore.put(policy);
   const configurations = new Store<WebhookConfigurationRecord>({});
   for (const configuration of webhookConfigurations ?? []) configurations.put(configuration);
-  const cache = {
-    policies: policyStore,
-    said: ({ namespace, labels }: Pick<ClusterRecord, 'namespace' | 'labels'>) => ({
-      policies,
-      cluster: { namespace, labels, namespaceLabels },
-    }),
-    webhookConfigurations: configurations,
-    unavailable: new Map(
-      webhookConfigurations === null ? [[mutatingWebhookConfigurations.kind, 'Forbidden'] as const] : [],
-    ),
-  };
   return {
     world,
     strategies,
     defaults: defaults ?? { policy: defaultPolicy, strategy: builtInStrategy },
-    cache,
+    cache: {
+      said: ({ namespace, labels }) => ({ policies, cluster: { namespace, labels, namespaceLabels } }),
+      webhookConfigurations: configurations,
+      unavailable: new Map(
+        webhookConfigurations === null ? [[mutatingWebhookConfigurations.kind, 'Forbidden'] as const] : [],
+      ),
+    },
     fleet: { factsFor: () => ({ fleetQueue: null, fleetInterval: null }) },
     servedCertificate: () => null,
   };

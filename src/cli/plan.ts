@@ -94,7 +94,9 @@ function shownPlan({ gathered, rollout, unread }: ClusterLook, name: string, ass
     estimate: estimate(planned, rollout?.status ?? {}),
     notes: [
       ...(rollout?.status?.phase === undefined ? ['no controller has looked at this cluster yet'] : []),
-      ...(policy.mode === 'Observe' ? ["MOCO's own partition controller drives: this is what it waits for now"] : []),
+      ...(policy.mode === 'Observe'
+        ? ["MOCO's own partition controller drives: this is what it would do, in its own time"]
+        : []),
       // Only the controller knows the other clusters.
       ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),
       ...(unread.length === 0 ? [] : [`left out, since you may not read them: ${unread.join(', ')}`]),

@@ -61,7 +61,7 @@ export function openSession(given: Given, host: Host): Session {
     world,
     qps,
     burst,
-    userAgent: `kubectl-moco_rollout/${manifest.version}`,
+    userAgent: `moco-rollout-cli/${manifest.version}`,
     timeoutMilliseconds: requestTimeoutMilliseconds,
   });
   const asked = textOf(given['namespace']);

@@ -26,6 +26,8 @@ export interface Ran {
 export class FakeCluster {
   readonly bench: Bench;
   fault: Fault = () => null;
+  /** Every request that came, with its query. */
+  readonly requests: ExchangeRequest[] = [];
   /** Objects and lists that are in no namespace, by path. */
   readonly clusterScoped: Record<string, object> = {
     '/api/v1/namespaces/default': { metadata: { name: 'default', uid: 'namespace', resourceVersion: '1', labels: {} } },
@@ -109,6 +111,7 @@ export class FakeCluster {
       pool: 'call',
     };
     const url = incoming.url ?? '/';
+    this.requests.push({ ...request, path: url });
     const scripted = this.fault({ ...request, path: url });
     if (scripted === 'hang') return;
     const clusterScoped = this.clusterScoped[url.split('?')[0] ?? ''];

@@ -1,9 +1,9 @@
 import { isHandedBack } from '../../controller/handed-back.ts';
-import { isOwnOf, type MySQLRollout, type RolloutStatus, rolloutKind } from '../../controller/rollout-resource.ts';
-import { ApiError, isAlreadyExists, isConflict } from '../../kube/api-error.ts';
+import { isOwnOf, type MySQLRollout, type RolloutStatus } from '../../controller/rollout-resource.ts';
+import { isConflict } from '../../kube/api-error.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
-import { find } from '../clusters.ts';
+import { findOrMakeRollout } from '../rollouts.ts';
 import type { Session } from '../session.ts';
 
 const author = 'moco-rollout hand-back';
@@ -55,8 +55,8 @@ async function change(
 ): Promise<MySQLRollout | null> {
   const { api, signal } = session;
   for (;;) {
-    const rollout = await findOrMake(session, cluster);
-    if (rollout === null || !isOwnOf(cluster, rollout)) return null;
+    const rollout = await findOrMakeRollout(session, cluster);
+    if (!isOwnOf(cluster, rollout)) return null;
     const status = after(rollout);
     if (status === null) return rollout;
     try {
@@ -64,18 +64,6 @@ async function change(
     } catch (error) {
       if (!isConflict(error)) throw error;
     }
-  }
-}
-
-async function findOrMake(session: Session, cluster: ClusterRecord): Promise<MySQLRollout | null> {
-  const { api, signal } = session;
-  const found = (await find(session, rolloutKind, cluster.namespace, cluster.name)) as MySQLRollout | null;
-  if (found !== null) return found;
-  try {
-    return await api.createRollout(cluster, signal);
-  } catch (error) {
-    if (error instanceof ApiError && isAlreadyExists(error)) return findOrMake(session, cluster);
-    throw error;
   }
 }
 

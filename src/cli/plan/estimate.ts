@@ -11,6 +11,8 @@ export interface Estimate {
 /** Each member takes as long as those of this rollout took, or of the last one; `null` where there was none. */
 export function estimate({ entries }: Plan, status: RolloutStatus): Estimate | null {
   const members = entries.reduce((sum, entry) => {
+    // It is MOCO that takes a member then.
+    if (entry.kind === 'wait') return entry.hold.rule === 'AwaitingMoco' ? sum + 1 : sum;
     if (entry.kind !== 'step') return sum;
     const { step } = entry;
     return step.kind === 'delete' || step.kind === 'evict' || step.kind === 'setPartition'

@@ -1,0 +1,172 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { clusterKind } from '../../src/moco/names.ts';
+import { mysqlCluster } from '../controller/moco-objects.ts';
+import { answer, status } from '../kube/fake-world.ts';
+import { FakeCluster, forbidden, notFound, runWith } from './fake-cluster.ts';
+
+describe('what goes wrong around a command', () => {
+  let cluster: FakeCluster;
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+  });
+
+  afterEach(() => cluster.close());
+
+  it('names the nearest clusters where there is none of that name', async () => {
+    for (const command of ['status', 'plan', 'pause', 'wait', 'take', 'hand-back']) {
+      const { status: code, out, err } = await cluster.run(command, 'tset');
+      expect([code, out], command).to.deep.equal([1, '']);
+      expect(err).to.equal(
+        'error: mysqlclusters.moco.cybozu.com "tset" not found in namespace default (did you mean test?)\n',
+      );
+    }
+  });
+
+  it('says in which namespace it is', async () => {
+    cluster.server.create(clusterKind, { ...mysqlCluster(), metadata: { name: 'orders', namespace: 'shop' } });
+    const items = [{ ...mysqlCluster(), metadata: { name: 'orders', namespace: 'shop', uid: 'o' } }];
+    cluster.clusterScoped['/apis/moco.cybozu.com/v1beta2/mysqlclusters'] = { items };
+    const { err } = await cluster.run('status', 'orders');
+    expect(err).to.equal(
+      'error: mysqlclusters.moco.cybozu.com "orders" not found in namespace default; there is one in shop: use -n shop\n',
+    );
+    expect((await cluster.run('status', 'orders', '-n', 'shop')).status).to.equal(0);
+  });
+
+  it('does without the other namespaces where they may not be read', async () => {
+    cluster.fault = (request) => (/v1beta2\/mysqlclusters\?/.test(request.path) ? forbidden(request) : null);
+    const { status: code, err } = await cluster.run('status', 'orders');
+    expect([code, err]).to.deep.equal([
+      1,
+      'error: mysqlclusters.moco.cybozu.com "orders" not found in namespace default\n',
+    ]);
+  });
+
+  it('says what is forbidden as kubectl does', async () => {
+    cluster.fault = forbidden;
+    for (const argv of [['status'], ['status', 'test'], ['plan', 'test'], ['hand-back', '--all']]) {
+      const { status: code, err } = await cluster.run(...argv);
+      expect(code, argv.join(' ')).to.equal(1);
+      expect(err).to.match(/^Error from server \(Forbidden\): user "me" cannot get \/apis\/[^\n]+\n$/);
+    }
+  });
+
+  it('knows a cluster without MOCO, and one without this program', async () => {
+    cluster.fault = (request) => (request.path.includes('/mysqlclusters') ? notFound() : null);
+    expect((await cluster.run('status')).err).to.match(
+      /^error: there is no kind MySQLCluster on .*: is MOCO installed\?\n$/,
+    );
+    cluster.fault = (request) => (request.path.includes('/mysqlrollouts') ? notFound() : null);
+    const { status: code, out } = await cluster.run('status', 'test');
+    expect(code).to.equal(0);
+    expect(out).to.contain('no controller has looked at this cluster yet');
+  });
+
+  it('waits for an API server that hangs no longer than it was told', async () => {
+    cluster.fault = () => 'hang';
+    const { status: code, err } = await cluster.run('status', '--request-timeout=100ms');
+    expect(code).to.equal(1);
+    expect(err).to.match(
+      /^Unable to connect to the server: http:\/\/127\.0\.0\.1:\d+ gave no answer within 0\.1 s \(--request-timeout\)\n$/,
+    );
+    expect(cluster.requests.filter(({ path }) => path.includes('mysqlclusters'))).to.have.length(1);
+  });
+
+  it('asks again where the server says that it is busy', async () => {
+    let asked = 0;
+    cluster.fault = () => (asked++ < 2 ? answer(503, status(503, 'ServiceUnavailable')) : null);
+    expect((await cluster.run('status')).status).to.equal(0);
+  });
+
+  it('says that it is not known', async () => {
+    cluster.fault = () => answer(401, status(401, 'Unauthorized'));
+    const { status: code, err } = await cluster.run('status');
+    expect(code).to.equal(1);
+    expect(err).to.contain('You must be logged in to the server');
+  });
+
+  it('says which kubeconfig it can not use, and which contexts there are', async () => {
+    expect(await runWith({ KUBECONFIG: '/nowhere/config' }, ['status'])).to.deep.equal({
+      status: 1,
+      out: '',
+      err: 'error: expected a kubeconfig at /nowhere/config, got: no such file\n',
+    });
+    const { status: code, err } = await cluster.run('status', '--context=there');
+    expect(code).to.equal(1);
+    expect(err).to.match(/expected a context there in the kubeconfig .*, got: here\n$/);
+  });
+
+  for (const argv of [['stats'], ['status', '--wathc'], ['status', '-o', 'xml'], ['status', '--request-timeout=x']]) {
+    it(`ends with 2 and one line for ${argv.join(' ')}`, async () => {
+      const { status: code, out, err } = await cluster.run(...argv);
+      expect([code, out]).to.deep.equal([2, '']);
+      expect(err).to.match(/^error: [^\n]+; see `kubectl moco-rollout [^\n]*--help`\n$/);
+    });
+  }
+
+  it('never lets a text from the cluster steer the terminal', async () => {
+    cluster.bench.wish({ heldMembers: [{ ordinal: 2, reason: 'red \u001B[31m alert\u0007' }] });
+    await cluster.bench.start().work();
+    const { out } = await cluster.run('status', 'test');
+    expect(out).to.contain('held: red  alert').and.not.to.contain('\u001B');
+  });
+});
+
+describe('the choice of a kubeconfig', () => {
+  let directory = '';
+
+  let port = 0;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'kubeconfigs-'));
+    port = await unusedPort();
+  });
+
+  after(() => rm(directory, { recursive: true }));
+
+  async function write(name: string, context: string, current?: string): Promise<string> {
+    const path = join(directory, name);
+    const server = `http://127.0.0.1:${port}/${context}`;
+    await writeFile(
+      path,
+      JSON.stringify({
+        clusters: [{ name: context, cluster: { server, 'insecure-skip-tls-verify': true } }],
+        users: [{ name: 'me', user: {} }],
+        contexts: [{ name: context, context: { cluster: context, user: 'me', namespace: `ns-${context}` } }],
+        ...(current && { 'current-context': current }),
+      }),
+    );
+    return path;
+  }
+
+  it('does not help where nobody is there', async () => {
+    const { status: code, err } = await runWith({ KUBECONFIG: await write('c', 'gone', 'gone') }, ['status']);
+    expect(code).to.equal(1);
+    expect(err).to.match(/^Unable to connect to the server: \S+ can't be reached \(.*ECONNREFUSED.*\)\n$/);
+  });
+
+  it('is the first of several files that has the context, as KUBECONFIG has them', async () => {
+    const KUBECONFIG = [await write('a', 'one'), join(directory, 'none'), await write('b', 'two', 'two')].join(':');
+    expect((await runWith({ KUBECONFIG }, ['status'])).err).to.contain(`127.0.0.1:${port}/two`);
+    expect((await runWith({ KUBECONFIG }, ['status', '--context=one'])).err).to.contain(`127.0.0.1:${port}/one`);
+    expect((await runWith({ KUBECONFIG }, ['status', '--context=three'])).err).to.contain('expected a context three');
+  });
+});
+
+/** Nobody listens there. */
+async function unusedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return port;
+}
