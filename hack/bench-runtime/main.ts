@@ -11,6 +11,8 @@ import { figuresOf, isMissed, tableOf } from './table.ts';
 await runProgram(parseRuntimeBenchArguments(process.argv.slice(2)), run);
 
 async function run(options: RuntimeBenchOptions): Promise<void> {
+  if (process.platform !== 'linux')
+    throw new Error(`expected Linux, whose /proc says what a process uses, got ${process.platform}`);
   const say = (line: string): void => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
   const loadBefore = loadavg();
   say(`${options.events.perSecond} events a second for ${options.events.seconds} s`);

@@ -17,8 +17,8 @@ export interface Listing {
 
 const lookMilliseconds = 1_000;
 /** Less than this of a core, for so many seconds in a row, is nothing left to do. */
-const quietCores = 0.05;
-const quietLooks = 3;
+const quietCores = 0.03;
+const quietLooks = 8;
 const mostLooks = 600;
 
 export const pause = (milliseconds: number): Promise<void> =>
