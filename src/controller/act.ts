@@ -1,5 +1,5 @@
 import type { Step, Target } from '../core/decision.ts';
-import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../kube/api-error.ts';
+import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent } from '../kube/api-error.ts';
 import type { World } from '../kube/world.ts';
 import {
   annotationOn,
@@ -159,7 +159,7 @@ interface OneActed {
 
 /** No answer, or a server that failed on the way, leaves open whether the write has happened. */
 function resultOf(error: ApiError): StepResult {
-  if (isConflict(error) || isNotFound(error)) return 'conflict';
+  if (isConflict(error) || isNotFound(error) || wasNeverSent(error)) return 'conflict';
   return error.status === 0 || error.status >= 500 ? 'unknown' : 'refused';
 }
 

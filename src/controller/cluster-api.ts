@@ -47,14 +47,21 @@ const mergePatch = 'application/merge-patch+json';
 
 /**
  * Every read and write of one reconciliation, as the API server is to see it. Writes carry uid and resourceVersion, so
- * that each of them applies to the very object that was decided about or fails with 409. Those to pods are sent once:
- * by the time of a second try what was confirmed before the first would be too old. Rejects with `ApiError`.
+ * that each of them applies to the very object that was decided about or fails with 409. Those to pods and
+ * to the StatefulSet are sent once: by the time of a second try what was confirmed before the first would be too old. Rejects with `ApiError`.
  */
 export class ClusterApi {
   readonly #client: ApiClient;
+  readonly #isStillWanted: () => boolean;
 
-  constructor(client: ApiClient) {
+  constructor(client: ApiClient, isStillWanted: () => boolean = () => true) {
     this.#client = client;
+    this.#isStillWanted = isStillWanted;
+  }
+
+  /** The same, but that a write to pods or to the StatefulSet is sent only while it is wanted, however long it waits. */
+  sendingWhile(isStillWanted: () => boolean): ClusterApi {
+    return new ClusterApi(this.#client, isStillWanted);
   }
 
   /**
@@ -193,6 +200,7 @@ export class ClusterApi {
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
       lane: 'disrupt',
       retries: 0,
+      isStillWanted: this.#isStillWanted,
       signal,
     });
   }
@@ -210,6 +218,7 @@ export class ClusterApi {
       },
       lane: 'disrupt',
       retries: 0,
+      isStillWanted: this.#isStillWanted,
       signal,
     });
   }
@@ -229,6 +238,7 @@ export class ClusterApi {
       body: { metadata: { uid, resourceVersion, annotations } },
       lane: 'disrupt',
       retries: 0,
+      isStillWanted: this.#isStillWanted,
       signal,
     });
     return after.metadata.resourceVersion;
@@ -253,6 +263,8 @@ export class ClusterApi {
         ...(status && { status }),
       },
       lane: 'disrupt',
+      retries: 0,
+      isStillWanted: this.#isStillWanted,
       signal,
     });
     return projectStatefulSet(raw);

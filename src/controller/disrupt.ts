@@ -95,13 +95,14 @@ async function carryOut(
   const { api, world, log, announcer } = context;
   const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
   if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) return vetoed;
-  if (!context.isLeading() || world.monotonic() - confirmingSince > confirmationMilliseconds) {
+  const isFresh = (): boolean => context.isLeading() && world.monotonic() - confirmingSince <= confirmationMilliseconds;
+  if (!isFresh()) {
     // Nothing was sent; that an API server is too slow to ever act on is for people to see.
     remember(context, confirmed, step, intent, tooLate, state);
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
     return atOnce;
   }
-  const acted = await act(step, confirmed.objects, api, world, signal);
+  const acted = await act(step, confirmed.objects, api.sendingWhile(isFresh), world, signal);
   remember(context, confirmed, step, intent, acted, state);
   announcer.stepEnded(confirmed, step, acted);
   // The hold that a refusal by a budget becomes says when to try again; without a budget there is none.

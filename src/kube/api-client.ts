@@ -43,6 +43,8 @@ export interface Call extends CallOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: ContentType;
+  /** Asked at the very moment before it is sent, for the first time or again: waiting for its turn may take long. */
+  readonly isStillWanted?: () => boolean;
 }
 
 /** One answer, or the lack of one (status 0), for whoever counts them. */
@@ -165,6 +167,9 @@ export class ApiClient {
   }
 
   async #once<T>(call: Call): Promise<T> {
+    if (call.isStillWanted?.() === false) {
+      throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so that nothing was sent', undefined);
+    }
     if (call.method !== 'GET' && !this.#mayWrite(call.lane)) {
       throw silent(call, 'NotLeading', 'this process does not lead, so that nothing was sent', undefined);
     }

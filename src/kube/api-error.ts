@@ -30,7 +30,9 @@ export type NoAnswerReason =
   /** Credentials couldn't be had (a token file, an exec plugin): nothing was sent. */
   | 'CredentialsUnavailable'
   /** This process may not write any more, since it doesn't lead: nothing was sent. */
-  | 'NotLeading';
+  | 'NotLeading'
+  /** The caller did not want it any more when its turn came: nothing was sent. */
+  | 'TooLate';
 
 /** The one error of every request to the API server: its refusal, or that there was no answer. */
 export class ApiError extends Error {
@@ -54,6 +56,10 @@ export class ApiError extends Error {
     this.details = details;
   }
 }
+
+/** It never left this process, whatever its answer would have been. */
+export const wasNeverSent = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 0 && (error.reason === 'NotLeading' || error.reason === 'TooLate');
 
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 

@@ -281,6 +281,21 @@ describe('an API client', function suite() {
     });
   });
 
+  it('sends nothing that is no longer wanted when its turn comes, and says that it never left', async () => {
+    const world = new FakeWorld(says(200));
+    const client = new ApiClient({ world, qps: 1, burst: 1 });
+    let wanted = true;
+    const call = { ...post, isStillWanted: () => wanted };
+    await settled(world, client.call(call));
+    const late = client.call(call).catch((error: unknown) => error);
+    wanted = false;
+    await world.advance(1_000);
+    const error = await late;
+    expect(error).to.have.property('reason', 'TooLate');
+    expect(wasNeverSent(error)).to.equal(true);
+    expect(world.requests).to.have.length(1);
+  });
+
   it('waits as long as Retry-After says', async () => {
     const { world, client } = build(inTurn(says(429, {}, { 'retry-after': '7' }), says(200)));
     const call = client.call(post);
