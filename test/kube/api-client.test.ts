@@ -10,6 +10,7 @@ import {
   isNotFound,
   isTooManyRequests,
   isUnauthorized,
+  wasNeverSent,
 } from '../../src/kube/api-error.ts';
 import { leases, pods } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeResponse } from '../../src/kube/world.ts';
