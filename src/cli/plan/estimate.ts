@@ -30,15 +30,20 @@ interface Known {
 
 function ofThisRollout({ rollout }: RolloutStatus): Known | null {
   const seconds = Object.values(rollout?.memberSeconds ?? {});
-  if (seconds.length === 0) return null;
-  const secondsEach = seconds.reduce((sum, each) => sum + each, 0) / seconds.length;
-  return { secondsEach, from: `${seconds.length} of this rollout` };
+  return seconds.length === 0 ? null : { secondsEach: mean(seconds), from: `${seconds.length} of this rollout` };
 }
 
-/** From its first stale member to its end: waits and switchovers are in it. */
+/** By its members; of one that has not told of them, from its first stale member to its end. */
 function ofTheLast({ history = [], lastCompleted }: RolloutStatus): Known | null {
-  const last = history.findLast(({ outcome }) => outcome === 'Complete') ?? lastCompleted;
-  const [start, end] = [milliseconds(last?.startedAt ?? null), milliseconds(last?.finishedAt ?? null)];
-  if (!last || last.disruptions === 0 || start === null || end === null) return null;
-  return { secondsEach: (end - start) / 1000 / last.disruptions, from: 'the last rollout' };
+  const from = 'the last rollout';
+  const last = history.findLast(({ outcome }) => outcome === 'Complete');
+  const seconds = Object.values(last?.memberSeconds ?? {});
+  if (seconds.length > 0) return { secondsEach: mean(seconds), from };
+  const whole = last ?? lastCompleted;
+  const [start, end] = [milliseconds(whole?.startedAt ?? null), milliseconds(whole?.finishedAt ?? null)];
+  if (!whole || whole.disruptions === 0 || start === null || end === null) return null;
+  return { secondsEach: (end - start) / 1000 / whole.disruptions, from };
 }
+
+const mean = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
