@@ -162,6 +162,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
               disruptionsAllowed: around[c.OPEN] as number,
               currentHealthy: 0,
               desiredHealthy: 0,
+              awaiting: 0,
               closed: around[c.BACKUP] === 1,
               refusal: null,
               refusedForSeconds: 0,

@@ -163,6 +163,8 @@ export type Hold =
       readonly healthy: number;
       readonly needed: number;
       readonly message: string | null;
+      /** It is used up by so many evictions whose pods have not been seen to leave; absent where it is by none. */
+      readonly awaiting?: number;
     }
   | { readonly rule: 'AwaitingApproval'; readonly member: number; readonly revision: string }
   | { readonly rule: 'PrimaryWaitsForHeld'; readonly member: number; readonly held: readonly number[] }

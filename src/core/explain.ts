@@ -141,7 +141,7 @@ function explainBudget(hold: Extract<Hold, { rule: 'BlockedByPDB' }>): string {
     case 'closed':
       return `${budget} allows no disruption at all, as it does while a backup runs`;
     case 'used':
-      return `${budget} needs ${hold.needed} healthy pods and has ${hold.healthy}`;
+      return `${budget} needs ${hold.needed} healthy pods and has ${hold.healthy}${hold.awaiting === undefined ? '' : `; it still counts ${hold.awaiting === 1 ? 'an eviction' : `${hold.awaiting} evictions`} of before, for two minutes at most`}`;
     case 'notObserved':
       return `${budget} has been changed and Kubernetes has not yet counted again`;
     case 'refused':

@@ -70,7 +70,7 @@ const refusalSeconds = 10;
 function blockedByBudget({ snapshot, deadlines }: Situation): Hold | null {
   const { budgets } = snapshot;
   for (const budget of budgets) {
-    const { name, currentHealthy: healthy, desiredHealthy: needed, refusal } = budget;
+    const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
     const blocked = (cause: Extract<Hold, { rule: 'BlockedByPDB' }>['cause'], message: string | null = null): Hold => ({
       rule: 'BlockedByPDB',
       budget: name,
@@ -83,7 +83,10 @@ function blockedByBudget({ snapshot, deadlines }: Situation): Hold | null {
     if (budgets.length > 1) return blocked('several');
     if (budget.closed) return blocked('closed');
     if (!budget.observed) return blocked('notObserved');
-    if (!(budget.disruptionsAllowed >= 1)) return blocked('used');
+    if (!(budget.disruptionsAllowed >= 1)) {
+      const hold = blocked('used');
+      return awaiting > 0 ? { ...hold, awaiting } : hold;
+    }
     if (refusal !== null && !deadlines.reached(budget.refusedForSeconds, refusalSeconds)) {
       return blocked('refused', refusal);
     }

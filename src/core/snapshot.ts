@@ -136,6 +136,8 @@ export interface BudgetFacts {
   readonly disruptionsAllowed: number;
   readonly currentHealthy: number;
   readonly desiredHealthy: number;
+  /** Evictions that it has counted and whose pods Kubernetes has not seen leave yet (`status.disruptedPods`). */
+  readonly awaiting: number;
   /** `spec.maxUnavailable` is 0, as MOCO sets it while a backup runs. */
   readonly closed: boolean;
   /** The API server's sentence when it refused an eviction and this budget has not changed since, else `null`. */

@@ -88,6 +88,7 @@ export interface BudgetRecord extends ObjectRecord {
   readonly disruptionsAllowed: number;
   readonly currentHealthy: number;
   readonly desiredHealthy: number;
+  readonly awaiting: number;
   readonly closed: boolean;
 }
 

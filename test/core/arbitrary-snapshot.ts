@@ -274,6 +274,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
       disruptionsAllowed: anyNumber,
       currentHealthy: anyNumber,
       desiredHealthy: anyNumber,
+      awaiting: anyNumber,
       closed: fc.boolean(),
       refusal: fc.option(fc.string()),
       refusedForSeconds: anyNumber,

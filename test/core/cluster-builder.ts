@@ -224,6 +224,7 @@ export class ClusterBuilder {
       disruptionsAllowed: Math.max(0, ready - needed),
       currentHealthy: ready,
       desiredHealthy: needed,
+      awaiting: 0,
       closed: false,
       refusal: null,
       refusedForSeconds: 0,

@@ -253,6 +253,14 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'PodDisruptionBudget moco-test needs 2 healthy pods and has 2',
     ],
     [
+      { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null, awaiting: 1 },
+      'PodDisruptionBudget moco-test needs 2 healthy pods and has 2; it still counts an eviction of before, for two minutes at most',
+    ],
+    [
+      { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 3, needed: 2, message: null, awaiting: 2 },
+      'PodDisruptionBudget moco-test needs 2 healthy pods and has 3; it still counts 2 evictions of before, for two minutes at most',
+    ],
+    [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'notObserved', healthy: 3, needed: 2, message: null },
       'PodDisruptionBudget moco-test has been changed and Kubernetes has not yet counted again',
     ],

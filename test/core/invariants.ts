@@ -164,9 +164,10 @@ function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step:
   const over = members.filter((one) => {
     if (one.demotedFor === null || one.leavingForSeconds !== null) return false;
     if (!one.demote || one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
-    if ((policy.paused && !policy.repairWhilePaused) || policy.mode !== 'OnDelete') return true;
+    if (policy.paused && !policy.repairWhilePaused && policy.mode !== 'Observe') return true;
     // What MOCO is about to take away itself, as the last part of a switchover, is left to it.
     if (one.ordinal !== cluster.primaryIndex) return !rolesMove(snapshot, policy);
+    if (policy.mode !== 'OnDelete') return true;
     return due.length > 1 || !due.includes(one) || one.demotedFor !== statefulSet.updateRevision;
   });
   if (over.length > 0 && step.kind !== 'undemote') return ['I12: a demotion outlives its reason'];

@@ -147,6 +147,19 @@ describe('the budget', () => {
     check({ given: stale().budgets({ disruptionsAllowed: Number.NaN }), decides: blocked('used') }));
   it('blocks the demotion of the primary too', () =>
     check({ given: lastOne().budgets({ disruptionsAllowed: 0 }), decides: blocked('used') }));
+  it('says that a budget still counts evictions whose pods have not left', () =>
+    check({
+      given: stale().budgets({ disruptionsAllowed: 0, currentHealthy: 2, awaiting: 1 }),
+      decides: holds({
+        rule: 'BlockedByPDB',
+        budget: 'moco-test',
+        cause: 'used',
+        healthy: 2,
+        needed: 2,
+        message: null,
+        awaiting: 1,
+      }),
+    }));
 });
 
 describe('the primary', () => {
