@@ -178,6 +178,8 @@ export class ApiServer {
     const nobodyThere = spec['nodeName'] === undefined || phase === 'Succeeded' || phase === 'Failed';
     const grace = nobodyThere ? 0 : Number(gracePeriodSeconds ?? own);
     if (grace === 0) {
+      // Written down first, and seen by watches.
+      this.#leave(pods, pod, 0, []);
       this.store.remove(pods, pod);
       return answer(200, pod);
     }

@@ -39,10 +39,14 @@ const burst = 200;
 const drainMilliseconds = 5_000;
 const restartMilliseconds = 2_000;
 
-/** The n-th write from now on: before it is sent, or right after it has been carried out. */
+/** Before it is sent, while it is on its way, or right after it has been carried out. */
+export type WriteMoment = 'before' | 'onItsWay' | 'after';
+
+/** The n-th write from now on. */
 export interface WritePoint {
   readonly writes: number;
-  readonly when: 'before' | 'after';
+  readonly to: 'pod' | 'any';
+  readonly when: WriteMoment;
 }
 
 /** A process of the controller: started, stopped, killed, frozen, its clock moved. Every start is another life. */
@@ -50,7 +54,7 @@ export class ControllerProcess {
   readonly #options: ProcessOptions;
   #life: Life | null = null;
   #lives = 0;
-  #points: { writes: number; readonly when: WritePoint['when']; readonly reached: () => void }[] = [];
+  #points: (WritePoint & { writes: number; readonly reached: () => void })[] = [];
   #wallOffsetMilliseconds = 0;
 
   constructor(options: ProcessOptions) {
@@ -67,7 +71,7 @@ export class ControllerProcess {
     const { number } = this.#options;
     const life = new Life(this.#options, `controller-${number}.${this.#lives}`, {
       wall: () => this.#options.epochMilliseconds + this.#options.clock.nowMilliseconds + this.#wallOffsetMilliseconds,
-      writes: (when) => this.#wrote(when),
+      writes: (to, when) => this.#wrote(to, when),
       ended: (why) => this.#ended(life, why),
     });
     this.#life = life;
@@ -86,8 +90,8 @@ export class ControllerProcess {
   }
 
   /** Calls back at that write of the present life. */
-  atWrite({ writes, when }: WritePoint, reached: () => void): void {
-    this.#points.push({ writes, when, reached });
+  atWrite(point: WritePoint, reached: () => void): void {
+    this.#points.push({ ...point, reached });
   }
 
   /** As SIGTERM does it. */
@@ -111,8 +115,8 @@ export class ControllerProcess {
     this.#wallOffsetMilliseconds += milliseconds;
   }
 
-  #wrote(when: WritePoint['when']): void {
-    for (const point of this.#points.filter((one) => one.when === when)) {
+  #wrote(to: 'pod' | 'any', when: WritePoint['when']): void {
+    for (const point of this.#points.filter((one) => one.when === when && (one.to === 'any' || one.to === to))) {
       point.writes -= 1;
       if (point.writes > 0) continue;
       this.#points = this.#points.filter((one) => one !== point);

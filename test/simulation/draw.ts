@@ -117,13 +117,15 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
       kind: 'crashAtWrite',
       process: chance.whole(0, 1),
       writes: chance.whole(1, 8),
-      when: chance.pick(['before', 'after'] as const),
+      to: 'any',
+      when: chance.pick(['before', 'onItsWay', 'after'] as const),
     }),
     (chance) => ({
       kind: 'crashAtWrite',
       process: chance.whole(0, 1),
       writes: chance.whole(1, 3),
-      when: chance.pick(['before', 'after'] as const),
+      to: chance.pick(['pod', 'any'] as const),
+      when: chance.pick(['before', 'onItsWay', 'after'] as const),
     }),
     (chance) => ({ kind: 'stop', process: chance.whole(0, 1), downMilliseconds: span(chance, 1, 20) }),
     (chance) => ({ kind: 'freeze', process: chance.whole(0, 1), forMilliseconds: span(chance, 0.2, 40) }),
@@ -139,7 +141,22 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
     (chance) => lateWrites(chance, 10, 60),
     (chance, replicas) => atWrite(chance, { kind: 'deletePod', ordinal: ordinal(chance, replicas) }),
     (chance, replicas) =>
-      atWrite(chance, { kind: 'kill', ...member(chance, replicas), forMilliseconds: span(chance, 2, 100) }),
+      atWrite(
+        chance,
+        { kind: 'kill', ...member(chance, replicas), forMilliseconds: span(chance, 2, 100) },
+        chance.pick(['pod', 'any'] as const),
+      ),
+    (chance, replicas) =>
+      atWrite(
+        chance,
+        {
+          kind: 'kill',
+          ordinal: ordinal(chance, replicas),
+          container: mysqldContainer,
+          forMilliseconds: span(chance, 5, 100),
+        },
+        'pod',
+      ),
     (chance, replicas) =>
       atWrite(chance, { kind: 'loseNode', ordinal: ordinal(chance, replicas), forMilliseconds: span(chance, 5, 100) }),
     (chance) => atWrite(chance, { kind: 'freeze', process: 0, forMilliseconds: span(chance, 0.5, 40) }),
@@ -147,6 +164,27 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
     (chance) => atWrite(chance, { kind: 'rollOut', image: imageNamed(chance) }),
     (chance) => atWrite(chance, { kind: 'recreateStatefulSet' }),
     (chance, replicas) => ({ kind: 'kill', ...member(chance, replicas), forMilliseconds: span(chance, 2, 240) }),
+  ],
+  // A write that is on its way when its author dies, and a reason for the next one to do something else.
+  orphans: [
+    (chance) => ({
+      kind: 'mishaps',
+      mishap: { kind: 'slow', thereMilliseconds: span(chance, 3, 9), backMilliseconds: 0 },
+      requests: 'pod',
+      probability: 1,
+      process: 0,
+      forMilliseconds: span(chance, 60, 150),
+    }),
+    () => ({ kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' }),
+    (chance, replicas) => {
+      const what = {
+        kind: 'kill',
+        ordinal: ordinal(chance, replicas),
+        container: mysqldContainer,
+        forMilliseconds: span(chance, 10, 100),
+      } as const;
+      return { kind: 'atWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay', what };
+    },
   ],
   others: [
     (chance, replicas) => ({ kind: 'deletePod', ordinal: ordinal(chance, replicas) }),
@@ -193,7 +231,7 @@ const themeNames = Object.keys(themes);
 /** What belongs to a seed: always the same. Themes that are given come instead of those that the seed would choose. */
 export function draw(seed: string, given: readonly string[] = []): Scenario {
   const chance = new Chance(`scenario ${seed}`);
-  const replicas = chance.pick([1, 3, 3, 3, 3, 5]);
+  const replicas = chance.pick(given.length > 0 ? [3, 5] : [1, 3, 3, 3, 3, 5]);
   const calm = chance.happens(0.1) && given.length === 0;
   const drawn = calm ? [] : [chance.pick(themeNames), chance.pick(themeNames)];
   const own = given.length > 0 ? given : drawn;
@@ -201,7 +239,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const circumstances: Circumstances = {
     seed,
     replicas,
-    mode: chance.pick(modes),
+    mode: given.length > 0 ? 'OnDelete' : chance.pick(modes),
     movesCurrentRevision: chance.happens(0.3),
     processes: several ? 2 : 1,
     electsLeader: several && chance.happens(0.5),
@@ -272,9 +310,10 @@ function lateWrites(chance: Chance, fromSeconds: number, toSeconds: number): Hap
   };
 }
 
-function atWrite(chance: Chance, what: Happening): Happening {
-  const when = chance.pick(['before', 'after'] as const);
-  return { kind: 'atWrite', process: chance.whole(0, 1), writes: chance.whole(1, 6), when, what };
+function atWrite(chance: Chance, what: Happening, to: 'pod' | 'any' = 'any'): Happening {
+  const when = chance.pick(['before', 'onItsWay', 'after'] as const);
+  const writes = chance.whole(1, to === 'pod' ? 3 : 6);
+  return { kind: 'atWrite', process: chance.whole(0, 1), writes, to, when, what };
 }
 
 const imageNamed = (chance: Chance): string => `mysql:8.4.${chance.whole(1, 9)}`;

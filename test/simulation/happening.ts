@@ -77,14 +77,16 @@ export type Happening =
       readonly kind: 'crashAtWrite';
       readonly process: number;
       readonly writes: number;
-      readonly when: 'before' | 'after';
+      readonly to: 'pod' | 'any';
+      readonly when: 'before' | 'onItsWay' | 'after';
     }
-  /** Just before, or right after, the n-th write from now on. */
+  /** Just before, or right after, the n-th write from now on, to a pod or to anything. */
   | {
       readonly kind: 'atWrite';
       readonly process: number;
       readonly writes: number;
-      readonly when: 'before' | 'after';
+      readonly to: 'pod' | 'any';
+      readonly when: 'before' | 'onItsWay' | 'after';
       readonly what: Happening;
     }
   | { readonly kind: 'stop'; readonly process: number; readonly downMilliseconds: number }

@@ -42,7 +42,7 @@ export const mistakes: Readonly<Record<string, Substitution>> = {
     importer: /\/src\/controller\/disrupt\.ts$/,
     imported: /\/src\/controller\/write-status\.ts$/,
     substitute: import.meta.resolve('./mistakes/without-intent.ts'),
-    themes: ['late'],
+    themes: ['orphans'],
   },
   'trusts Healthy alone': decidesWrongly('members', 'moco'),
   'takes the index for the end of a switchover': decidesWrongly(),

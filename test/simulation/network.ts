@@ -16,7 +16,7 @@ export interface Client {
   /** Runs what reaches it: at once, later, or never. */
   readonly deliver: (callback: () => void) => void;
   /** Asked before a write is sent and after it has been carried out; a process that dies there says so. */
-  readonly writes: (when: 'before' | 'after') => void;
+  readonly writes: (to: 'pod' | 'any', when: 'before' | 'onItsWay' | 'after') => void;
   readonly isAlive: () => boolean;
   /** A version of an object has reached it, by a watch or a list. */
   readonly onTold: (object: StoredObject, type: StoreChange['type']) => void;
@@ -88,7 +88,8 @@ export class Network {
     request.signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')), { once: true });
     if (!client.isAlive()) return promise;
     const isWrite = request.method !== 'GET' && kindOf(request) !== 'lease' && !request.path.includes('/events');
-    if (isWrite) client.writes('before');
+    const to = kindOf(request) === 'pod' ? 'pod' : 'any';
+    if (isWrite) client.writes(to, 'before');
     if (!client.isAlive()) return promise;
     const parsed = parse(request, client.actor);
     const { actor, method, path } = parsed;
@@ -100,6 +101,8 @@ export class Network {
       atMilliseconds: this.#clock.nowMilliseconds,
     });
     const mishap = this.#mishapOf(client, request);
+    // Whoever dies now can't take it back any more.
+    if (isWrite) client.writes(to, 'onItsWay');
     const there = this.#latency() + (mishap?.kind === 'slow' ? mishap.thereMilliseconds : 0);
     const back = this.#latency() + (mishap?.kind === 'slow' ? mishap.backMilliseconds : 0);
     if (mishap?.kind === 'reset' || mishap?.kind === 'refused') {
@@ -109,7 +112,7 @@ export class Network {
     this.#clock.after(there, () => {
       if (request.signal.aborted && !this.#chance.happens(arrivesAfterAbort)) return;
       const response = mishap?.kind === 'error' ? inTrouble(mishap) : this.#carryOut(client, parsed, request);
-      if (isWrite) client.writes('after');
+      if (isWrite) client.writes(to, 'after');
       if (mishap?.kind === 'silent') return;
       if (mishap?.kind === 'lost') fail('ECONNRESET');
       else {
@@ -174,7 +177,7 @@ export class Network {
   }
 }
 
-function parse({ method, path, headers, body }: ExchangeRequest, actor: string): ApiRequest {
+export function parse({ method, path, headers, body }: ExchangeRequest, actor: string): ApiRequest {
   const [target = '', query] = path.split('?');
   const contentType = headers['content-type'];
   return {
@@ -187,7 +190,7 @@ function parse({ method, path, headers, body }: ExchangeRequest, actor: string):
   };
 }
 
-function responseOf({ code, body, retryAfterSeconds }: ApiAnswer): ExchangeResponse {
+export function responseOf({ code, body, retryAfterSeconds }: ApiAnswer): ExchangeResponse {
   const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
   const items = body['items'] as readonly object[] | undefined;
   const { items: _, ...rest } = body;

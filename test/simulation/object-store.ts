@@ -66,7 +66,7 @@ export class ObjectStore {
     const before = objects.get(keyOf(object)) ?? null;
     if (before === null) return;
     objects.delete(keyOf(object));
-    const last = this.#versioned(object);
+    const last = this.#versioned(before);
     const change: StoreChange = { revision: this.#revision, kind, type: 'DELETED', object: last, before };
     changes.push(change);
     this.#tell(change);
