@@ -1,5 +1,6 @@
 import { approveCommand } from './approve.ts';
 import type { CliCommand } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { explainCommand } from './explain.ts';
 import { handBackCommand } from './hand-back.ts';
 import { historyCommand } from './history.ts';
@@ -28,4 +29,5 @@ export const commands: readonly CliCommand[] = [
   overrideCommand,
   handBackCommand,
   takeCommand,
+  completionCommand,
 ];

@@ -3,12 +3,16 @@ import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
 import { type CliCommand, type CommandOption, connectionOptions } from './command.ts';
 import { commands } from './commands.ts';
+import { complete } from './complete.ts';
 import { explainCommandFailure } from './failure.ts';
 import type { Host } from './host.ts';
 import { didYouMean } from './nearest.ts';
 import { type Given, openSession } from './session.ts';
 
 const helpWidthColumns = 100;
+
+/** What the script of `completion` calls; its words are not for this program to parse. */
+const completing = '__complete';
 
 /** Exit statuses. */
 const failed = 1;
@@ -19,6 +23,10 @@ const misused = 2;
  * answer is no, 2 where what was asked for makes no sense. Never rejects.
  */
 export async function runCli(argv: readonly string[], host: Host): Promise<number> {
+  if (argv[0] === completing) {
+    await complete(argv.slice(1), commands, host);
+    return 0;
+  }
   let status = 0;
   const program = describe(host, (command) => async (given, names) => {
     status = await runCommand(command, names, given, host);

@@ -14,7 +14,6 @@ const ofMoco: ReadonlySet<string> = new Set([
   'my-cnf-secret',
   'slow-fluent-bit-config',
   'grpc-cert',
-  'moco-bin',
   'shared',
   'run',
   'var-log',

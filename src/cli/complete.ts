@@ -1,0 +1,143 @@
+import { overridable } from '../core/overrides.ts';
+import { namespaces, pods } from '../kube/resource.ts';
+import { object, text } from '../moco/json.ts';
+import { clusterKind } from '../moco/names.ts';
+import { memberSelector } from '../moco/projections.ts';
+import { listAll } from './clusters.ts';
+import { type ArgumentKind, type CliCommand, type CommandOption, connectionOptions } from './command.ts';
+import { ruleTexts } from './explain-rules.ts';
+import type { Host } from './host.ts';
+import { openSession, type Session } from './session.ts';
+
+/** What cobra, kubectl's command line, is told to do with the words: to offer no files. */
+const noFiles = ':4';
+const files = ':0';
+/** Somebody has pressed a key and waits. */
+const requestTimeout = '2s';
+
+interface Candidate {
+  readonly word: string;
+  readonly description?: string;
+}
+
+/**
+ * Completes a command line by the protocol that kubectl has with `kubectl_complete-<plugin>` (kubectl 1.26 and later):
+ * the words so far, the last of which is the one to complete; out come candidates, one a line, with a description
+ * after a tab, and a directive. What goes wrong completes nothing.
+ */
+export async function complete(words: readonly string[], commands: readonly CliCommand[], host: Host): Promise<void> {
+  const wanted = words.at(-1) ?? '';
+  const said = read(words.slice(0, -1), commands);
+  const offered = said.awaitsFile ? [] : await candidates(said, wanted, commands, host).catch(() => []);
+  const fitting = offered.filter(({ word }) => word.startsWith(wanted));
+  const lines = fitting.map(({ word, description }) => (description === undefined ? word : `${word}\t${description}`));
+  host.out([...lines, said.awaitsFile ? files : noFiles].map((line) => `${line}\n`).join(''));
+}
+
+interface Said {
+  readonly command: CliCommand | null;
+  readonly names: readonly string[];
+  /** Values of options, by their long names. */
+  readonly given: Readonly<Record<string, string>>;
+  /** The option whose value is to be completed. */
+  readonly awaits: CommandOption | null;
+  readonly awaitsFile: boolean;
+}
+
+function read(words: readonly string[], commands: readonly CliCommand[]): Said {
+  let command: CliCommand | null = null;
+  const names: string[] = [];
+  const given: Record<string, string> = {};
+  let awaits: CommandOption | null = null;
+  for (const word of words) {
+    if (awaits !== null) {
+      given[longNameOf(awaits)] = word;
+      awaits = null;
+    } else if (word.startsWith('-')) {
+      const [flag = '', value] = word.split('=', 2);
+      const option = optionsOf(command).find(({ flags }) => flagNames(flags).includes(flag));
+      if (option === undefined) continue;
+      if (value !== undefined) given[longNameOf(option)] = value;
+      else if (option.flags.includes('<')) awaits = option;
+      else given[longNameOf(option)] = 'true';
+    } else if (command === null) {
+      command = commands.find(({ name }) => name === word) ?? null;
+    } else {
+      names.push(word);
+    }
+  }
+  return { command, names, given, awaits, awaitsFile: awaits?.flags.includes('<file>') === true };
+}
+
+const optionsOf = (command: CliCommand | null): readonly CommandOption[] => [
+  ...(command?.options ?? []),
+  ...(command?.connects === false ? [] : connectionOptions),
+];
+
+/** `-n` and `--namespace` of `-n, --namespace <namespace>`. */
+const flagNames = (flags: string): readonly string[] => flags.split(/[ ,]+/).filter((part) => part.startsWith('-'));
+const longNameOf = ({ flags }: CommandOption): string => (flagNames(flags).at(-1) ?? '').replace(/^--/, '');
+
+async function candidates(
+  { command, names, given, awaits }: Said,
+  wanted: string,
+  commands: readonly CliCommand[],
+  host: Host,
+): Promise<readonly Candidate[]> {
+  if (awaits !== null) {
+    if (longNameOf(awaits) === 'namespace') return ask(given, host, (session) => namesOf(session, 'namespace'));
+    return (awaits.values ?? []).map((word) => ({ word }));
+  }
+  if (command === null) return commands.map(({ name, summary }) => ({ word: name, description: summary }));
+  if (wanted.startsWith('-')) {
+    return optionsOf(command).map((option) => ({ word: `--${longNameOf(option)}`, description: option.description }));
+  }
+  const isMany = command.arguments.includes('...');
+  const kind = command.completes[isMany ? 0 : names.length];
+  const taken = new Set(names);
+  const all = await ofKind(kind, command, given, host);
+  return all.filter(({ word }) => !taken.has(word));
+}
+
+async function ofKind(
+  kind: ArgumentKind | undefined,
+  command: CliCommand,
+  given: Said['given'],
+  host: Host,
+): Promise<readonly Candidate[]> {
+  switch (kind) {
+    case undefined:
+    case 'none':
+      return [];
+    case 'rule':
+      return Object.entries(ruleTexts)
+        .filter(([rule]) => command.name === 'explain' || overridable[rule as keyof typeof ruleTexts])
+        .map(([word, { means }]) => ({ word, description: means }));
+    case 'cluster':
+    case 'pod':
+      return ask(given, host, (session) => namesOf(session, kind));
+  }
+}
+
+async function ask(
+  { namespace, context, kubeconfig }: Said['given'],
+  host: Host,
+  question: (session: Session) => Promise<readonly Candidate[]>,
+): Promise<readonly Candidate[]> {
+  const session = openSession({ requestTimeout, namespace, context, kubeconfig }, host);
+  try {
+    return await question(session);
+  } finally {
+    await session.close();
+  }
+}
+
+async function namesOf(session: Session, what: 'cluster' | 'pod' | 'namespace'): Promise<readonly Candidate[]> {
+  const found =
+    what === 'namespace'
+      ? await listAll(session, namespaces, null)
+      : what === 'pod'
+        ? await listAll(session, pods, session.namespace, { labelSelector: memberSelector })
+        : await listAll(session, clusterKind, session.namespace);
+  return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));
+}
