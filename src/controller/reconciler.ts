@@ -116,7 +116,9 @@ export class Reconciler {
     const cached = this.#context.cache.rollouts.get(...splitKey(key))?.object ?? null;
     const own = state.rollout;
     if (cached === null || own === null || own.metadata.uid !== cached.metadata.uid) return cached;
-    return isAtLeast(cached.metadata.resourceVersion, own.metadata.resourceVersion) ? cached : own;
+    if (!isAtLeast(cached.metadata.resourceVersion, own.metadata.resourceVersion)) return own;
+    state.rollout = null;
+    return cached;
   }
 
   /**

@@ -32,8 +32,18 @@ export function webhookProblem(
   return certificate === null || isTrusted(certificate, webhook.caBundle) ? null : 'wrongCertificate';
 }
 
-/** A certificate chain leads to one of the bundle, as the API server asks for; names are its business alone. */
+/** The last question and its answer: every pass asks the same, and signatures take time. */
+let lastAsked = { certificate: '', caBundle: '', isTrusted: false };
+
 function isTrusted(certificate: string, caBundle: string): boolean {
+  if (lastAsked.certificate !== certificate || lastAsked.caBundle !== caBundle) {
+    lastAsked = { certificate, caBundle, isTrusted: leadsTo(certificate, caBundle) };
+  }
+  return lastAsked.isTrusted;
+}
+
+/** A certificate chain leads to one of the bundle, as the API server asks for; names are its business alone. */
+function leadsTo(certificate: string, caBundle: string): boolean {
   const anchors = certificatesOf(Buffer.from(caBundle, 'base64').toString('utf8'));
   return certificatesOf(certificate).some((one) =>
     anchors.some((anchor) => one.fingerprint256 === anchor.fingerprint256 || isIssuedBy(one, anchor)),

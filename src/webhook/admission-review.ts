@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Reviewer } from './reviewers.ts';
 import { statefulSetShape } from './stateful-set.ts';
 
