@@ -40,6 +40,10 @@ unused: node_modules
 build: node_modules ## One bundle of what runs, in dist/
 	@$(NODE) hack/build.ts
 
+sbom: build ## What the bundle is made of, in dist/: a CycloneDX list, and every licence with its text
+	@npm sbom --sbom-format=cyclonedx --omit=dev --package-lock-only --loglevel=error > dist/sbom.cdx.json
+	@$(NODE) hack/licences.ts
+
 control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes)
 	@$(NODE) hack/control-plane/main.ts build
 
@@ -55,9 +59,6 @@ bench: node_modules control-plane build ## A decision beside an empty one, the d
 simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again
 	@$(NODE) hack/simulate.ts
 
-simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again
-	@$(NODE) hack/simulate.ts
-
 mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
 	@$(NODE) hack/mutate/main.ts
 
@@ -65,7 +66,6 @@ soak: node_modules ## Explore the decision core further than `make test` does (l
 	@$(NODE) hack/explorer/main.ts --replicas 3 --coarse --good
 	@$(NODE) hack/explorer/main.ts --replicas 5 --coarse --good --faults 1
 	@$(NODE) hack/explorer/main.ts --pairs --coarse --good --faults 1 --states 500000
-	@$(NODE) hack/simulate.ts --rollouts 100000
 	@$(NODE) hack/simulate.ts --rollouts 100000
 
 clean: ## Remove everything that was built or fetched into this folder

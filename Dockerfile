@@ -1,0 +1,19 @@
+# Node and one bundle, nothing else: no shell, no package manager, no compiler.
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY hack/build.ts hack/licences.ts hack/
+COPY hack/image hack/image
+COPY src src
+RUN node hack/build.ts
+RUN node hack/licences.ts
+RUN hack/image/tree.sh /usr/local/bin/node dist /tree
+
+FROM scratch
+COPY --from=build /tree /
+USER 65532:65532
+WORKDIR /app
+EXPOSE 9443 8080 8081
+# How much memory that is, and what else was tried: docs/performance.md.
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "--max-old-space-size=256", "/app/main.js"]

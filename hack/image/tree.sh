@@ -1,0 +1,28 @@
+#!/bin/sh
+# Makes the file system of the image: Node, the libraries that it is linked with, the bundle, and nothing else. The
+# Dockerfile runs this, and so does a test, which has no need of an engine.
+#
+# usage: tree.sh NODE BUNDLE TARGET
+set -eu
+if [ "$#" -ne 3 ] || [ ! -x "$1" ] || [ ! -f "$2/main.js" ]; then
+  echo 'usage: hack/image/tree.sh NODE BUNDLE TARGET: a Node to run on, what `make build` made, and a new directory' >&2
+  exit 2
+fi
+node=$1 bundle=$2 target=$3
+mkdir -p "$target/app" "$target/usr/local/bin" "$target/etc" "$target/tmp"
+install -m 0755 "$node" "$target/usr/local/bin/node"
+install -m 0644 "$(dirname "$node")/../LICENSE" "$target/usr/local/LICENSE"
+# The loader finds them where they are here: each keeps its path, links followed.
+ldd "$node" | grep -o '/[^ ]*' | while read -r library; do
+  install -D -m 0755 "$library" "$target$library"
+done
+# Source maps are three times the size of the program and are not read without a flag.
+for file in "$bundle"/*; do
+  case $file in
+    *.map) ;;
+    *) install -m 0644 "$file" "$target/app/" ;;
+  esac
+done
+echo 'nonroot:x:65532:65532:nonroot:/:/sbin/nologin' >"$target/etc/passwd"
+echo 'hosts: files dns' >"$target/etc/nsswitch.conf"
+chmod 1777 "$target/tmp"

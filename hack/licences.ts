@@ -1,0 +1,47 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+// The licences of what the bundle may hold, with their texts, in dist/licences.txt: every package of package-lock.json
+// that isn't for development. Ends with a sentence where one has a licence that nobody has looked at.
+
+/** Licences that ask for nothing but to be passed on with what is made of the package. */
+const accepted = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'PSF-2.0', 'Unlicense'];
+/** Node itself, which the image takes from elsewhere, with its own licence. */
+const isNode = /^node_modules\/node-(linux|bin)-/;
+const outfile = 'dist/licences.txt';
+
+interface Locked {
+  readonly version: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+}
+
+const lock = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+const shipped = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && !dev && !isNode.test(path));
+const unknown = shipped.filter(([, { license = '' }]) => !accepted.includes(license));
+if (unknown.length > 0) {
+  const named = unknown.map(([path, { license = 'none' }]) => `${nameOf(path)} (${license})`).join(', ');
+  console.error(
+    `expected one of the licences ${accepted.join(', ')}, got ${named}: look at it, then name it in hack/licences.ts`,
+  );
+  process.exit(1);
+}
+const parts = await Promise.all(
+  shipped.map(
+    async ([path, { version, license }]) => `${nameOf(path)} ${version}: ${license}\n\n${await textIn(path)}`,
+  ),
+);
+await mkdir('dist', { recursive: true });
+await writeFile(outfile, parts.join(`\n${'-'.repeat(80)}\n\n`));
+console.log(`${outfile}: ${shipped.length} packages`);
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+/** Some packages name a licence and have no file of it. */
+async function textIn(path: string): Promise<string> {
+  const files = await readdir(path);
+  const file = files.find((name) => /^(licen[cs]e|copying|unlicense)(\.|$)/i.test(name));
+  return file === undefined ? '(the package has no text of its own)\n' : readFile(join(path, file), 'utf8');
+}
