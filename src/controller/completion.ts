@@ -4,11 +4,29 @@ import { objects as items, type Json, object, whole } from '../moco/json.ts';
 import { rolloutCompleteCondition } from '../moco/names.ts';
 import type { ClusterObjects, ClusterRecord } from '../moco/records.ts';
 import type { ClusterApi, LiveObjects } from './cluster-api.ts';
+import type { Gathered } from './gather.ts';
 
 /** What a decision says about a MySQLCluster as it is just being read. */
 export type Judge = (live: LiveObjects) => Decision;
 
 const mostTries = 3;
+
+/** How long MOCO is given to put back a template that somebody else has written. */
+const foreignTemplateMilliseconds = 10_000;
+
+/**
+ * Milliseconds for which a cluster in which nothing is stale may not be called complete yet. An update revision that has
+ * just come, and that every member has already, may be that of somebody's `kubectl rollout undo`: MOCO is about to write
+ * its own again. It can't be where members were replaced for it.
+ */
+export function unsettledMilliseconds({ rollout, objects, snapshot }: Gathered): number {
+  const revision = objects.statefulSet?.updateRevision;
+  const { updateRevision, rollout: progress, lastCompleted } = rollout?.status ?? {};
+  if (updateRevision === undefined || progress?.revision === revision) return 0;
+  if (lastCompleted?.revision === revision && lastCompleted?.outcome === 'Complete') return 0;
+  const ageSeconds = updateRevision === revision ? snapshot.memory.recentRevisionAgesSeconds.at(-1) : 0;
+  return ageSeconds === undefined ? 0 : Math.max(0, foreignTemplateMilliseconds - ageSeconds * 1000);
+}
 
 /**
  * Keeps condition `moco-rollout.io/RolloutComplete` on the MySQLCluster, the thing to wait for. Written on transitions

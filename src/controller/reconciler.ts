@@ -7,7 +7,7 @@ import { timestampOf } from '../moco/timestamp.ts';
 import { act } from './act.ts';
 import { splitKey } from './cache.ts';
 import { ClusterState } from './cluster-state.ts';
-import { keepCompletion } from './completion.ts';
+import { keepCompletion, unsettledMilliseconds } from './completion.ts';
 import type { Context, Requeue } from './context.ts';
 import { refreshCreateFailure } from './create-failure.ts';
 import { disrupt, settleIntent } from './disrupt.ts';
@@ -157,9 +157,10 @@ export class Reconciler {
     announcer.decided(gathered, decision, state, heldForSeconds);
     const now = timestampOf(world.wall());
     const publishIn = await publish(gathered, decision, state, heldForSeconds, this.#context, signal);
+    const unsettledIn = decision.complete ? unsettledMilliseconds(gathered) : 0;
     await keepCompletion(
       gathered.objects,
-      decision,
+      unsettledIn > 0 ? { ...decision, complete: false } : decision,
       ({ objects, rollout }) => {
         const look = gather(objects, rollout, state, this.#context, 'live');
         return decide(look.snapshot, look.policy);
@@ -170,6 +171,7 @@ export class Reconciler {
     );
     const delays = [
       publishIn,
+      unsettledIn,
       decision.hold === null ? null : (shownAfterSeconds - heldForSeconds) * 1000,
       state.ownWrites.length > 0 ? unseenMilliseconds : null,
       decision.lookAgainInSeconds === null ? null : decision.lookAgainInSeconds * 1000,

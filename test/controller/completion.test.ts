@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Bench, type Process } from './bench.ts';
-import { appliedBy, revisionAfter } from './moco-objects.ts';
+import { appliedBy, revisionAfter, revisionBefore } from './moco-objects.ts';
 import { completion, rollOut } from './whole-rollout.ts';
 
 const clusterPath = /mysqlclusters\/test$/;
@@ -73,6 +73,37 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
       bench.replace(ordinal, { revision: 'moco-test-third', role: ordinal === 0 ? 'primary' : 'replica' });
     await program.work();
     expect(completion(bench)).to.include({ status: 'True', observedGeneration: 2 });
+  });
+
+  it('is not True of a template that somebody else has written, which MOCO is about to replace', async () => {
+    const bench = new Bench();
+    bench.wish({ paused: true });
+    const program = bench.start();
+    await program.work();
+    // kubectl rollout undo
+    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+    await program.work();
+    expect(bench.status.phase).to.not.equal('Progressing');
+    bench.changeStatefulSet({ status: { updateRevision: revisionAfter } });
+    await program.work();
+    expect(completion(bench)).to.equal(undefined);
+  });
+
+  it('becomes True after ten seconds where a template that every member has already stays', async () => {
+    const bench = new Bench();
+    bench.wish({ paused: true });
+    const program = bench.start();
+    await program.work();
+    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+    const since = bench.world.monotonic();
+    await program.work();
+    expect(completion(bench)).to.equal(undefined);
+    program.sync();
+    const { requeueAfterMilliseconds = 0 } = await program.pass();
+    bench.world.freeze(requeueAfterMilliseconds);
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'True' });
+    expect(bench.world.monotonic() - since).to.be.within(10_000, 13_000);
   });
 
   it('is never True for a generation that MOCO has not applied', async () => {

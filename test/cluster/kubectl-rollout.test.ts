@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { useRollouts } from './rollout-fixture.ts';
+
+/** What kubectl prints, or what it says when it fails. */
+const said = (kubectl: Promise<string>): Promise<string> =>
+  kubectl.catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+
+// The table in README.md and docs/operating.md, cell by cell.
+describe('kubectl rollout of a cluster’s StatefulSet', () => {
+  const { scenario } = useRollouts();
+
+  scenario('at OnDelete knows no status, and restarts as any other rollout', {}, async (cluster) => {
+    const { name } = cluster;
+    const rollout = (verb: string, ...more: readonly string[]): Promise<string> =>
+      said(cluster.kubectl('rollout', verb, `statefulset/moco-${name}`, ...more));
+    expect(await rollout('status', '--watch=false')).to.contain(
+      'rollout status is only available for RollingUpdate strategy type',
+    );
+    const before = cluster.now.statefulSet?.status?.updateRevision;
+    expect(await rollout('restart')).to.contain('restarted');
+    await cluster.until('another revision is wanted', ({ statefulSet }) => {
+      const { updateRevision, observedGeneration } = statefulSet?.status ?? {};
+      return updateRevision !== before && observedGeneration === statefulSet?.metadata.generation;
+    });
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal([
+      'evict 2',
+      'evict 1',
+      'demote 0',
+      'undemote 0',
+      'evict 0',
+      'promoteRevision',
+    ]);
+    const history = await rollout('history');
+    expect(history).to.match(/^REVISION\s+CHANGE-CAUSE$/m);
+    expect(history).to.match(/^2\s+<none>$/m);
+  });
+
+  scenario('at OnDelete undoes nothing: MOCO writes its own template again', {}, async (cluster) => {
+    await cluster.wish({ paused: true });
+    const before = cluster.now.statefulSet?.status?.updateRevision;
+    await cluster.setImage('mysql:8.4.9');
+    const wanted = await cluster.until('the new image is wanted', ({ statefulSet }) => {
+      const revision = statefulSet?.status?.updateRevision;
+      return revision !== before && revision;
+    });
+    expect(await said(cluster.kubectl('rollout', 'undo', `statefulset/moco-${cluster.name}`))).to.contain(
+      'rolled back',
+    );
+    await cluster.until('the revision before is wanted', ({ statefulSet }) => {
+      return statefulSet?.status?.updateRevision === before;
+    });
+    await cluster.until('MOCO’s own is wanted again', ({ statefulSet }) => {
+      return statefulSet?.status?.updateRevision === wanted;
+    });
+  });
+
+  scenario('at partitions calls complete what the partition lets through', {}, async (cluster) => {
+    await cluster.wish({ strategy: 'Partition' });
+    await cluster.until('the StatefulSet is given back', ({ statefulSet }) => {
+      return statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
+    });
+    const status = cluster.kubectl('rollout', 'status', `statefulset/moco-${cluster.name}`, '--watch=false');
+    expect(await said(status)).to.match(/^partitioned roll out complete: \d+ new pods have been updated/);
+  });
+});

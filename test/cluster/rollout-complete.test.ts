@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { isDeepStrictEqual, promisify } from 'node:util';
+import { expect } from 'chai';
+import type { MySQLCluster, Pod } from '../../hack/moco/objects.ts';
+import { clusterKind, mysqldContainer, revisionHashLabel, rolloutCompleteCondition } from '../../src/moco/names.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
+import { useRollouts } from './rollout-fixture.ts';
+import { conditionOf, History, type Moment } from './rollout-history.ts';
+import { isReady } from './rollout-judge.ts';
+
+const run = promisify(execFile);
+
+const clusters = 10;
+const changesEach = 10;
+/** So many changes in so short a time look like two writers who fight over the template. */
+const tooOften = { rule: 'RevisionFlapping', until: '2100-01-01T00:00:00Z', reason: 'they are meant' } as const;
+
+/** A pod with the part of its spec that is asked about. */
+type Made = Pod & { readonly spec?: { readonly containers: readonly { name: string; image: string }[] } };
+
+const imageOf = (pod: Made): string | undefined =>
+  pod.spec?.containers.find(({ name }) => name === mysqldContainer)?.image;
+
+/** What a person asked for, in the MySQLCluster as it is. */
+const wantedOf = (cluster: MySQLCluster | null): string | undefined =>
+  cluster?.spec.podTemplate.spec.containers?.find(({ name }) => name === mysqldContainer)?.image;
+
+/** What is not as the condition says, at the moment at which it became True. */
+function early({ cluster, statefulSet, pods }: Moment): readonly string[] {
+  const wanted = wantedOf(cluster);
+  const revision = statefulSet?.status?.updateRevision;
+  const members = pods.flatMap((pod) => {
+    const { name, labels, deletionTimestamp } = pod.metadata;
+    return [
+      ...(imageOf(pod) === wanted ? [] : [`${name} has ${imageOf(pod)} and not ${wanted}`]),
+      ...(labels?.[revisionHashLabel] === revision ? [] : [`${name} is stale`]),
+      ...(isReady(pod) ? [] : [`${name} is not ready`]),
+      ...(deletionTimestamp === undefined ? [] : [`${name} is leaving`]),
+    ];
+  });
+  const missing = pods.length === cluster?.spec.replicas ? [] : [`there are ${pods.length} members`];
+  const unseen = statefulSet?.status?.observedGeneration === statefulSet?.metadata.generation ? [] : ['not observed'];
+  return [...members, ...missing, ...unseen];
+}
+
+describe('waiting for the condition RolloutComplete', () => {
+  const { stage, scenario } = useRollouts();
+  let history: History;
+
+  before(async () => {
+    history = await History.start(stage().client, stage().world);
+  });
+
+  after(() => history?.stop());
+
+  for (let which = 1; which <= clusters; which += 1) {
+    scenario(
+      `in the shell line that changes the image ends when that image runs, ${changesEach} times: cluster ${which} of ${clusters}`,
+      { replicas: 1 },
+      async (cluster) => {
+        await cluster.wish({ overrides: [tooOften] });
+        for (let change = 0; change < changesEach; change += 1) {
+          const image = `mysql:8.4.${100 + change}`;
+          await changeAndWait(cluster, image);
+        }
+        await history.until(cluster.namespace, 'the end is seen', ({ pods }) =>
+          pods.every((pod) => imageOf(pod) === `mysql:8.4.${100 + changesEach - 1}`),
+        );
+        const [from, to] = [changesEach - 2, changesEach - 1].map((change) => `mysql:8.4.${100 + change}`);
+        await cluster.until('the history has what the last one changed', ({ rollout }) => {
+          const { history: ended = [] } = rollout?.status ?? {};
+          return isDeepStrictEqual(ended.at(-1)?.changes, [{ path: 'spec.containers[mysqld].image', from, to }]);
+        });
+        const came = firstTrue(cluster);
+        expect(came.size, 'one generation after another').to.be.at.least(changesEach);
+        for (const [generation, revision] of came) {
+          expect(early(history.before(cluster.namespace, revision)), `generation ${generation}`).to.deep.equal([]);
+        }
+      },
+    );
+  }
+
+  /** As a script does it. */
+  async function changeAndWait(cluster: RolloutCluster, image: string): Promise<void> {
+    const { namespace, name } = cluster;
+    const { controlPlane } = stage();
+    const kubectl = `'${controlPlane.binaries.kubectl}' --kubeconfig '${controlPlane.adminKubeconfig}' -n ${namespace}`;
+    const patch = JSON.stringify({
+      spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } },
+    });
+    const line = [
+      `${kubectl} patch mysqlcluster ${name} --type=merge -p '${patch}' >/dev/null`,
+      `${kubectl} wait mysqlcluster/${name} --for=condition=${rolloutCompleteCondition} --timeout=60s >/dev/null`,
+    ].join(' && ');
+    await run('/bin/sh', ['-c', line]);
+  }
+
+  /** The revision of the store at which the condition first was True of each generation. */
+  function firstTrue({ namespace }: RolloutCluster): ReadonlyMap<number, number> {
+    const came = new Map<number, number>();
+    for (const [revision, object] of history.versions(namespace, clusterKind)) {
+      const condition = conditionOf(object as MySQLCluster, rolloutCompleteCondition);
+      const generation = condition?.observedGeneration;
+      if (condition?.status !== 'True' || generation === undefined || came.has(generation)) continue;
+      came.set(generation, revision);
+    }
+    return came;
+  }
+});
