@@ -13,7 +13,7 @@ import {
 } from '../kube/resource.ts';
 import type { Store, Stored } from '../kube/store.ts';
 import type { World } from '../kube/world.ts';
-import type { Json } from '../moco/json.ts';
+import { type Json, object } from '../moco/json.ts';
 import { clusterKind } from '../moco/names.ts';
 import {
   createdBySelector,
@@ -133,8 +133,13 @@ export class Watches {
   }
 }
 
+/**
+ * Kept whole, but for who has written which field, which weighs more than the object itself. A PUT without it changes
+ * nothing about it.
+ */
 function projectRollout(raw: Json): RolloutRecord | null {
-  const object = raw as unknown as MySQLRollout;
-  const { namespace, name, uid, resourceVersion } = object.metadata;
-  return { namespace, name, uid, resourceVersion, object };
+  const { managedFields: _, ...metadata } = object(raw['metadata']);
+  const rollout = { ...raw, metadata } as unknown as MySQLRollout;
+  const { namespace, name, uid, resourceVersion } = rollout.metadata;
+  return { namespace, name, uid, resourceVersion, object: rollout };
 }

@@ -92,7 +92,7 @@ export class OwnedRecords<R extends Stored> {
 
   #project(raw: RawObject, key: string): R | null {
     try {
-      return this.#options.project(withoutManagedFields(raw));
+      return this.#options.project(raw);
     } catch (error) {
       this.#options.onFailure(error, key, 'NotProjected');
       return null;
@@ -119,13 +119,4 @@ export class OwnedRecords<R extends Stored> {
 function keyOf(raw: unknown): string | null {
   const metadata = metadataOf(raw);
   return metadata && `${metadata.namespace}/${metadata.name}`;
-}
-
-/**
- * Who has written which field weighs more than most objects themselves, which a record may keep whole. A PUT without it
- * changes nothing about it.
- */
-function withoutManagedFields(raw: RawObject): RawObject {
-  const { managedFields, ...metadata } = raw['metadata'] as RawObject;
-  return managedFields === undefined ? raw : { ...raw, metadata };
 }

@@ -572,6 +572,21 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
+  it('hands objects to the projection as they came, those of lists and those of watches', async () => {
+    const usual = project;
+    const managedFields = [{ manager: 'somebody', operation: 'Apply' }];
+    const came: unknown[] = [];
+    project = (raw) => {
+      came.push((raw['metadata'] as { managedFields?: unknown }).managedFields);
+      return usual(raw);
+    };
+    server.put('listed', { metadata: { managedFields } });
+    await started();
+    server.put('watched', { metadata: { managedFields } });
+    await inSync();
+    expect(came).to.deep.equal([managedFields, managedFields]);
+  });
+
   it('takes an object out that its projection does not want any more', async () => {
     const usual = project;
     project = (raw) => ((raw as FakeObject)['unwanted'] ? null : usual(raw));
