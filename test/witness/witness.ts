@@ -116,7 +116,9 @@ export class Witness {
     const taken = `${revision} ${disruption.ordinal} ${target.pod.metadata.uid}`;
     const before = this.#takenFor.get(taken) ?? 0;
     this.#takenFor.set(taken, before + 1);
-    if (before > 0 || revisionOf(target.pod) === updateRevisionOf(moment)) this.#needless += 1;
+    // A partition that was lowered may be put back before the StatefulSet has followed it.
+    const again = before > 0 && disruption.verb !== 'setPartition';
+    if (again || revisionOf(target.pod) === updateRevisionOf(moment)) this.#needless += 1;
     if (!isWell(moment, target) || this.#proven.has(revision)) return;
     const unproven = (this.#unproven.get(revision) ?? 0) + 1;
     this.#unproven.set(revision, unproven);
