@@ -3,9 +3,11 @@ import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments, stringify } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { until } from '../../hack/control-plane/until.ts';
 import { configDirectory, type Manifest, readManifests } from '../config/manifests.ts';
 
 const startDeadlineMilliseconds = 120_000;
+const inForceDeadlineMilliseconds = 60_000;
 
 describe('the API server and the manifests', function () {
   this.timeout(startDeadlineMilliseconds);
@@ -21,7 +23,7 @@ describe('the API server and the manifests', function () {
 
   it('build with kustomize into everything that the directories hold', async () => {
     const held = (await readManifests())
-      .filter(({ file }) => !/^(samples|partition-driver|prometheus)\b/.test(file))
+      .filter(({ file }) => !/^(samples|partition-driver|prometheus|gitops)\b/.test(file))
       .map(nameOf);
     expect(built.map(nameOf)).to.have.members([...new Set(held)]);
   });
@@ -52,11 +54,80 @@ describe('the API server and the manifests', function () {
   });
 
   it('are taken directory by directory as well, once their namespace exists', async () => {
-    for (const directory of ['crd', 'rbac', 'webhook', 'partition-driver', 'manager', 'samples']) {
+    for (const directory of ['crd', 'rbac', 'users', 'webhook', 'partition-driver', 'manager', 'samples']) {
       const path = join(configDirectory, directory);
       const applied = await controlPlane.kubectl('apply', '--server-side', '-o', 'name', '-f', path);
       const held = await readManifests(directory);
       expect(applied.trim().split('\n'), directory).to.have.length(held.length);
+    }
+  });
+
+  describe('and then, in a namespace,', () => {
+    const overrides = [{ rule: 'BackupRunning', until: '2026-01-02T03:04:05Z', reason: 'none is needed today' }];
+
+    before(async () => {
+      for (const [person, role] of Object.entries({ vera: 'view', ed: 'edit', ada: 'admin' })) await bind(person, role);
+      await bind('otto', 'moco-rollout-operator');
+      const inForce = async () =>
+        (await may('vera', 'list')) &&
+        (await may('ed', 'create')) &&
+        (await wish('ed', 'first', { overrides }, '--dry-run=server')) !== '';
+      const overdue = () => 'Expected the roles to be aggregated and the policy to be in force';
+      await until(async () => ((await inForce()) ? true : undefined), inForceDeadlineMilliseconds, overdue);
+    });
+
+    it('who may view sees rollouts and policies, and who may edit writes the first', async () => {
+      expect(await may('vera', 'watch')).to.equal(true);
+      expect(await may('vera', 'patch')).to.equal(false);
+      for (const person of ['ed', 'ada', 'otto']) expect(await may(person, 'patch'), person).to.equal(true);
+      for (const person of ['vera', 'ed', 'ada']) expect(await may(person, 'approve'), person).to.equal(false);
+      for (const verb of ['approve', 'override']) expect(await may('otto', verb), verb).to.equal(true);
+    });
+
+    it('only who may approve and override changes these two, whether by a new object or an old one', async () => {
+      for (const person of ['ed', 'ada']) {
+        expect(await wish(person, person, { paused: true })).to.equal('');
+        expect(await wish(person, person, { paused: false, approvedRevision: 'moco-test-1' })).to.match(
+          new RegExp(`approvedRevision .* the verb approve .* in namespace default, which ${person} has not`),
+        );
+        expect(await wish(person, `${person}-new`, { overrides })).to.match(/overrides .* the verb override/);
+      }
+      expect(await wish('otto', 'ed', { paused: false, approvedRevision: 'moco-test-1', overrides })).to.equal('');
+      expect(await wish('otto', 'new', { approvedRevision: 'moco-test-1', overrides })).to.equal('');
+    });
+
+    it('who may not leaves them as they are, and can’t take them back either', async () => {
+      const kept = { approvedRevision: 'moco-test-1', overrides };
+      expect(await wish('ed', 'ed', { paused: true, ...kept })).to.equal('');
+      expect(await wish('ed', 'ed', { paused: true, approvedRevision: 'moco-test-1' })).to.contain('spec.overrides');
+      expect(await wish('ed', 'ed', { paused: true, overrides })).to.contain('spec.approvedRevision');
+    });
+
+    async function bind(person: string, role: string): Promise<void> {
+      const of = [`--clusterrole=${role}`, `--user=${person}`, '--namespace=default'];
+      await controlPlane.kubectl('create', 'rolebinding', person, ...of);
+    }
+
+    /** `auth can-i` exits with 1 for a no. */
+    async function may(person: string, verb: string): Promise<boolean> {
+      const asked = ['mysqlrollouts.moco-rollout.io', '--namespace=default', `--as=${person}`];
+      const answer = await controlPlane.kubectl('auth', 'can-i', verb, ...asked).catch(() => 'no');
+      return answer.startsWith('yes');
+    }
+
+    /** What the API server says against it; nothing where it takes it. */
+    async function wish(person: string, name: string, spec: object, ...more: readonly string[]): Promise<string> {
+      const file = join(controlPlane.directory, 'wish.yaml');
+      const metadata = { name, namespace: 'default' };
+      await writeFile(
+        file,
+        stringify({ apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', metadata, spec }),
+      );
+      const flags = ['--server-side', '--force-conflicts', '--field-manager=test', `--as=${person}`];
+      return controlPlane.kubectl('apply', ...flags, ...more, '-f', file).then(
+        () => '',
+        (error: Error) => error.message,
+      );
     }
   });
 

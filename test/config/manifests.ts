@@ -21,9 +21,14 @@ export interface Manifest {
 /** Every object in the YAML files below `config`, kustomizations left out. Rejects for YAML that can't be parsed. */
 export async function readManifests(directory = ''): Promise<readonly Manifest[]> {
   const found = await readdir(join(configDirectory, directory), { recursive: true, withFileTypes: true });
-  const files = found.filter((entry) => entry.isFile() && extname(entry.name) === '.yaml');
+  const files = found.filter((entry) => entry.isFile() && extname(entry.name) === '.yaml' && !isTemplated(entry));
   const manifests = await Promise.all(files.map((entry) => parseFile(join(entry.parentPath, entry.name))));
   return manifests.flat().filter(({ kind }) => kind !== 'Kustomization');
+}
+
+/** The chart for Helm is no YAML before it is rendered, and says nothing of its own. */
+function isTemplated({ parentPath }: { parentPath: string }): boolean {
+  return parentPath.startsWith(join(configDirectory, 'helm'));
 }
 
 async function parseFile(path: string): Promise<readonly Manifest[]> {

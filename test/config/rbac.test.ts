@@ -12,7 +12,7 @@ const serviceAccount = { kind: 'ServiceAccount', name: 'moco-rollout', namespace
 
 describe('the permissions', () => {
   it('in the cluster are those that the code uses, and nothing more', async () => {
-    expect(granted(await readOne('ClusterRole'))).to.deep.equal(wanted(clusterPermissions));
+    expect(granted(await readOne('ClusterRole', 'rbac'))).to.deep.equal(wanted(clusterPermissions));
   });
 
   it('for leader election are those of the lease, in the own namespace', async () => {
@@ -27,7 +27,7 @@ describe('the permissions', () => {
       namespace: serviceAccount.namespace,
     });
     for (const [binding, role] of [
-      [await readOne('ClusterRoleBinding'), await readOne('ClusterRole')],
+      [await readOne('ClusterRoleBinding'), await readOne('ClusterRole', 'rbac')],
       [await readOne('RoleBinding'), await readOne('Role')],
     ] as const) {
       expect(binding.metadata.namespace).to.equal(role.metadata.namespace);
