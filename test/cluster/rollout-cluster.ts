@@ -283,6 +283,17 @@ export class RolloutCluster {
     return (await this.#told()).filter(({ user }) => user.username === controllerUser);
   }
 
+  /** Writes since `begin` about which the API server asked a webhook whose name ends so, as `verb resource`. */
+  async askedOf(webhook: string): Promise<readonly string[]> {
+    const isAsked = ({ annotations = {} }: AuditEvent): boolean =>
+      Object.entries(annotations).some(
+        ([key, value]) =>
+          key.includes('webhook.admission.k8s.io') &&
+          (JSON.parse(value) as { webhook?: string }).webhook?.endsWith(webhook) === true,
+      );
+    return (await this.#told()).filter(isAsked).map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}`);
+  }
+
   async violations(): Promise<readonly string[]> {
     const audit = await this.#stage.controlPlane.audit();
     return violations(storyOf(audit, this.namespace), this.namespace, this.#history);
