@@ -67,11 +67,13 @@ function singleBackup({ snapshot, overridden }: Situation): Hold | null {
 /** A refusal is believed for this long, unless its budget changes earlier. */
 const refusalSeconds = 10;
 
+type Blocked = Extract<Hold, { rule: 'BlockedByPDB' }>;
+
 function blockedByBudget({ snapshot, deadlines }: Situation): Hold | null {
   const { budgets } = snapshot;
   for (const budget of budgets) {
     const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
-    const blocked = (cause: Extract<Hold, { rule: 'BlockedByPDB' }>['cause'], message: string | null = null): Hold => ({
+    const blocked = (cause: Blocked['cause'], message: string | null = null): Blocked => ({
       rule: 'BlockedByPDB',
       budget: name,
       cause,

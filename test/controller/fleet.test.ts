@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet.ts';
-import type { MySQLRollout, RolloutStatus } from '../../src/controller/rollout-resource.ts';
+import type { RolloutStatus } from '../../src/controller/rollout-resource.ts';
 import { timestampOf } from '../../src/moco/timestamp.ts';
 import { Bench } from './bench.ts';
 
@@ -22,7 +22,7 @@ class Watched {
   tell(key: string, status: RolloutStatus, resourceVersion?: number): void {
     this.#version += 1;
     const metadata = { namespace: '', name: key, uid: key, resourceVersion: String(resourceVersion ?? this.#version) };
-    this.fleet.note(key, { apiVersion: '', kind: '', metadata, status } as MySQLRollout);
+    this.fleet.note(key, { apiVersion: '', kind: '', metadata, status });
   }
 
   /** Its rollout came then, and nothing of it has begun. */
