@@ -155,7 +155,7 @@ describe('clusters that come to OnDelete one after the other', () => {
       await cluster.pod(1, 'was taken by MOCO and waits for a node', (pod) => imageOf(pod) === 'mysql:8.4.9');
       await cluster.wish({ strategy: 'OnDelete' });
       await cluster.until('the StatefulSet is at OnDelete', ({ statefulSet }) => {
-        return (statefulSet?.spec.updateStrategy as { type?: string } | undefined)?.type === 'OnDelete';
+        return statefulSet?.spec.updateStrategy?.type === 'OnDelete';
       });
       expect(await cluster.steps()).to.deep.equal(['setStrategy']);
       cluster.heal(1);

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { type RolloutStatus, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { mysqldContainer } from '../../src/moco/names.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
+import { judged, ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
+import { imageOf, isReady } from './rollout-judge.ts';
+import { controllerUser } from './rollout-story.ts';
+
+/** MOCO's own order of things, sooner. */
+const soon = { notReconciled: 100, notReady: 200, afterStep: 300, available: 3000 };
+
+const withTheGateOff = ownScene(
+  { partition: soon },
+  ['--feature-gates=UpdateStrategyOnDelete=false', '--partition-driver=auto'],
+  (cluster) => cluster.isByPartitions(),
+);
+
+/** What is this program's own, and the one condition on the MySQLCluster. */
+const ownWrites = [
+  'create mysqlrollouts',
+  'update mysqlrollouts status',
+  'update mysqlclusters status',
+  'create events',
+  'patch events',
+];
+
+describe('MOCO’s own partition controller, with the gate off', () => {
+  const { scenario, stage, newCluster } = useRollouts(withTheGateOff);
+
+  it('rolls out by itself, and this program writes nothing of MOCO’s from the beginning to the end', async function untouched() {
+    this.timeout(scenarioDeadlineMilliseconds);
+    const cluster = newCluster();
+    await judged(cluster, async () => {
+      await cluster.create({});
+      await cluster.isByPartitions();
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.completes();
+      const audit = await stage().controlPlane.audit();
+      const written = audit
+        .filter(({ user, verb }) => user.username === controllerUser && !['get', 'list', 'watch'].includes(verb))
+        .filter(({ objectRef }) => objectRef?.resource !== 'leases')
+        .map(({ verb, objectRef }) => [verb, objectRef?.resource, objectRef?.subresource].filter(Boolean).join(' '));
+      expect(ownWrites).to.include.members(written);
+      expect(written).to.include.members(['update mysqlrollouts status', 'update mysqlclusters status']);
+      expect(await cluster.askedOf('statefulset.moco-rollout.io')).to.deep.equal([]);
+      for (const kind of ['statefulset', 'pods', 'poddisruptionbudget']) {
+        expect((await managers(cluster, kind)).join(), kind).to.not.contain('moco-rollout');
+      }
+      expect(await managers(cluster, 'mysqlrollout')).to.include('moco-rollout of status');
+    });
+  });
+
+  scenario('is reported step by step: what it waits for, who is next, and the end', {}, async (cluster) => {
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.pod(2, 'is updated', (pod) => isReady(pod) && imageOf(pod) === 'mysql:8.4.9');
+    // MOCO goes by the clock time that the pod names, this program by its own.
+    await cluster.backdateReady(2, -3600);
+    await cluster.holds('AwaitingMoco');
+    const { hold, members = {}, strategy } = cluster.now.rollout?.status ?? {};
+    expect(strategy).to.equal('MOCO');
+    expect(hold?.message).to.equal("MOCO's partition controller lowers the partition to 1, which reaches moco-x-1");
+    expect([0, 1, 2].map((ordinal) => members[ordinal]?.verdict)).to.deep.equal(['Waiting', 'Next', 'Updated']);
+    await cluster.event('AwaitingMoco');
+    await cluster.backdateReady(2, 3600);
+    await cluster.completes();
+    await cluster.isByPartitions();
+    const told = cluster.versions(rolloutKind).map(([, object]) => (object as { status?: RolloutStatus }).status?.hold);
+    expect(told.map((one) => one?.rule)).to.include('UpdatedMemberNotParticipating');
+    const { rollout, cluster: completed } = cluster.now;
+    expect(rollout?.status).to.include({ phase: 'UpToDate', strategy: 'MOCO', updatedReplicas: 3 });
+    expect(rollout?.status?.history?.at(-1)).to.include({ outcome: 'Complete', disruptions: 0 });
+    expect(completed?.status?.conditions?.map(({ type }) => type)).to.include('moco-rollout.io/RolloutComplete');
+    expect(await cluster.steps()).to.deep.equal([]);
+  });
+
+  scenario('does not know wishes, which are named, and goes on', {}, async (cluster) => {
+    await cluster.wish({
+      paused: true,
+      strategy: 'OnDelete',
+      maxUnavailable: 2,
+      approvedRevision: 'moco-x-1',
+      primaryUpdatePolicy: 'Manual',
+      heldMembers: [{ ordinal: 0, reason: 'stays' }],
+      overrides: [{ rule: 'BackupRunning', until: '2999-01-01T00:00:00Z', reason: 'no' }],
+      progressDeadlineSeconds: 700,
+    });
+    await cluster.until('it is said what has no effect', ({ rollout }) => {
+      const condition = rollout?.status?.conditions?.find(({ type }) => type === 'PolicyInForce');
+      return (
+        condition?.status === 'False' &&
+        condition.reason === 'MOCODrives' &&
+        condition.message.startsWith(
+          'approvedRevision, heldMembers, maxUnavailable, overrides, paused, primaryUpdatePolicy, strategy have no effect ',
+        )
+      );
+    });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal([]);
+  });
+
+  scenario('halts at a bad image, which is said, and goes on once it is corrected', {}, async (cluster) => {
+    await cluster.setImage('mysql:8.4.9-missing');
+    await cluster.holds('UpdateRevisionFailing');
+    await cluster.event('UpdateRevisionFailing');
+    expect(cluster.now.pods.filter(isReady)).to.have.length(2);
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.completes();
+    expect(cluster.now.pods.map(imageOf)).to.deep.equal(Array(3).fill('mysql:8.4.9'));
+    expect(await cluster.steps()).to.deep.equal([]);
+  });
+
+  scenario('waits for ever where a lower one is down, and it is said which command helps', {}, async (cluster) => {
+    cluster.breakContainer(0, mysqldContainer, 'dead');
+    await cluster.pod(0, 'is down', (pod) => !isReady(pod));
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('MemberDownOutOfTurn');
+    expect(cluster.now.rollout?.status?.hold?.message).to.contain('kubectl delete pod moco-x-0');
+    await cluster.kubectl('delete', 'pod', 'moco-x-0');
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal([]);
+  });
+});
+
+/** Who has written objects of a cluster, as `manager` or `manager of subresource`. */
+async function managers(cluster: RolloutCluster, kind: string): Promise<readonly string[]> {
+  interface Listed {
+    readonly items: readonly {
+      readonly metadata: {
+        readonly managedFields: readonly { readonly manager: string; readonly subresource?: string }[];
+      };
+    }[];
+  }
+  const { items } = JSON.parse(await cluster.kubectl('get', kind, '-o', 'json', '--show-managed-fields')) as Listed;
+  expect(items, kind).to.not.deep.equal([]);
+  return items.flatMap(({ metadata }) =>
+    metadata.managedFields.map(({ manager, subresource }) =>
+      subresource === undefined ? manager : `${manager} of ${subresource}`,
+    ),
+  );
+}
