@@ -15,6 +15,8 @@ export interface Options {
   readonly namespaces: readonly string[];
   readonly webhookBindAddress: BindAddress | null;
   readonly certDir: string;
+  /** `null`: the webhook asks nobody for a certificate. */
+  readonly clientCaFile: string | null;
   readonly metricsBindAddress: BindAddress | null;
   readonly healthProbeBindAddress: BindAddress | null;
   readonly leaderElect: boolean;
@@ -99,12 +101,14 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
   const gates = parseFeatureGates(textOf('feature-gates', texts) ?? '');
   if (gates.kind === 'problem') throw new UsageError(gates.message);
   const kubeconfigPath = read('kubeconfig', flags.kubeconfig, texts);
+  const clientCaFile = read('client-ca-file', flags['client-ca-file'], texts);
   const options: Options = {
     kubeconfigPath: kubeconfigPath === '' ? null : kubeconfigPath,
     featureGates: gates.gates,
     namespaces: read('namespaces', flags.namespaces, texts),
     webhookBindAddress: read('webhook-bind-address', flags['webhook-bind-address'], texts),
     certDir: read('cert-dir', flags['cert-dir'], texts),
+    clientCaFile: clientCaFile === '' ? null : clientCaFile,
     metricsBindAddress: read('metrics-bind-address', flags['metrics-bind-address'], texts),
     healthProbeBindAddress: read('health-probe-bind-address', flags['health-probe-bind-address'], texts),
     leaderElect: read('leader-elect', flags['leader-elect'], texts),
@@ -141,6 +145,9 @@ function* contradictions(options: Options): Iterable<string> {
   }
   if (options.webhookBindAddress !== null && options.certDir === '') {
     yield 'Expected --cert-dir to be a directory, got nothing; to run without the webhook pass --webhook-bind-address=0.';
+  }
+  if (options.webhookBindAddress === null && options.clientCaFile !== null) {
+    yield `Expected a webhook with --client-ca-file, got --webhook-bind-address=0 and ${options.clientCaFile}.`;
   }
   const taken = new Map<string, string>();
   for (const [flag, address] of [

@@ -130,6 +130,7 @@ export async function run(options: Options): Promise<void> {
       const server = await startWebhook({
         address: options.webhookBindAddress,
         certDir: options.certDir,
+        ...(options.clientCaFile !== null && { clientCaFile: options.clientCaFile }),
         log,
         isOnDelete: (namespace, name) => controller.isOnDelete(namespace, name),
       });

@@ -9,6 +9,7 @@ describe('options', () => {
       namespaces: [],
       webhookBindAddress: { host: null, port: 9443 },
       certDir: '/tmp/k8s-webhook-server/serving-certs',
+      clientCaFile: null,
       metricsBindAddress: { host: null, port: 8080 },
       healthProbeBindAddress: { host: null, port: 8081 },
       leaderElect: false,
@@ -45,6 +46,8 @@ describe('options', () => {
     [['--namespaces=a, b,a'], { namespaces: ['a', 'b'] }],
     [['--webhook-bind-address=127.0.0.1:0'], { webhookBindAddress: { host: '127.0.0.1', port: 0 } }],
     [['--webhook-bind-address=[::1]:9443'], { webhookBindAddress: { host: '::1', port: 9443 } }],
+    [['--client-ca-file=/a'], { clientCaFile: '/a' }],
+    [['--client-ca-file='], { clientCaFile: null }],
     [['--metrics-bind-address=0'], { metricsBindAddress: null }],
     [
       ['--health-probe-bind-address', 'localhost:65535'],
@@ -142,6 +145,10 @@ describe('options', () => {
     [
       ['--cert-dir='],
       'Expected --cert-dir to be a directory, got nothing; to run without the webhook pass --webhook-bind-address=0.',
+    ],
+    [
+      ['--client-ca-file=/a', '--webhook-bind-address=0'],
+      'Expected a webhook with --client-ca-file, got --webhook-bind-address=0 and /a.',
     ],
     [
       ['--metrics-bind-address=:9443'],

@@ -39,6 +39,11 @@ export const flags = {
     defaultText: '/tmp/k8s-webhook-server/serving-certs',
     description: "directory of the webhook's tls.crt and tls.key, which are read again when they change",
   }),
+  'client-ca-file': textFlag('<file>', {
+    defaultText: '',
+    description:
+      'certificates in PEM that sign those of the clients the webhook serves, such as the API server; read again when they change; without it, anybody is served',
+  }),
   'metrics-bind-address': bindAddressFlag({
     defaultText: ':8080',
     description: 'address of /metrics (HTTP), HOST:PORT or :PORT; 0 for none',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { putCertificate } from '../webhook/certificates.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const deadlineMilliseconds = 120_000;
@@ -80,6 +81,17 @@ const cases: Readonly<Record<string, Case>> = {
     exitCode: 1,
     says: [/Expected the webhook's tls.crt/, /there is none/, /--cert-dir/],
   },
+  'an authority of clients that is missing': {
+    flags: (places) => [
+      ...nowhere.slice(1),
+      '--webhook-bind-address=127.0.0.1:0',
+      kubeconfig(places, 'good'),
+      `--cert-dir=${places.directory}`,
+      `--client-ca-file=${join(places.directory, 'none')}`,
+    ],
+    exitCode: 1,
+    says: [/Expected certificates in PEM/, /--client-ca-file/, /there is none/],
+  },
   'an address that is taken': {
     flags: (places) => [
       '--webhook-bind-address=0',
@@ -112,6 +124,7 @@ describe('the program, started with', function () {
     const { port } = api.address() as AddressInfo;
     const server = `http://127.0.0.1:${port}`;
     for (const name of ['good', '401', '403']) await writeFile(join(directory, name), kubeconfigOf(server, name));
+    await putCertificate(directory, 'webhook');
     // Port 9 is discard's, where nothing listens on loopback.
     await writeFile(join(directory, 'absent'), kubeconfigOf('http://127.0.0.1:9', 'good'));
     const places = { directory, server, takenPort: port };
