@@ -40,6 +40,9 @@ unused: node_modules
 build: node_modules ## One bundle of what runs, in dist/
 	@$(NODE) hack/build.ts
 
+helm-chart: node_modules ## Write what of the Helm chart follows from the other manifests and the flags
+	@$(NODE) hack/helm/main.ts
+
 sbom: build ## What the bundle is made of, in dist/: a CycloneDX list, and every licence with its text
 	@npm sbom --sbom-format=cyclonedx --omit=dev --package-lock-only --loglevel=error > dist/sbom.cdx.json
 	@$(NODE) hack/licences.ts

@@ -1,0 +1,172 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseAllDocuments, stringify } from 'yaml';
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { chartDirectory } from '../../hack/helm/chart.ts';
+import { configDirectory, type Manifest } from '../config/manifests.ts';
+import { Helm } from './helm-program.ts';
+
+const buildDeadlineMilliseconds = 30 * 60_000;
+const testDeadlineMilliseconds = 120_000;
+const namespace = 'moco-rollout-system';
+/** Of others, which aren't there. */
+const foreignGroups = /^(cert-manager\.io|monitoring\.coreos\.com)\//;
+const ofTheRelease = [
+  'app.kubernetes.io/part-of',
+  'app.kubernetes.io/instance',
+  'app.kubernetes.io/managed-by',
+  'helm.sh/chart',
+];
+
+const everything = [
+  'featureGates.UpdateStrategyOnDelete=true',
+  'partitionDriver.webhook=true',
+  'serviceMonitor.enabled=true',
+  'prometheusRule.enabled=true',
+  'dashboard.enabled=true',
+  'serviceMonitor.labels.release=prometheus',
+  'prometheusRule.labels.release=prometheus',
+  'priorityClassName=system-cluster-critical',
+  'podAnnotations.team=databases',
+  'nodeSelector.pool=system',
+  'image.tag=0.1.0-1',
+  'imagePullSecrets[0].name=pull',
+  'flags.log-level=debug',
+  'flags.kube-api-burst=100000',
+].flatMap((value) => ['--set', value]);
+
+describe('the chart, by helm', function () {
+  this.timeout(testDeadlineMilliseconds);
+  let controlPlane: ControlPlane;
+  let helm: Helm;
+
+  before(async function build() {
+    this.timeout(buildDeadlineMilliseconds);
+    helm = await Helm.open();
+    controlPlane = await startControlPlane({ audit: false });
+  });
+
+  after(async () => {
+    await controlPlane?.stop();
+    await helm?.close();
+  });
+
+  it('passes helm’s own check', async () => {
+    const { status, out, err } = await helm.run('lint', '--strict', chartDirectory);
+    expect(status, out + err).to.equal(0);
+  });
+
+  it('installs what config/default does, but for the namespace', async () => {
+    const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, 'default')));
+    const rendered = (await helm.render(namespace)).filter(({ kind }) => kind !== 'Job');
+    const byName = (objects: readonly Manifest[]): Record<string, unknown> =>
+      Object.fromEntries(objects.map((object) => [nameOf(object), comparable(object)]));
+    const { [`Namespace /${namespace}`]: own, ...others } = byName(kustomized);
+    expect(own).not.to.equal(undefined);
+    expect(byName(rendered)).to.deep.equal(others);
+  });
+
+  it('is taken by the API server with everything in it, in another namespace', async () => {
+    await controlPlane.kubectl('create', 'namespace', 'elsewhere');
+    const rendered = await helm.render('elsewhere', ...everything);
+    expect(JSON.stringify(rendered)).not.to.contain(namespace);
+    await taken(rendered);
+    const deployment = rendered.find(({ kind }) => kind === 'Deployment');
+    expect(JSON.stringify(deployment)).to.contain('"--feature-gates=UpdateStrategyOnDelete=true"');
+    expect(JSON.stringify(deployment)).to.contain('"--kube-api-burst=100000","--log-level=debug"');
+    const configMap = rendered.find(({ kind }) => kind === 'ConfigMap');
+    const data = (configMap?.['data'] ?? {}) as Record<string, string>;
+    const dashboard = await readFile(join(configDirectory, 'grafana/moco-rollout.json'), 'utf8');
+    expect(JSON.parse(data['moco-rollout.json'] ?? '')).to.deep.equal(JSON.parse(dashboard));
+    const rule = rendered.find(({ kind }) => kind === 'PrometheusRule');
+    const [source] = parsed(await readFile(join(configDirectory, 'prometheus/prometheus-rule.yaml'), 'utf8'));
+    expect(rule?.['spec']).to.deep.equal(source?.['spec']);
+  });
+
+  it('has Roles in the namespaces that are listed, which grant what can be granted there, and no ClusterRole', async () => {
+    for (const name of ['narrow', 'one', 'two']) await controlPlane.kubectl('create', 'namespace', name);
+    const rendered = await helm.render('narrow', '--set', 'namespaces={one,two}');
+    await taken(rendered);
+    const wide = rendered.filter(({ kind }) => kind === 'ClusterRole' || kind === 'ClusterRoleBinding');
+    expect(wide.map(({ metadata }) => metadata.name)).to.have.members([
+      'moco-rollout-viewer',
+      'moco-rollout-editor',
+      'moco-rollout-operator',
+    ]);
+    const account = '--as=system:serviceaccount:narrow:moco-rollout';
+    const may = (verb: string, resource: string, ...where: readonly string[]): Promise<string> =>
+      controlPlane.kubectl('auth', 'can-i', verb, resource, account, '-n', ...where).then(trimmed, () => 'no');
+    expect(await may('delete', 'pods', 'one')).to.equal('yes');
+    expect(await may('update', 'mysqlrollouts.moco-rollout.io', 'two', '--subresource=status')).to.equal('yes');
+    expect(await may('delete', 'pods', 'default')).to.equal('no');
+    expect(await may('list', 'mysqlrolloutpolicies.moco-rollout.io', 'one')).to.equal('no');
+  });
+
+  it('has a certificate of one’s own in the place of cert-manager’s', async () => {
+    const own = ['certificate.certManager=false', 'certificate.caBundle=Y2E=', 'certificate.secretName=mine'];
+    const rendered = await helm.render(namespace, ...own.flatMap((value) => ['--set', value]));
+    expect(rendered.filter(({ apiVersion }) => apiVersion.startsWith('cert-manager.io/'))).to.deep.equal([]);
+    const text = JSON.stringify(rendered.filter(({ kind }) => /^(Mutating|Deployment)/.test(kind)));
+    expect(text.match(/"caBundle":"Y2E="/g)).to.have.length(2);
+    expect(text).to.contain('"secretName":"mine"').and.not.to.contain('cert-manager.io');
+  });
+
+  const wrong: Readonly<Record<string, RegExp>> = {
+    'replicas=0': /at '\/replicas': minimum: got 0, want 1/,
+    'replicaCount=3': /additional properties 'replicaCount' not allowed/,
+    'certificate.certManager=false': /at '\/certificate\/caBundle'/,
+    'featureGates.OnDelete=true': /additional properties 'OnDelete' not allowed/,
+    'flags.log-level=loud': /at '\/flags\/log-level': value must be one of 'debug', 'info', 'warn', 'error'/,
+    'flags.namespaces=a': /at '\/flags': additional properties 'namespaces' not allowed/,
+    'flags.lease-duration=15': /at '\/flags\/lease-duration'/,
+    'handBack.timeout=soon': /at '\/handBack\/timeout'/,
+    'namespaces={Team A}': /at '\/namespaces\/0'/,
+  };
+
+  for (const [value, refusal] of Object.entries(wrong)) {
+    it(`refuses ${value}, and says where it is wrong`, async () => {
+      const { status, err } = await helm.run('template', 'some', chartDirectory, '--set', value);
+      expect(status).to.equal(1);
+      expect(err).to.match(refusal);
+    });
+  }
+
+  /** Applies everything but what needs the kinds of others. */
+  async function taken(rendered: readonly Manifest[]): Promise<void> {
+    const file = join(controlPlane.directory, 'rendered.yaml');
+    const ours = rendered.filter(({ apiVersion }) => !foreignGroups.test(apiVersion));
+    await writeFile(file, ours.map((object) => stringify(object)).join('---\n'));
+    const flags = ['--server-side', '--force-conflicts', '--validate=strict', '-o', 'name'];
+    const applied = await controlPlane.kubectl('apply', ...flags, '-f', file);
+    expect(applied.trim().split('\n')).to.have.length(ours.length);
+  }
+});
+
+function parsed(text: string): readonly Manifest[] {
+  const documents = parseAllDocuments(text);
+  return 'empty' in documents ? [] : documents.map((document) => document.toJS() as Manifest);
+}
+
+function nameOf({ kind, metadata }: Manifest): string {
+  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+const trimmed = (text: string): string => text.trim();
+
+/** Without what tells who has installed it. */
+function comparable(object: Manifest): unknown {
+  const {
+    labels = {},
+    annotations = {},
+    ...metadata
+  } = object.metadata as Manifest['metadata'] & {
+    labels?: Record<string, string>;
+  };
+  const ownLabels = Object.entries(labels).filter(([label]) => !ofTheRelease.includes(label));
+  const ownAnnotations = Object.entries(annotations).filter(([name]) => name !== 'helm.sh/resource-policy');
+  return {
+    ...object,
+    metadata: { ...metadata, labels: Object.fromEntries(ownLabels), annotations: Object.fromEntries(ownAnnotations) },
+  };
+}
