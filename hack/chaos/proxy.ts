@@ -1,0 +1,257 @@
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Agent, createServer, type Server, request as sendRequest } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { KeyPair } from '../control-plane/certificates.ts';
+import type { ControlPlane } from '../control-plane/control-plane.ts';
+import type { Mishap, Side } from './mishap.ts';
+import { type NamedRequest, nameOf } from './point.ts';
+
+/** The process whose requests come through. */
+export interface Victim {
+  /** kill -9. */
+  kill(): void;
+  /** SIGSTOP, and SIGCONT after so long. */
+  freeze(milliseconds: number): void;
+}
+
+/** Decides what befalls requests. Times are milliseconds. */
+export interface Fate {
+  /** Before the API server sees a request, and once it has answered. */
+  of(request: NamedRequest, side: Side): Mishap | null;
+  /** Of any request but a watch, whatever it is for. */
+  ofAny(): Mishap | null;
+  /** By how much a watch of a kind is late at this moment. */
+  lagOf(plural: string): number;
+}
+
+export interface ChaosProxyOptions {
+  readonly controlPlane: ControlPlane;
+  readonly keyPair: KeyPair;
+  /** Appended to the user agent: how the API server's record tells processes apart. */
+  readonly actor: string;
+  readonly fate: Fate;
+  readonly victim: Victim;
+  /** Awaited when a confirmation begins, before its first read goes on. */
+  readonly onConfirming: (namespace: string) => Promise<void>;
+}
+
+const hopByHop = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host']);
+
+/**
+ * Stands between one process and the API server, request by request: it knows what each of them is for, and cuts,
+ * delays, answers by itself, or kills, freezes and lets arrive late what it is told to.
+ */
+export class ChaosProxy {
+  readonly #options: ChaosProxyOptions;
+  readonly #server: Server;
+  readonly #agent: Agent;
+  readonly #target: URL;
+  readonly #sockets = new Set<Socket>();
+  readonly #underWay = new Set<Promise<void>>();
+  #isOpen = true;
+
+  private constructor(options: ChaosProxyOptions, certificate: string, key: string) {
+    this.#options = options;
+    this.#target = new URL(options.controlPlane.server);
+    this.#agent = new Agent({ keepAlive: true, ca: options.controlPlane.caBundle });
+    this.#server = createServer({ cert: certificate, key }, (request, response) => {
+      const handled = this.#handle(request, response).catch(() => void request.socket.destroy());
+      this.#underWay.add(handled);
+      void handled.then(() => this.#underWay.delete(handled));
+    });
+    // Those of TCP, from before TLS.
+    this.#server.on('connection', (socket: Socket) => {
+      if (!this.#isOpen) return void socket.destroy();
+      this.#sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+    this.#server.on('tlsClientError', () => {});
+  }
+
+  static async start(options: ChaosProxyOptions): Promise<ChaosProxy> {
+    const { certificate, key } = options.keyPair;
+    const proxy = new ChaosProxy(options, await readFile(certificate, 'utf8'), await readFile(key, 'utf8'));
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  /** The path of a kubeconfig that is as another one, but goes through here. */
+  async kubeconfig(path: string): Promise<string> {
+    const { port } = this.#server.address() as AddressInfo;
+    const through = `${path}.${this.#options.actor}`;
+    const text = await readFile(path, 'utf8');
+    await writeFile(through, text.replaceAll(this.#options.controlPlane.server, `https://127.0.0.1:${port}`));
+    return through;
+  }
+
+  /** Every connection breaks, in the middle of whatever it carries. New ones come through. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** As `cut`, and nobody comes through before `mend`. */
+  sever(): void {
+    this.#isOpen = false;
+    this.cut();
+  }
+
+  mend(): void {
+    this.#isOpen = true;
+  }
+
+  /** What is still on its way arrives first. */
+  async close(): Promise<void> {
+    this.cut();
+    await Promise.all(this.#underWay);
+    this.#server.close();
+    this.#agent.destroy();
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => {});
+    const { method = 'GET', url = '/' } = request;
+    const body = await textOf(request);
+    if (url.includes('watch=true')) return this.#watch(request, response);
+    const named = nameOf(method, url, body);
+    if (named?.name === 'confirm') await this.#options.onConfirming(named.namespace);
+    const mishap = this.#options.fate.ofAny() ?? this.#of(named, 'before');
+    if (mishap !== null && !(await this.#before(mishap, response))) return;
+    const answer = await this.#send(request, body);
+    const later = this.#of(named, 'after');
+    if (later !== null && !(await this.#after(later, response))) return;
+    response.writeHead(answer.status, answer.headers);
+    response.end(answer.body);
+  }
+
+  #of(named: NamedRequest | null, side: Side): Mishap | null {
+    return named === null ? null : this.#options.fate.of(named, side);
+  }
+
+  /** Resolves to whether the request goes on to the API server. */
+  async #before(mishap: Mishap, response: ServerResponse): Promise<boolean> {
+    const { victim } = this.#options;
+    switch (mishap.kind) {
+      case 'kill':
+        victim.kill();
+        response.socket?.destroy();
+        return false;
+      case 'killAndArrive':
+        victim.kill();
+        await pause(mishap.afterMilliseconds);
+        return true;
+      case 'freeze':
+        victim.freeze(mishap.forMilliseconds);
+        await pause(mishap.forMilliseconds / 2);
+        return true;
+      case 'slow':
+        await pause(mishap.byMilliseconds);
+        return true;
+      case 'reset':
+      case 'answer':
+        refuse(mishap, response);
+        return false;
+    }
+  }
+
+  /** Resolves to whether the API server's answer goes back. */
+  async #after(mishap: Mishap, response: ServerResponse): Promise<boolean> {
+    const { victim } = this.#options;
+    switch (mishap.kind) {
+      case 'kill':
+      case 'killAndArrive':
+        victim.kill();
+        response.socket?.destroy();
+        return false;
+      case 'freeze':
+        victim.freeze(mishap.forMilliseconds);
+        return true;
+      case 'slow':
+        await pause(mishap.byMilliseconds);
+        return true;
+      case 'reset':
+      case 'answer':
+        refuse(mishap, response);
+        return false;
+    }
+  }
+
+  async #send(request: IncomingMessage, body: string): Promise<Answer> {
+    const answer = await this.#begin(request, body);
+    return { status: answer.statusCode ?? 500, headers: headersOf(answer), body: await textOf(answer) };
+  }
+
+  /** In order, each piece as late as the kind's watches are at that moment. */
+  async #watch(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const ending = new AbortController();
+    response.on('close', () => ending.abort());
+    const answer = await this.#begin(request, '', ending.signal);
+    response.writeHead(answer.statusCode ?? 500, headersOf(answer));
+    response.flushHeaders();
+    const plural = /\/([^/?]+)\?/.exec(request.url ?? '')?.[1] ?? '';
+    for await (const piece of answer) {
+      const lag = this.#options.fate.lagOf(plural);
+      if (lag > 0) await pause(lag);
+      if (response.destroyed) return;
+      response.write(piece as Buffer);
+    }
+    response.end();
+  }
+
+  async #begin(request: IncomingMessage, body: string, signal?: AbortSignal): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const { hostname, port } = this.#target;
+    const { method, url: path, headers } = request;
+    const agentName = `${headers['user-agent'] ?? ''} ${this.#options.actor}`;
+    const onward = sendRequest({
+      hostname,
+      port,
+      agent: this.#agent,
+      method,
+      path,
+      headers: { ...passing(headers), 'user-agent': agentName, 'content-length': Buffer.byteLength(body) },
+      ...(signal !== undefined && { signal }),
+    });
+    onward.once('response', resolve).once('error', reject);
+    onward.end(body);
+    return promise;
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly body: string;
+}
+
+function refuse(mishap: Extract<Mishap, { kind: 'reset' | 'answer' }>, response: ServerResponse): void {
+  if (mishap.kind === 'reset') {
+    response.socket?.destroy();
+    return;
+  }
+  const { status, retryAfterSeconds } = mishap;
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...(retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  });
+  const message = 'trouble on the way';
+  response.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, message }));
+}
+
+function headersOf(answer: IncomingMessage): NodeJS.Dict<string | string[]> {
+  return passing(answer.headers);
+}
+
+function passing(headers: NodeJS.Dict<string | string[]>): NodeJS.Dict<string | string[]> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.has(name)));
+}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of message) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString('utf8');
+}

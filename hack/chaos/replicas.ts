@@ -1,0 +1,177 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { KeyPair } from '../control-plane/certificates.ts';
+import { until } from '../control-plane/until.ts';
+import type { ControllerProcess } from '../stage/controller-process.ts';
+import type { Stage } from '../stage/stage.ts';
+import type { Fates, Trouble } from './fates.ts';
+import type { Disturbance } from './plan.ts';
+import { ChaosProxy } from './proxy.ts';
+
+/** The namespace and the ServiceAccount of `config/`. */
+const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
+const electing = ['--leader-elect', '--lease-duration=3s', '--renew-deadline=2s', '--retry-period=500ms'];
+const common = ['--min-ready-seconds=0'];
+/** In a row, of processes that are to be started. */
+const mostFailures = 10;
+
+export interface ReplicasOptions {
+  readonly stage: Stage;
+  readonly keyPair: KeyPair;
+  readonly fates: Fates;
+  /** `false`: all of them act at once, all the time. */
+  readonly elect: boolean;
+  readonly count: number;
+  /** A number that no processes of the run have had. */
+  readonly generation: number;
+  readonly onConfirming: (actor: string, namespace: string) => Promise<void>;
+  /** A process has ended by itself. */
+  readonly onEnd: (actor: string, log: string) => void;
+}
+
+/** One process and its way to the API server. */
+interface Replica {
+  readonly actor: string;
+  readonly process: ControllerProcess;
+  readonly proxy: ChaosProxy;
+  readonly trouble: Trouble;
+}
+
+/** Controller processes, each behind a proxy of its own; whichever ends is started again, as a Deployment does it. */
+export class Replicas {
+  readonly #options: ReplicasOptions;
+  readonly #running = new Map<number, Replica>();
+  readonly #slots: Promise<void>[] = [];
+  readonly #stopping = new AbortController();
+  /** The stage names what it starts by their number: one at a time. */
+  #starting: Promise<unknown> = Promise.resolve();
+  #started = 0;
+  #kills = 0;
+
+  constructor(options: ReplicasOptions) {
+    this.#options = options;
+  }
+
+  /** How often one has been killed. */
+  get kills(): number {
+    return this.#kills;
+  }
+
+  get started(): number {
+    return this.#started;
+  }
+
+  async start(): Promise<void> {
+    for (let slot = 0; slot < this.#options.count; slot++) {
+      const first = Promise.withResolvers<void>();
+      this.#slots.push(this.#keep(slot, first.resolve));
+      await Promise.race([first.promise, this.#slots[slot]]);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    for (const { process } of this.#running.values()) process.signal('SIGKILL');
+    await Promise.all(this.#slots);
+  }
+
+  /** Does it to one of those that run; `slot` chooses. Resolves when it is over. */
+  async disturb(disturbance: Disturbance, slot: number): Promise<void> {
+    const replica = this.#running.get(slot % this.#options.count);
+    if (replica === undefined) return;
+    const { proxy, trouble } = replica;
+    switch (disturbance.kind) {
+      case 'kill':
+        this.#kill(replica.process);
+        return;
+      case 'freeze':
+        await freeze(replica.process, disturbance.forMilliseconds);
+        return;
+      case 'cut':
+        proxy.cut();
+        return;
+      case 'sever':
+        proxy.sever();
+        await pause(disturbance.forMilliseconds);
+        proxy.mend();
+        return;
+      case 'watchLag':
+        trouble.lagMilliseconds.set(disturbance.plural, disturbance.byMilliseconds);
+        await pause(disturbance.forMilliseconds);
+        trouble.lagMilliseconds.delete(disturbance.plural);
+        return;
+      case 'errors':
+        trouble.errorShare = disturbance.share;
+        await pause(disturbance.forMilliseconds);
+        trouble.errorShare = 0;
+        return;
+      case 'slow':
+        trouble.slowMilliseconds = disturbance.byMilliseconds;
+        await pause(disturbance.forMilliseconds);
+        trouble.slowMilliseconds = 0;
+    }
+  }
+
+  /** One process after another, until everything stops. Rejects where none can be started at all. */
+  async #keep(slot: number, onFirst: () => void): Promise<void> {
+    const { signal } = this.#stopping;
+    let failures = 0;
+    for (let incarnation = 0; !signal.aborted; incarnation++) {
+      const actor = `replica-${this.#options.generation}-${slot}-${incarnation}`;
+      const start = this.#starting.then(() => (signal.aborted ? null : this.#begin(actor)));
+      this.#starting = start.catch(() => undefined);
+      const replica = await start.catch((error: unknown) => {
+        failures += 1;
+        if (failures === mostFailures) throw error;
+        return null;
+      });
+      if (replica === null) continue;
+      failures = 0;
+      this.#running.set(slot, replica);
+      onFirst();
+      if (signal.aborted) replica.process.signal('SIGKILL');
+      await until(() => (replica.process.running ? undefined : true), Number.POSITIVE_INFINITY, String);
+      this.#running.delete(slot);
+      if ((await replica.process.stop()) !== null) this.#options.onEnd(actor, replica.process.log);
+      await replica.proxy.close();
+    }
+  }
+
+  async #begin(actor: string): Promise<Replica> {
+    const { stage, keyPair, fates, elect, onConfirming } = this.#options;
+    const trouble: Trouble = { errorShare: 0, slowMilliseconds: 0, lagMilliseconds: new Map() };
+    let process: ControllerProcess | null = null;
+    const proxy = await ChaosProxy.start({
+      controlPlane: stage.controlPlane,
+      keyPair,
+      actor,
+      fate: fates.of(actor, trouble),
+      onConfirming: (namespace) => onConfirming(actor, namespace),
+      victim: {
+        kill: () => this.#kill(process),
+        freeze: (milliseconds) => void freeze(process, milliseconds),
+      },
+    });
+    try {
+      const kubeconfig = await proxy.kubeconfig(await stage.controlPlane.kubeconfigFor(serviceAccount));
+      this.#started += 1;
+      process = await stage.startController([...common, ...(elect ? electing : []), `--kubeconfig=${kubeconfig}`]);
+      return { actor, process, proxy, trouble };
+    } catch (error) {
+      await proxy.close();
+      throw error;
+    }
+  }
+
+  #kill(process: ControllerProcess | null): void {
+    if (process === null) return;
+    this.#kills += 1;
+    process.signal('SIGKILL');
+  }
+}
+
+/** A process that is still being started is left alone. */
+async function freeze(process: ControllerProcess | null, milliseconds: number): Promise<void> {
+  process?.signal('SIGSTOP');
+  await pause(milliseconds);
+  process?.signal('SIGCONT');
+}
