@@ -64,7 +64,19 @@ ${affinity}        {{- end }}
   },
   { from: resources, to: '            {{- toYaml $.Values.resources | nindent 12 }}\n' },
   {
+    from: '          volumeMounts:\n',
+    to: `          volumeMounts:
+            {{- with $.Values.extraVolumeMounts }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+`,
+  },
+  {
     from: '            secretName: moco-rollout-webhook-certificate\n',
-    to: '            secretName: {{ $.Values.certificate.secretName }}\n',
+    to: `            secretName: {{ $.Values.certificate.secretName }}
+        {{- with $.Values.extraVolumes }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+`,
   },
 ];

@@ -40,10 +40,11 @@ function object(properties: Readonly<Record<string, Schema>>, more: Schema = {})
   return { type: 'object', additionalProperties: false, properties, ...more };
 }
 
-function flag(name: string, { description }: Flag<unknown>): Schema {
+function flag(name: string, { description, defaultText }: Flag<unknown>): Schema {
   const [firstLine = ''] = description.split('\n');
   if (choices[name] !== undefined) return { enum: choices[name], description: firstLine };
   if (isPeriod(name)) return { anyOf: [duration, { const: 0 }, { const: '0' }], description: firstLine };
+  if (defaultText === '') return { ...filled, description: firstLine };
   return { type: 'number', minimum: 0, description: firstLine };
 }
 
@@ -83,6 +84,8 @@ export function valuesSchema(): Schema {
       tolerations: { type: 'array', items: kubernetes },
       priorityClassName: text,
       podAnnotations: labels,
+      extraVolumes: { type: 'array', items: kubernetes },
+      extraVolumeMounts: { type: 'array', items: kubernetes },
       networkPolicy: object({ enabled: yesOrNo }),
       serviceMonitor: object({ enabled: yesOrNo, labels }),
       prometheusRule: object({ enabled: yesOrNo, labels }),

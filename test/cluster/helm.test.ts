@@ -32,6 +32,11 @@ const everything = [
   'nodeSelector.pool=system',
   'image.tag=0.1.0-1',
   'imagePullSecrets[0].name=pull',
+  'extraVolumes[0].name=authority',
+  'extraVolumes[0].configMap.name=authority',
+  'extraVolumeMounts[0].name=authority',
+  'extraVolumeMounts[0].mountPath=/authority',
+  'flags.client-ca-file=/authority/ca.crt',
   'flags.log-level=debug',
   'flags.kube-api-burst=100000',
 ].flatMap((value) => ['--set', value]);
@@ -74,7 +79,9 @@ describe('the chart, by helm', function () {
     await taken(rendered);
     const deployment = rendered.find(({ kind }) => kind === 'Deployment');
     expect(JSON.stringify(deployment)).to.contain('"--feature-gates=UpdateStrategyOnDelete=true"');
-    expect(JSON.stringify(deployment)).to.contain('"--kube-api-burst=100000","--log-level=debug"');
+    expect(JSON.stringify(deployment)).to.contain(
+      '"--client-ca-file=/authority/ca.crt","--kube-api-burst=100000","--log-level=debug"',
+    );
     const configMap = rendered.find(({ kind }) => kind === 'ConfigMap');
     const data = (configMap?.['data'] ?? {}) as Record<string, string>;
     const dashboard = await readFile(join(configDirectory, 'grafana/moco-rollout.json'), 'utf8');
