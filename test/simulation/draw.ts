@@ -169,7 +169,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
   orphans: [
     (chance) => ({
       kind: 'mishaps',
-      mishap: { kind: 'slow', thereMilliseconds: span(chance, 3, 9), backMilliseconds: 0 },
+      mishap: { kind: 'slow', thereMilliseconds: span(chance, 3, 40), backMilliseconds: 0 },
       requests: 'pod',
       probability: 1,
       process: 0,

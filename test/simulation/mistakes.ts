@@ -31,7 +31,7 @@ const api = (substitute: string, ...themes: readonly string[]): Substitution => 
  * loaded: the program knows nothing of it. The simulation has to find each of them; that is how it is tested.
  */
 export const mistakes: Readonly<Record<string, Substitution>> = {
-  'drops the preconditions': api(import.meta.resolve('./mistakes/without-preconditions.ts'), 'late'),
+  'drops the preconditions': api(import.meta.resolve('./mistakes/without-preconditions.ts'), 'orphans'),
   'skips the confirmation': api(import.meta.resolve('./mistakes/without-confirmation.ts'), 'watches', 'members'),
   'forgets what it has just done': {
     importer: /\/src\/controller\/gather\.ts$/,

@@ -1,11 +1,13 @@
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { demotedForAnnotation } from '../../src/moco/names.ts';
 import type { Measures } from '../witness/measures.ts';
+import { isUpdated, participates } from '../witness/member.ts';
+import type { Moment } from '../witness/moment.ts';
 import type { Finding } from '../witness/witness.ts';
 import type { Scenario } from './draw.ts';
 import { happen } from './happen.ts';
 import type { Happening } from './happening.ts';
-import { clusterName, namespace, Simulation } from './simulation.ts';
+import { type Circumstances, clusterName, namespace, Simulation } from './simulation.ts';
 import { type Json, record } from './stored-object.ts';
 
 export interface Outcome {
@@ -51,6 +53,7 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
   const patience = circumstances.mode === 'Observe' ? othersPatienceMilliseconds : patienceMilliseconds;
   const ended = await clock.runUntil(isComplete, patience);
   if (ended) await clock.runUntil(() => false, aftermathMilliseconds);
+  const moment = witness.latest(`${namespace}/${clusterName}`);
   const rollout = server.store.get(rolloutKind, namespace, clusterName);
   const left = simulation.members.filter(({ metadata }) => metadata.annotations?.[demotedForAnnotation] !== undefined);
   for (const { metadata } of ended ? left : []) {
@@ -65,7 +68,7 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     races: findings.filter(({ kind }) => kind === 'race'),
     measures: witness.measures(`${namespace}/${clusterName}`, beganAt),
     historyHash: simulation.historyHash(),
-    stuck: ended || circumstances.mode === 'Observe' ? null : stuckAt(record(record(rollout?.['status'])['hold'])),
+    stuck: ended || isForOthers(circumstances.mode, moment) ? null : stuckAt(record(rollout?.['status'])),
   };
 }
 
@@ -73,9 +76,26 @@ function lengthOf(what: Happening): number {
   return 'forMilliseconds' in what ? what.forMilliseconds : 0;
 }
 
+/** Nothing that this program could do would end it. */
+function isForOthers(mode: Circumstances['mode'], moment: Moment): boolean {
+  return mode === 'Observe' || (mode === 'Partition' && isOutOfTurn(moment));
+}
+
+/** A partition has no way to take a member that doesn't work before those above it. */
+function isOutOfTurn(moment: Moment): boolean {
+  const { rollingUpdate } = moment.statefulSet?.spec.updateStrategy ?? {};
+  return moment.members.some(
+    (member) =>
+      !isUpdated(moment, member) &&
+      !participates(moment, member) &&
+      member.ordinal + 1 < (rollingUpdate?.partition ?? 0),
+  );
+}
+
 /** What only a person can end, and says so, has ended as it should. */
 const forPeople: ReadonlySet<unknown> = new Set(['MemberDownOutOfTurn', 'SwitchoverFailing']);
 
-function stuckAt({ rule, message }: Json): string | null {
+function stuckAt({ hold }: Json): string | null {
+  const { rule, message } = record(hold);
   return forPeople.has(rule) ? null : `${String(rule)}: ${String(message)}`;
 }

@@ -9,7 +9,7 @@ import { Tally } from './tally.ts';
 const rolloutsWanted = 1000;
 const longMilliseconds = 30 * 60_000;
 /** Within so many runs each mistake has to show. */
-const mostRuns = 400;
+const mostRuns = 200;
 
 describe('the simulation', function simulation() {
   this.timeout(longMilliseconds);

@@ -122,7 +122,9 @@ export class Witness {
     if (!isWell(moment, target) || this.#proven.has(revision)) return;
     const unproven = (this.#unproven.get(revision) ?? 0) + 1;
     this.#unproven.set(revision, unproven);
-    if (unproven > 1) {
+    // A revision that no pod has come up with has not been tried yet.
+    const tried = moment.members.some((member) => revisionOf(member.pod) === updateRevisionOf(moment));
+    if (unproven > 1 && tried) {
       this.#find('violation', 'I7', `${unproven} members at work were given a revision that nobody ran`, disruption);
     }
   }

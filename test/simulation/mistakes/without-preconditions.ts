@@ -1,20 +1,15 @@
 import { ClusterApi as Right } from '../../../src/controller/cluster-api.ts';
+import type { ApiClient, Call } from '../../../src/kube/api-client.ts';
 
-type Target = Parameters<Right['deletePod']>[1];
-
-/** Names the pod, and means whichever has that name. */
-const anyOf = (target: Target): Target => ({
-  ...target,
-  ...({ uid: undefined, resourceVersion: undefined } as object),
-});
-
-/** Writes to pods without uid and resourceVersion. */
+/** Deletes and evicts whichever pod has the name. */
 export class ClusterApi extends Right {
-  override deletePod(...[namespace, target, signal]: Parameters<Right['deletePod']>): ReturnType<Right['deletePod']> {
-    return super.deletePod(namespace, anyOf(target), signal);
+  constructor(client: ApiClient, ...others: [] | [() => boolean]) {
+    const call = <T>(one: Call): Promise<T> => client.call<T>({ ...one, body: withoutPreconditions(one) });
+    super({ call } as unknown as ApiClient, ...others);
   }
+}
 
-  override evictPod(...[namespace, target, signal]: Parameters<Right['evictPod']>): ReturnType<Right['evictPod']> {
-    return super.evictPod(namespace, anyOf(target), signal);
-  }
+function withoutPreconditions({ body }: Call): unknown {
+  const { preconditions: _, deleteOptions: __, ...rest } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return body === undefined ? undefined : rest;
 }
