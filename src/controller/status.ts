@@ -62,7 +62,7 @@ export function statusOf(
   const revision = statefulSet?.updateRevision ?? '';
   const hold = decision.hold !== null && isShown(decision.hold, heldForSeconds) ? decision.hold : null;
   const message = hold === null ? '' : explainHold(hold, memberName(gathered));
-  const members = Object.fromEntries(memberStatuses(decision, hold, before.members ?? {}, nowTimestamp));
+  const members = Object.fromEntries(memberStatuses(decision, hold, before.members ?? {}, revision, nowTimestamp));
   const ended = untold(before, state);
   const progress = progressOf(before, gathered, decision, state, members, nowTimestamp, intent);
   const unresolved = before.intent && before.intent.id !== state.settledIntent ? before.intent : undefined;
@@ -117,13 +117,15 @@ function* memberStatuses(
   decision: Decision,
   shown: Hold | null,
   before: Readonly<Record<string, MemberStatus>>,
+  updateRevision: string,
   nowTimestamp: string,
 ): Generator<[string, MemberStatus]> {
   const hidden = shown === null ? decision.hold?.rule : undefined;
   for (const member of decision.members) {
     const { ordinal, role, revision, updated, state, verdict, rule, evidence } = member;
     const known = before[String(ordinal)];
-    const since = known?.updated && known.revision === revision ? known.updatedAt : undefined;
+    const since = known?.revision === revision ? known.updatedAt : undefined;
+    const seen = member.participating ? nowTimestamp : undefined;
     yield [
       String(ordinal),
       defined({
@@ -134,7 +136,8 @@ function* memberStatuses(
         verdict,
         rule: rule === null || rule === hidden ? undefined : rule,
         message: evidence === null ? undefined : explainEvidence(evidence),
-        updatedAt: updated ? (since ?? (member.participating ? nowTimestamp : undefined)) : undefined,
+        // While MOCO re-creates the StatefulSet nobody knows what is up to date, and nothing has changed.
+        updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,
       }),
     ];
   }

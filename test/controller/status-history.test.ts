@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { controllerRevisions } from '../../src/kube/resource.ts';
+import { controllerRevisions, statefulSets } from '../../src/kube/resource.ts';
 import { Bench } from './bench.ts';
 import { revisionAfter, revisionBefore } from './moco-objects.ts';
+import type { Patch } from './object-server.ts';
 import { rollOut } from './whole-rollout.ts';
 
 const controllerRevisionPath = /controllerrevisions/;
@@ -176,5 +177,25 @@ describe('the time of a member', () => {
     bench.mysqld(1, 'ready');
     await program.work();
     expect(bench.status.members?.['1']).to.include({ state: 'participating', updatedAt: since });
+  });
+
+  it('keeps when a member was first seen up to date while MOCO re-creates the StatefulSet, and not over another revision', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    const since = bench.now;
+    await program.work();
+    const { status } = bench.server.get(statefulSets, 'moco-test');
+    bench.changeStatefulSet({ status: { updateRevision: '' } });
+    await program.work();
+    bench.world.freeze(60_000);
+    await program.work();
+    expect(bench.status.members?.['1']).to.include({ updated: false, updatedAt: since });
+    bench.changeStatefulSet({ status: status as Patch });
+    await program.work();
+    expect(bench.status.members?.['1']).to.include({ updated: true, updatedAt: since });
+    bench.wish({ paused: true });
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
+    await program.work();
+    expect(bench.status.members?.['1']).to.not.have.property('updatedAt');
   });
 });
