@@ -40,6 +40,13 @@ unused: node_modules
 build: node_modules ## One bundle of what runs, in dist/
 	@$(NODE) hack/build.ts
 
+deploy: ## Install config/default into the cluster of the current context
+	kubectl apply --server-side -k config/default
+
+undeploy: node_modules ## Give every cluster back, then remove config/default
+	$(NODE) src/cli.ts hand-back --all
+	kubectl delete -k config/default --ignore-not-found
+
 helm-chart: node_modules ## Write what of the Helm chart follows from the other manifests and the flags
 	@$(NODE) hack/helm/main.ts
 
