@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { draw } from '../test/simulation/draw.ts';
+import { mistakes, runsUntilFound } from '../test/simulation/mistakes.ts';
 import { run } from '../test/simulation/run.ts';
 import { isFailure, shrink, withOnly } from '../test/simulation/shrink.ts';
 import { replayLine, storyOf } from '../test/simulation/story.ts';
@@ -8,14 +9,33 @@ import { Tally } from '../test/simulation/tally.ts';
 // Plays rollouts of the whole controller in virtual time, each from a seed of its own, until there have been enough. Each
 // one that fails is made short and told. With SEED one scenario is played alone, with REPLAY only those of its happenings.
 
-const usage = 'usage: hack/simulate.ts [--rollouts N] [--from SEED]   or   SEED=S [REPLAY=I,J,…|-] hack/simulate.ts';
+const usage =
+  'usage: hack/simulate.ts [--rollouts N] [--from SEED]   or   hack/simulate.ts --mistakes   or   SEED=S [REPLAY=I,J,…|-] hack/simulate.ts';
+const mostRunsForMistake = 400;
 const mostFailures = 10;
 const progressMilliseconds = 30_000;
 
-const { rollouts: wanted, from } = readArguments();
+const { rollouts: wanted, from, mistakes: wantsMistakes } = readArguments();
 const seed = process.env['SEED'] ?? '';
-const failed = seed === '' ? await playMany() : await playOne(seed, process.env['REPLAY'] ?? '');
+const failed = await (wantsMistakes ? findMistakes() : seed === '' ? playMany() : playOne(seed, replayed()));
 process.exitCode = failed ? 1 : 0;
+
+function replayed(): string {
+  return process.env['REPLAY'] ?? '';
+}
+
+/** A table of the controllers that are wrong on purpose, and of the runs that it takes until that shows. */
+async function findMistakes(): Promise<boolean> {
+  let missed = 0;
+  console.log('| mistake | runs | what the witness said first |\n| --- | --- | --- |');
+  for (const mistake of Object.keys(mistakes)) {
+    const found = await runsUntilFound(mistake, mostRunsForMistake);
+    const [finding] = found?.outcome.violations ?? [];
+    missed += found === null ? 1 : 0;
+    console.log(`| ${mistake} | ${found?.runs ?? 'not found'} | ${finding ? `${finding.law}: ${finding.text}` : ''} |`);
+  }
+  return missed > 0;
+}
 
 async function playMany(): Promise<boolean> {
   const tally = new Tally();
@@ -36,11 +56,15 @@ async function playMany(): Promise<boolean> {
     }
   }
   const seconds = (performance.now() - began) / 1000;
+  const { user, system } = process.cpuUsage();
+  const cpuMilliseconds = (user + system) / 1000 / Math.max(1, tally.rollouts);
   const { races, stuck, disruptions, needless, longestWindowMilliseconds } = tally;
   console.log(
     `${disruptions} disruptions, ${needless} needless; ${stuck} rollouts that never ended; ${races} races, the longest window ${longestWindowMilliseconds.toFixed(0)} ms`,
   );
-  console.log(`${tally.hoursPerSecond(seconds).toFixed(2)} simulated hours a second`);
+  console.log(
+    `${tally.hoursPerSecond(seconds).toFixed(2)} simulated hours a second, ${cpuMilliseconds.toFixed(0)} ms of CPU for each rollout`,
+  );
   console.log(tally.closingLine);
   return tally.failures > 0;
 }
@@ -65,11 +89,19 @@ function placesIn(replay: string, count: number): readonly number[] {
   return places;
 }
 
-function readArguments(): { readonly rollouts: number; readonly from: number } {
+function readArguments(): { readonly rollouts: number; readonly from: number; readonly mistakes: boolean } {
   try {
-    const options = { rollouts: { type: 'string', default: '1000' }, from: { type: 'string', default: '1' } } as const;
+    const options = {
+      rollouts: { type: 'string', default: '1000' },
+      from: { type: 'string', default: '1' },
+      mistakes: { type: 'boolean', default: false },
+    } as const;
     const { values } = parseArgs({ options });
-    return { rollouts: whole('--rollouts', values.rollouts), from: whole('--from', values.from) };
+    return {
+      rollouts: whole('--rollouts', values.rollouts),
+      from: whole('--from', values.from),
+      mistakes: values.mistakes,
+    };
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
   }

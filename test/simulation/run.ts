@@ -59,6 +59,11 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
   for (const { metadata } of ended ? left : []) {
     witness.object('I12', `a demotion of ours outlived the rollout on ${metadata.name}`, clock.nowMilliseconds);
   }
+  const measures = witness.measures(`${namespace}/${clusterName}`, beganAt);
+  if (isCalm(plan) && circumstances.mode === 'OnDelete' && measures.switchovers > 1) {
+    const text = `${measures.switchovers} switchovers in a rollout in which nothing else happened`;
+    witness.object('I8', text, clock.nowMilliseconds);
+  }
   const { findings } = witness;
   return {
     rollouts: plan.filter(({ what }) => what.kind === 'rollOut' || what.kind === 'rollOutBad').length,
@@ -66,10 +71,15 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     simulatedMilliseconds: clock.nowMilliseconds,
     violations: findings.filter(({ kind }) => kind === 'violation'),
     races: findings.filter(({ kind }) => kind === 'race'),
-    measures: witness.measures(`${namespace}/${clusterName}`, beganAt),
+    measures,
     historyHash: simulation.historyHash(),
     stuck: ended || isForOthers(circumstances.mode, moment) ? null : stuckAt(record(rollout?.['status'])),
   };
+}
+
+/** One rollout of an image that works, and nothing else. */
+function isCalm(plan: Scenario['plan']): boolean {
+  return plan.length === 1 && plan.every(({ what }) => what.kind === 'rollOut');
 }
 
 function lengthOf(what: Happening): number {
