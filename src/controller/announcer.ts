@@ -17,7 +17,7 @@ import type { RolloutStatus } from './rollout-resource.ts';
 import { isShown, memberName } from './status.ts';
 
 /** Reasons of events about steps: past tense, as Kubernetes has them. */
-const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
+export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
   delete: 'Deleted',
   evict: 'Evicted',
   demote: 'Demoted',

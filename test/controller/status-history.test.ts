@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { controllerRevisions, statefulSets } from '../../src/kube/resource.ts';
 import { Bench } from './bench.ts';
 import { revisionAfter, revisionBefore } from './moco-objects.ts';
-import type { Patch } from './object-server.ts';
 import { rollOut } from './whole-rollout.ts';
 
 const controllerRevisionPath = /controllerrevisions/;
@@ -190,7 +189,7 @@ describe('the time of a member', () => {
     bench.world.freeze(60_000);
     await program.work();
     expect(bench.status.members?.['1']).to.include({ updated: false, updatedAt: since });
-    bench.changeStatefulSet({ status: status as Patch });
+    bench.changeStatefulSet({ status });
     await program.work();
     expect(bench.status.members?.['1']).to.include({ updated: true, updatedAt: since });
     bench.wish({ paused: true });
