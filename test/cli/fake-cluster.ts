@@ -114,11 +114,20 @@ export class FakeCluster {
     this.requests.push({ ...request, path: url });
     const scripted = this.fault({ ...request, path: url });
     if (scripted === 'hang') return;
+    if (url.includes('watch=true')) {
+      // Nothing ever happens on it.
+      outgoing.writeHead(200, { 'content-type': 'application/json' });
+      outgoing.flushHeaders();
+      return;
+    }
     const clusterScoped = this.clusterScoped[url.split('?')[0] ?? ''];
     const response = scripted ?? (clusterScoped && answer(200, clusterScoped)) ?? (await this.server.exchange(request));
     outgoing.writeHead(response.status, { 'content-type': 'application/json' });
-    for await (const part of response.body) outgoing.write(part);
-    outgoing.end();
+    const parts: Uint8Array[] = [];
+    for await (const part of response.body) parts.push(part);
+    const text = Buffer.concat(parts).toString();
+    // Lists are at the version of their newest object; a watch asks from there.
+    outgoing.end(text.startsWith('{"items":') ? `{"kind":"List","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text);
   }
 }
 
