@@ -20,6 +20,11 @@ export class CliProcess {
   #out = '';
   #err = '';
 
+  /** Standard output until now. */
+  get out(): string {
+    return this.#out;
+  }
+
   constructor(kubeconfig: string, argv: readonly string[], program: keyof typeof programs = 'plugin') {
     this.process = spawn(process.execPath, [programs[program], ...argv], {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { CliProcess } from './cli-program.ts';
+import { useRollouts } from './rollout-fixture.ts';
+import { TerminalScreen } from './terminal-screen.ts';
+
+const program = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const lookMilliseconds = 100;
+const mostLooks = 600;
+/** What every picture ends with. */
+const endOfPicture = '\u001B[J';
+
+/** The program on a terminal of its own, by util-linux' script, and every picture that was on it. */
+class OnTerminal {
+  readonly pictures: string[] = [];
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  constructor(kubeconfig: string, argv: readonly string[]) {
+    const command = ['stty cols 110 rows 30;', 'exec', process.execPath, program, ...argv].join(' ');
+    this.#process = spawn('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { ...process.env, KUBECONFIG: kubeconfig, TERM: 'xterm' },
+    });
+    this.#ended = new Promise((resolve, reject) => {
+      this.#process.once('error', reject);
+      this.#process.once('close', resolve);
+    });
+    const screen = new TerminalScreen();
+    let rest = '';
+    this.#process.stdout?.on('data', (chunk: Buffer) => {
+      const parts = (rest + chunk.toString()).split(endOfPicture);
+      rest = parts.pop() ?? '';
+      for (const part of parts) {
+        screen.write(part + endOfPicture);
+        this.pictures.push(screen.text);
+      }
+    });
+  }
+
+  /** As somebody who presses Ctrl-C. */
+  async interrupt(): Promise<void> {
+    this.#process.stdin?.write('\u0003');
+    await this.#ended;
+  }
+
+  /** Whatever has become of it. */
+  end(): void {
+    this.#process.kill('SIGKILL');
+    this.#process.stdin?.destroy();
+    this.#process.stdout?.destroy();
+  }
+}
+
+describe('status --watch on a real control plane', () => {
+  const { scenario, stage } = useRollouts();
+  const kubeconfig = (): string => stage().controlPlane.adminKubeconfig;
+
+  async function eventually(sentence: string, isThere: () => boolean, so: () => string): Promise<void> {
+    for (let looks = 0; !isThere(); looks += 1) {
+      if (looks === mostLooks) throw new Error(`expected ${sentence}, got:\n${so()}`);
+      await new Promise((resolve) => void stage().world.timer(lookMilliseconds, () => resolve(null)));
+    }
+  }
+
+  scenario('draws one picture anew on a terminal, from the first member to the last', {}, async (cluster) => {
+    const terminal = new OnTerminal(kubeconfig(), ['status', 'x', '--watch', '-n', cluster.namespace]);
+    const last = (): string => terminal.pictures.at(-1) ?? 'nothing';
+    try {
+      await eventually('a first picture', () => last().includes('UpToDate'), last);
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.completes();
+      await eventually('the end of it', () => /UpToDate +3 of 3 [^]*last rollout: Complete/.test(last()), last);
+      await terminal.interrupt();
+    } finally {
+      terminal.end();
+    }
+    const headers = terminal.pictures.map((picture) => picture.split('\n').filter((row) => row.startsWith('x   ')));
+    expect(headers.filter((header) => header.length !== 1)).to.deep.equal([]);
+    const updated = headers.map(([header]) => Number(/(\d) of 3 updated/.exec(header ?? '')?.[1]));
+    const rollingOut = updated.slice(updated.indexOf(0));
+    expect(rollingOut).to.deep.equal(rollingOut.toSorted((one, other) => one - other));
+    expect([rollingOut.at(0), rollingOut.at(-1)]).to.deep.equal([0, 3]);
+    expect(terminal.pictures.some((picture) => picture.includes('░'))).to.equal(true);
+    expect(terminal.pictures.at(-1)).to.match(/moco-x-0 {2}(primary|replica) {2}\w+ {2}updated {2}participating/);
+    expect(terminal.pictures.flatMap((picture) => picture.split('\n')).filter((row) => row.length > 110)).to.deep.equal(
+      [],
+    );
+  });
+
+  scenario('writes a line for each change where there is no terminal', {}, async (cluster) => {
+    const watching = new CliProcess(kubeconfig(), ['status', 'x', '--watch', '-n', cluster.namespace]);
+    const lastLine = (): string => watching.out.trimEnd().split('\n').at(-1) ?? '';
+    try {
+      await eventually('a first line', () => lastLine().includes('UpToDate'), lastLine);
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.completes();
+      await eventually('the last line', () => lastLine().includes('UpToDate  3/3'), lastLine);
+    } finally {
+      watching.process.kill('SIGINT');
+    }
+    const { status, out, err } = await watching.ended;
+    expect({ status, err }).to.deep.equal({ status: 130, err: '' });
+    const lines = out.trimEnd().split('\n');
+    expect(lines.every((line) => line.startsWith(`${cluster.namespace}/x  `))).to.equal(true);
+    expect(lines.filter((line, index) => line === lines[index - 1])).to.deep.equal([]);
+  });
+});
