@@ -35,8 +35,9 @@ export class Kubeconfig extends KubeConfig {
     return kubeconfig;
   }
 
+  /** Without a password that its address may carry: nothing is sent with it, and whoever reads logs is to know none. */
   get server(): string {
-    return this.getCurrentCluster()?.server ?? '';
+    return withoutPassword(this.getCurrentCluster()?.server ?? '');
   }
 
   /** Reads files that may have changed, runs an exec plugin whose credential has expired. Rejects when it can't. */
@@ -116,18 +117,25 @@ export class Kubeconfig extends KubeConfig {
 function checkServer({ name, server, skipTLSVerify, proxyUrl }: Cluster, file: string): void {
   const protocol = URL.canParse(server) ? new URL(server).protocol : '';
   if (protocol !== 'https:' && protocol !== 'http:') {
-    throw new ConfigurationError(`expected an https address for the cluster ${name} in ${file}, got ${server}`);
+    throw new ConfigurationError(
+      `expected an https address for the cluster ${name} in ${file}, got ${withoutPassword(server)}`,
+    );
   }
   if (protocol === 'http:' && !skipTLSVerify) {
     throw new ConfigurationError(
-      `expected an https address, or insecure-skip-tls-verify, for the cluster ${name} in ${file}, got ${server}`,
+      `expected an https address, or insecure-skip-tls-verify, for the cluster ${name} in ${file}, got ${withoutPassword(server)}`,
     );
   }
   if (proxyUrl && !/^(https?|socks5h?|socks):\/\//.test(proxyUrl)) {
     throw new ConfigurationError(
-      `expected an http, https or socks5 proxy-url for the cluster ${name}, got ${proxyUrl}`,
+      `expected an http, https or socks5 proxy-url for the cluster ${name}, got ${withoutPassword(proxyUrl)}`,
     );
   }
+}
+
+/** `https://user:password@host/path` without what stands before the `@`. */
+function withoutPassword(address: string): string {
+  return address.replace(/\/\/[^/]*@/, '//');
 }
 
 function read(file: string): string {

@@ -1,0 +1,198 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const deadlineMilliseconds = 120_000;
+/** Of a process that would go on for ever: by then it has listed, been refused, waited and tried again. */
+const mostLines = 4;
+/** Letters and digits alone, so that no encoding but base64 makes anything else of it. */
+const marker = 'MarkerThatNobodyMayEverRead0123456789';
+const encoded = Buffer.from(`somebody:${marker}`).toString('base64');
+const nowhere = ['--webhook-bind-address=0', '--metrics-bind-address=0', '--health-probe-bind-address=0'];
+
+/** Addresses and paths that exist only once the tests run. */
+interface Places {
+  readonly directory: string;
+  /** Answers `/version`, and 401 to everything else. */
+  readonly refusing: string;
+  /** Answers 401 to everything. */
+  readonly closed: string;
+}
+
+interface Case {
+  readonly server: (places: Places) => string;
+  /** Of the kubeconfig's user. */
+  readonly user: (places: Places) => object;
+  /** Of the kubeconfig's cluster. */
+  readonly cluster?: object;
+}
+
+/** Where nothing listens on loopback: discard's port. */
+const absent = (): string => 'http://127.0.0.1:9';
+const token = (): object => ({ token: marker });
+const exec = (command: string): ((places: Places) => object) => {
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  return ({ directory }) => ({ exec: { apiVersion, command: join(directory, command), interactiveMode: 'Never' } });
+};
+
+const cases: Readonly<Record<string, Case>> = {
+  'a token that is refused': { server: ({ closed }) => closed, user: token },
+  'a token that is refused after the start': { server: ({ refusing }) => refusing, user: token },
+  'a token, and nobody to show it to': { server: absent, user: token },
+  'a token file': {
+    server: ({ refusing }) => refusing,
+    user: ({ directory }) => ({ tokenFile: join(directory, 'token') }),
+  },
+  'a password': { server: ({ refusing }) => refusing, user: () => ({ username: 'somebody', password: marker }) },
+  'a credential plugin': { server: ({ refusing }) => refusing, user: exec('plugin') },
+  'a credential plugin that gives no JSON': { server: ({ closed }) => closed, user: exec('chatty-plugin') },
+  'a credential plugin that fails': { server: ({ closed }) => closed, user: exec('failing-plugin') },
+  'a client key that is none': {
+    server: ({ closed }) => closed.replace('http:', 'https:'),
+    user: () => ({ 'client-certificate-data': pem('CERTIFICATE'), 'client-key-data': pem('PRIVATE KEY') }),
+  },
+  'a password in the address of the API server': {
+    server: ({ refusing }) => refusing.replace('//', `//somebody:${marker}@`),
+    user: () => ({}),
+  },
+  'a password in an address that is none of an API server': {
+    server: () => `ftp://somebody:${marker}@127.0.0.1:9`,
+    user: () => ({}),
+  },
+  'a password in the address of a proxy': {
+    server: ({ closed }) => closed,
+    user: () => ({}),
+    cluster: { 'proxy-url': `http://somebody:${marker}@127.0.0.1:9` },
+  },
+  'a password in the address of a proxy of no known kind': {
+    server: ({ closed }) => closed,
+    user: () => ({}),
+    cluster: { 'proxy-url': `ftp://somebody:${marker}@127.0.0.1:9` },
+  },
+};
+
+const plugins: Readonly<Record<string, string>> = {
+  plugin: `echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"${marker}"}}'`,
+  'chatty-plugin': `echo ${marker}`,
+  'failing-plugin': `echo ${marker}; exit 1`,
+};
+
+describe('what the program writes about itself, at level debug, has no secret in it:', function () {
+  this.timeout(deadlineMilliseconds);
+  const servers: Server[] = [];
+  const processes: ChildProcess[] = [];
+  let directory: string;
+  let places: Places;
+  let told: Readonly<Record<string, Promise<string>>>;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-secrets-'));
+    await writeFile(join(directory, 'token'), marker);
+    for (const [name, line] of Object.entries(plugins)) {
+      await writeFile(join(directory, name), `#!/bin/sh\n${line}\n`);
+      await chmod(join(directory, name), 0o700);
+    }
+    places = { directory, refusing: await serve('/version'), closed: await serve(null) };
+    const entries = await Promise.all(
+      Object.entries(cases).map(async ([name, one], index) => {
+        const path = join(directory, `kubeconfig-${index}`);
+        await writeFile(path, kubeconfigOf(one, places));
+        return [name, run([`--kubeconfig=${path}`, ...nowhere])] as const;
+      }),
+    );
+    told = Object.fromEntries(entries);
+  });
+
+  after(async () => {
+    for (const process of processes) process.kill('SIGKILL');
+    await Promise.allSettled(Object.values(told ?? {}));
+    for (const server of servers) server.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  for (const name of Object.keys(cases)) {
+    it(name, async () => holdsNoSecret(await told[name]));
+  }
+
+  it('a kubeconfig that can not be read', async () => {
+    const path = join(directory, 'broken');
+    await writeFile(path, `apiVersion: v1\nusers: [{name: it, user: {token: "${marker}}}]\n`);
+    holdsNoSecret(await run([`--kubeconfig=${path}`, ...nowhere]));
+  });
+
+  it("a webhook's key that is none", async () => {
+    const certDir = join(directory, 'certificate');
+    await mkdir(certDir);
+    await writeFile(join(certDir, 'tls.crt'), fromPem('CERTIFICATE'));
+    await writeFile(join(certDir, 'tls.key'), fromPem('PRIVATE KEY'));
+    const path = join(directory, 'good');
+    const one: Case = { server: ({ refusing }) => refusing, user: token };
+    await writeFile(path, kubeconfigOf(one, places));
+    const flags = [`--kubeconfig=${path}`, ...nowhere.slice(1), '--webhook-bind-address=127.0.0.1:0'];
+    holdsNoSecret(await run([...flags, `--cert-dir=${certDir}`]));
+  });
+
+  /** An API server of sorts; what it is told it keeps to itself. */
+  async function serve(known: string | null): Promise<string> {
+    const server = createServer((request, response) => {
+      const status = request.url === known ? 200 : 401;
+      const refusal = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 401, reason: 'Unauthorized' };
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(status === 200 ? { gitVersion: 'v1.35.4' } : refusal));
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  /** Everything that it writes until it ends, or has written enough. */
+  function run(flags: readonly string[]): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const child = spawn(process.execPath, [program, ...flags, '--log-level=debug'], { env: {} });
+    processes.push(child);
+    let text = '';
+    const take = (piece: Buffer): void => {
+      text += piece.toString();
+      if (text.split('\n').length > mostLines) child.kill('SIGTERM');
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.once('close', () => resolve(text));
+    return promise;
+  }
+});
+
+function holdsNoSecret(text: string | undefined): void {
+  expect(text).to.match(/moco-rollout: |"level":/);
+  for (const secret of [marker, encoded, Buffer.from(marker).toString('base64').slice(0, -2), marker.slice(0, 12)]) {
+    expect(text).not.to.include(secret);
+  }
+}
+
+function kubeconfigOf({ server, user, cluster = {} }: Case, places: Places): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'it',
+    clusters: [{ name: 'it', cluster: { server: server(places), 'insecure-skip-tls-verify': true, ...cluster } }],
+    users: [{ name: 'it', user: user(places) }],
+    contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+  });
+}
+
+function fromPem(label: string): string {
+  return `-----BEGIN ${label}-----\n${marker}\n-----END ${label}-----\n`;
+}
+
+/** As kubeconfigs have it. */
+function pem(label: string): string {
+  return Buffer.from(fromPem(label)).toString('base64');
+}
