@@ -1,0 +1,70 @@
+import { clearInterval, setInterval } from 'node:timers';
+import { connect, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { bodyLimitBytes } from '../../src/webhook/answer.ts';
+import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
+import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
+import { post } from './post.ts';
+import { reviewOf } from './review.ts';
+
+const pieceMilliseconds = 10;
+const heads = 'POST /mutate-statefulset HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+
+describe('a webhook whose client sends piece after piece and comes to no end', () => {
+  let directory: Awaited<ReturnType<typeof makeDirectory>>;
+  let certificate: MadeCertificate;
+  let webhook: RunningWebhook;
+
+  beforeEach(async () => {
+    directory = await makeDirectory();
+    certificate = await putCertificate(directory.path, 'webhook');
+    const log = { info: () => {}, warn: () => {}, error: () => {} };
+    const address = { host: '127.0.0.1', port: 0 };
+    webhook = await startWebhook({ address, certDir: directory.path, log, requestTimeoutMilliseconds: 200 });
+  });
+
+  afterEach(async () => {
+    await webhook.close(0);
+    await directory.remove();
+  });
+
+  const clients: Readonly<Record<string, readonly [beginning: string, piece: string, answer: RegExp]>> = {
+    headers: [heads, 'X-More: x\r\n', /^HTTP\/1\.1 4(08|31) /],
+    'a body': [`${heads}Content-Length: 1000000\r\n\r\n`, ' ', /^HTTP\/1\.1 408 /],
+    'a body in chunks': [`${heads}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n', /^HTTP\/1\.1 408 /],
+    'a body that has been refused for its length': [
+      `${heads}Content-Length: ${bodyLimitBytes + 1_000_000}\r\n\r\n`,
+      ' ',
+      /^HTTP\/1\.1 413 /,
+    ],
+  };
+  for (const [what, [beginning, piece, answer]] of Object.entries(clients)) {
+    it(`cuts it off: ${what}`, async () => {
+      expect(await receivedUntilCut(beginning, piece)).to.match(answer);
+      expect((await post(webhook.address.port, certificate.cert, JSON.stringify(reviewOf()))).status).to.equal(200);
+    });
+  }
+
+  async function receivedUntilCut(beginning: string, piece: string): Promise<string> {
+    const socket = await open();
+    let received = '';
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.toString();
+    });
+    socket.on('error', () => {});
+    socket.write(beginning);
+    const sending = setInterval(() => socket.write(piece), pieceMilliseconds);
+    await closed;
+    clearInterval(sending);
+    return received;
+  }
+
+  function open(): Promise<TLSSocket> {
+    return new Promise((resolve, reject) => {
+      const where = { host: '127.0.0.1', port: webhook.address.port, rejectUnauthorized: false };
+      const socket = connect(where, () => resolve(socket));
+      socket.once('error', reject);
+    });
+  }
+});
