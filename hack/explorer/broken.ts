@@ -186,6 +186,28 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
 };
 
+/** Controllers that break no invariant and never get anywhere; what the check of progress has to say of each. */
+export const dawdlers: Readonly<Record<string, { readonly decide: Decide; readonly found: 'cycle' | 'stuck' }>> = {
+  'takes its demotion back as soon as it sees it, and forgets that it has tried': {
+    found: 'cycle',
+    decide: (snapshot, policy) => {
+      const right = decide({ ...snapshot, memory: { ...snapshot.memory, switchoverTries: 0 } }, policy);
+      const demoted = snapshot.members.find(({ demotedFor }) => demotedFor !== null);
+      if (!demoted) return right;
+      const step: Step = { kind: 'undemote', targets: [target(demoted)], reason: 'OthersDue', demoted: demoted.demote };
+      return doing(right, step);
+    },
+  },
+  'waits for a budget that nobody opens': {
+    found: 'stuck',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      if (right.step.kind !== 'evict') return right;
+      return { ...right, step: { kind: 'none' }, hold: { rule: 'BudgetUsed', away: [], maxUnavailable: 1 } };
+    },
+  },
+};
+
 /** Roles as the index says, and no waiting for writes. */
 function withRolesSettled(snapshot: ClusterSnapshot): ClusterSnapshot {
   const { cluster, members } = snapshot;

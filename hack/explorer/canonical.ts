@@ -1,5 +1,6 @@
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
+import { fold } from './fold.ts';
 import type { World } from './world.ts';
 
 const { Health } = c;
@@ -20,7 +21,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
     }
     if (moved && (ordinal === index || ordinal === before[c.INDEX])) after[c.SETTLED + ordinal] = 0;
     const updated = after[c.REVISION + ordinal] === after[c.TARGET];
-    if (world.detail === 'coarse' && facts.participates(after, ordinal))
+    if (world.detail === 'coarse' && !world.folded && facts.participates(after, ordinal))
       after[c.TAKEN] = (after[c.TAKEN] as number) & ~(1 << ordinal);
     if (health === Health.Young && !updated) after[c.HEALTH + ordinal] = Health.Serving;
     if (health === Health.Serving && updated && after[c.SETTLED + ordinal] === 0)
@@ -51,6 +52,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   if (!world.families.has('budget')) after[c.OPEN] = facts.budgetAllows(after, n) ? 1 : 0;
   if (after[c.PREVENT] !== 0 && (moved || facts.isMissing(after, index))) after[c.PREVENT] = 0;
   if (after[c.INTENT] !== 0 && world.preconditions) forgetTouched(before, after, n);
+  if (world.folded) fold(after, world);
 }
 
 /** A pod that has changed in any way has another resourceVersion: a write that expects the one before is refused. */

@@ -26,13 +26,41 @@ export interface Verdict {
   readonly complete: boolean;
 }
 
+const unseen = Uint8Array.of(
+  c.PHASE,
+  c.TO,
+  c.LEAD,
+  c.BAD,
+  c.FAULTS,
+  c.MOVES,
+  c.LOST,
+  c.INTENT,
+  c.INTENDED,
+  c.WANTED,
+  c.CHANGES,
+);
+const ofTheCluster = Uint8Array.of(c.INDEX, c.STATUS, c.SYNCED, c.ERRANT);
+const ofItsSurroundings = Uint8Array.of(
+  c.PROVEN,
+  c.TAKEN,
+  c.TRIES,
+  c.WAITED,
+  c.STUCK,
+  c.TARGET,
+  c.PAUSED,
+  c.HELD,
+  c.APPROVED,
+  c.PARTITION,
+);
+
 /** `decide`, asked once about everything that it can be shown: reads of up to three moments. */
 export class Decisions {
   readonly #world: World;
   readonly #layout: Layout;
   readonly #decide: Decide;
   readonly #seen: StateTable;
-  readonly #numbers: number[] = [];
+  /** Which of the verdicts, by the number of the facts. */
+  #numbers = new Uint16Array(1 << 16);
   readonly #verdicts: Verdict[] = [];
   readonly #byText = new Map<string, number>();
   readonly #key: Int32Array;
@@ -66,7 +94,12 @@ export class Decisions {
       known = this.#verdicts.push(verdict) - 1;
       this.#byText.set(text, known);
     }
-    this.#numbers.push(known);
+    if (~number >= this.#numbers.length) {
+      const grown = new Uint16Array(this.#numbers.length * 2);
+      grown.set(this.#numbers);
+      this.#numbers = grown;
+    }
+    this.#numbers[~number] = known;
     return this.#verdicts[known] as Verdict;
   }
 
@@ -85,34 +118,14 @@ export class Decisions {
       shown[c.GRACE] = 0;
       shown[c.PREVENT] = 0;
     }
-    for (const at of [
-      c.PHASE,
-      c.TO,
-      c.LEAD,
-      c.BAD,
-      c.FAULTS,
-      c.MOVES,
-      c.LOST,
-      c.INTENT,
-      c.INTENDED,
-      c.WANTED,
-      c.CHANGES,
-    ])
-      shown[at] = 0;
-    for (const at of [c.INDEX, c.STATUS, c.SYNCED, c.ERRANT]) shown[at] = last[at] as number;
-    for (const at of [
-      c.PROVEN,
-      c.TAKEN,
-      c.TRIES,
-      c.WAITED,
-      c.STUCK,
-      c.TARGET,
-      c.PAUSED,
-      c.HELD,
-      c.APPROVED,
-      c.PARTITION,
-    ]) {
-      shown[at] = around[at] as number;
+    for (let at = 0; at < unseen.length; at++) shown[unseen[at] as number] = 0;
+    for (let at = 0; at < ofTheCluster.length; at++) {
+      const cell = ofTheCluster[at] as number;
+      shown[cell] = last[cell] as number;
+    }
+    for (let at = 0; at < ofItsSurroundings.length; at++) {
+      const cell = ofItsSurroundings[at] as number;
+      shown[cell] = around[cell] as number;
     }
     shown[c.STAGE] = (last[c.STAGE] === c.Stage.Asked ? 1 : 0) + (around[c.STAGE] === c.Stage.Applied ? 2 : 0);
     shown[c.SCALE] = (last[c.SCALE] === c.Scale.Before ? 0 : 1) + (around[c.SCALE] === c.Scale.Done ? 2 : 0);
@@ -122,7 +135,8 @@ export class Decisions {
       (around[c.OPEN] as number) +
       2 * (around[c.COMPUTED] as number) +
       4 * (around[c.BACKUP] as number) +
-      8 * (pods[c.TARGET] === around[c.TARGET] ? 0 : 1);
+      8 * (pods[c.TARGET] === around[c.TARGET] ? 0 : 1) +
+      16 * (shown[c.GRACE] as number);
   }
 }
 

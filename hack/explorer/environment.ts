@@ -42,13 +42,10 @@ function countFault(state: c.Cells, { faults }: World): boolean {
 
 function deadlines(cells: c.Cells, world: World, out: Successors): void {
   const n = facts.replicasOf(cells, world);
-  const index = cells[c.INDEX] as number;
   const pass = (at: number): void => {
     out.add(cells, late)[at] = 1;
   };
-  const serves = facts.participates(cells, index);
-  const waits = serves ? cells[c.SETTLED + index] === 1 && cells[c.STATUS] === c.Status.Poor : true;
-  if (cells[c.GRACE] === 0 && waits) pass(c.GRACE);
+  if (!world.folded && cells[c.GRACE] === 0 && facts.graceRuns(cells)) pass(c.GRACE);
   if (cells[c.TIMEOUT] === 0 && facts.count(cells, n, facts.isDemoted) > 0) pass(c.TIMEOUT);
   if (cells[c.TRIES] === 1 && cells[c.WAITED] === 0) pass(c.WAITED);
   const failing = facts.count(cells, n, (at, one) => facts.isUpdated(at, one) && facts.isBroken(at, one)) > 0;

@@ -4,6 +4,7 @@ import { Decisions, type Verdict } from './decisions.ts';
 import { environmentMoves } from './environment.ts';
 import * as facts from './facts.ts';
 import type { Bounds, Broken, Counterexample, Findings } from './findings.ts';
+import { Frontier } from './frontier.ts';
 import { type Invariant, judge, judgeState } from './judge.ts';
 import { Layout } from './layout.ts';
 import { isFirstRead, isLastRead } from './reads.ts';
@@ -26,7 +27,10 @@ const nothing: Verdict = {
   complete: false,
 };
 
-/** Every state that can be reached, breadth first, so that the first counterexample is a shortest one. */
+/**
+ * Every state that can be reached, those with the fewest faults first and then breadth first, so that no counterexample
+ * with fewer faults is missed for a shorter one with more.
+ */
 export class Exploration {
   readonly world: World;
   readonly layout: Layout;
@@ -39,11 +43,13 @@ export class Exploration {
   #steps = 0;
   #found: Counterexample | null = null;
   #at = 0;
+  readonly #frontier = new Frontier();
   readonly #key: Int32Array;
   readonly #first = new Successors();
   readonly #second = new Successors();
   /** Of the moves between a decision and its commit. */
   readonly #between = [new Successors(), new Successors(), new Successors()] as const;
+  readonly #lastReads: (Verdict | null)[] = Array.from({ length: 4 * c.mostMembers }, () => null);
   readonly #after = new Uint8Array(c.cellCount);
 
   constructor(world: World, broken: Broken = {}) {
@@ -61,9 +67,16 @@ export class Exploration {
     if (like === undefined) throw new Error('expected a world to have a beginning, got none');
     for (const cells of begin) this.#reach(cells, -1);
     const cells = like.slice();
-    for (; this.#at < this.table.count && this.#found === null && this.table.count < states; this.#at++) {
+    this.#at = this.#frontier.next();
+    while (this.#at >= 0 && this.#found === null && this.table.count < states) {
       this.state(this.#at, cells);
       this.#visit(cells);
+      if (this.world.folded && facts.graceRuns(cells)) {
+        cells[c.GRACE] = 1;
+        this.#visit(cells, true);
+        cells[c.GRACE] = 0;
+      }
+      this.#at = this.#frontier.next();
     }
     return {
       states: this.table.count,
@@ -71,7 +84,7 @@ export class Exploration {
       races: this.#races,
       steps: this.#steps,
       decisions: this.decisions.asked,
-      finished: this.#at === this.table.count,
+      finished: this.#at < 0 && this.#found === null,
       counterexample: this.#found,
     };
   }
@@ -80,6 +93,8 @@ export class Exploration {
   state(number: number, cells: c.Cells): void {
     this.table.read(number, this.#key);
     this.layout.unpack(this.#key, cells);
+    if (this.world.folded) cells[c.GRACE] = 0;
+    cells[c.FAULTS] = this.#frontier.faultsOf(number);
     if (!this.world.families.has('budget')) {
       cells[c.OPEN] = facts.budgetAllows(cells, facts.replicasOf(cells, this.world)) ? 1 : 0;
     }
@@ -104,23 +119,27 @@ export class Exploration {
   #reach(cells: c.Cells, parent: number): void {
     this.#transitions++;
     this.layout.pack(cells, 0, this.#key);
-    const number = this.table.add(this.#key);
-    if (number >= 0) return;
-    if (~number >= this.#parents.length) {
+    const found = this.table.add(this.#key);
+    const number = found < 0 ? ~found : found;
+    if (!this.#frontier.reached(number, found < 0, cells[c.FAULTS] as number)) return;
+    if (number >= this.#parents.length) {
       const grown = new Int32Array(this.#parents.length * 2);
       grown.set(this.#parents);
       this.#parents = grown;
     }
-    this.#parents[~number] = parent;
+    this.#parents[number] = parent;
   }
 
-  #visit(zero: c.Cells): void {
+  /** `again` where the state has been visited with another appearance, from which the world moves alike. */
+  #visit(zero: c.Cells, again = false): void {
     const { world, decisions } = this;
     const now = decisions.of(zero, zero, zero);
     const wrong = judgeState(now, zero, world);
     if (wrong !== null && (this.#broken.wanted ?? wrong) === wrong) return this.#find(wrong, [zero], now);
     environmentMoves(zero, world, this.#first);
-    for (let one = 0; one < this.#first.count; one++) this.#reach(this.#first.states[one] as c.Cells, this.#at);
+    const further = again ? 0 : this.#first.count;
+    for (let one = 0; one < further; one++) this.#reach(this.#first.states[one] as c.Cells, this.#at);
+    this.#lastReads.fill(null);
     if (now.proven && zero[c.PROVEN] === 0) {
       this.#after.set(zero);
       this.#after[c.PROVEN] = 1;
@@ -144,7 +163,7 @@ export class Exploration {
     const lastMoved = isLastRead(zero, one);
     const aroundMoved = isFirstRead(zero, one);
     if (lastMoved) {
-      const verdict = decisions.of(zero, zero, one);
+      const verdict = this.#withLastRead(zero, one);
       if (verdict !== now && isDisruptive(verdict) && this.#stands(verdict, zero, one)) {
         this.#commit(verdict, one, [zero, one], 1);
       }
@@ -160,11 +179,19 @@ export class Exploration {
     for (let two = 0; two < second.count && this.#found === null; two++) {
       const last = second.states[two] as c.Cells;
       if (((second.kinds[two] as number) & moco) !== 0 && isLastRead(one, last)) {
-        this.#confirmed(decisions.of(zero, zero, last), [zero, one, last], 0);
+        const verdict = this.#withLastRead(zero, last);
+        if (isDisruptive(verdict)) this.#confirmed(verdict, [zero, one, last], 0);
         if (aroundMoved) this.#confirmed(decisions.of(zero, one, last), [zero, one, last], 1);
       }
       if (aroundMoved) this.#confirmed(decisions.of(zero, last, last), [zero, one, last], 2);
     }
+  }
+
+  /** What is decided when only the MySQLCluster has changed since; few things of it are read, so it is asked for once. */
+  #withLastRead(zero: c.Cells, last: c.Cells): Verdict {
+    if (this.world.families.size > 0) return this.decisions.of(zero, zero, last);
+    const code = (last[c.INDEX] as number) * 4 + (last[c.STATUS] as number);
+    return (this.#lastReads[code] ??= this.decisions.of(zero, zero, last));
   }
 
   /** The pods were read at `read` of the path, and the step is done at its end. */

@@ -109,3 +109,10 @@ export function isDemoted(cells: c.Cells, ordinal: number): boolean {
   const demote = cells[c.DEMOTE + ordinal];
   return demote !== c.Demote.None && demote !== c.Demote.MarkAlone;
 }
+
+/** The primary is away, or serves while MOCO does not say so: failoverGraceSeconds pass. */
+export function graceRuns(cells: c.Cells): boolean {
+  const index = cells[c.INDEX] as number;
+  if (!participates(cells, index)) return true;
+  return cells[c.SETTLED + index] === 1 && cells[c.STATUS] === c.Status.Poor;
+}

@@ -26,8 +26,9 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
   }
   if (has('errant')) {
     for (let ordinal = 0; ordinal < n; ordinal++) {
-      if (ordinal === cells[c.INDEX]) continue;
       const errant = facts.isErrant(cells, ordinal);
+      // Transactions that others don't have are errant on a replica; on the primary they are the truth.
+      if (ordinal === cells[c.INDEX] && !errant) continue;
       const next = set(c.ERRANT, (cells[c.ERRANT] as number) ^ c.bit(ordinal), errant ? benign | moco : moco);
       if (!errant && !(facts.answers(cells, ordinal) && fails(next))) out.drop();
     }

@@ -53,9 +53,10 @@ export class Layout {
 }
 
 function* widths(world: World): Generator<readonly [at: number, bits: number]> {
-  const { replicas: n, families, faults } = world;
+  const { replicas: n, families } = world;
   const when = (condition: boolean, bits: number): number => (condition ? bits : 0);
   const several = n > 1;
+  const remembers = !world.folded || world.badRevision;
   const template = families.has('template');
   for (let ordinal = 0; ordinal < n; ordinal++) {
     yield [c.HEALTH + ordinal, 4];
@@ -69,13 +70,13 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.LEAD, 2];
   yield [c.STATUS, 2];
   yield [c.SYNCED, when(families.has('two-at-once'), 3)];
-  yield [c.GRACE, 1];
+  yield [c.GRACE, when(!world.folded, 1)];
   yield [c.TIMEOUT, 1];
-  yield [c.WAITED, 1];
+  yield [c.WAITED, when(!world.folded, 1)];
   yield [c.STUCK, when(world.badRevision, 1)];
-  yield [c.PROVEN, 1];
-  yield [c.TAKEN, n];
-  yield [c.TRIES, 2];
+  yield [c.PROVEN, when(remembers, 1)];
+  yield [c.TAKEN, when(remembers, n)];
+  yield [c.TRIES, when(!world.folded, 2)];
   yield [c.INTENT, when(families.has('late-write'), 3)];
   yield [c.INTENDED, when(families.has('late-write'), n)];
   yield [c.TARGET, when(template, 2)];
@@ -93,7 +94,6 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.APPROVED, when(families.has('user'), 1)];
   yield [c.PARTITION, when(families.has('partition-mode'), 3)];
   yield [c.SCALE, when(families.has('scaling'), 2)];
-  yield [c.FAULTS, when(faults !== null, 2)];
   yield [c.MOVES, when(world.countMoves, 2)];
   yield [c.LOST, when(world.badRevision, 2)];
 }

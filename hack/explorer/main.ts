@@ -6,7 +6,7 @@ import { type Family, families, type World, worldOf } from './world.ts';
 
 // Explores the decision core. Exit 0 where every invariant holds, 1 with a counterexample, 2 for a wrong call.
 
-const usage = `usage: hack/explorer/main.ts [--replicas 1|3|5] [--faults N|any] [--families a,b] [--pairs] [--coarse] [--good] [--states N]
+const usage = `usage: hack/explorer/main.ts [--replicas 1|3|5] [--faults N|any] [--families a,b] [--pairs] [--coarse] [--good] [--unfolded] [--states N]
 families: ${families.join(', ')}`;
 
 const { values } = readArguments();
@@ -35,6 +35,7 @@ function world(wanted: readonly Family[]): World {
     faults,
     badRevision: values.good !== true,
     detail: values.coarse ? 'coarse' : 'fine',
+    folded: values.unfolded !== true,
     families: new Set(wanted),
   });
 }
@@ -88,6 +89,7 @@ function readArguments() {
         states: { type: 'string' },
         pairs: { type: 'boolean' },
         coarse: { type: 'boolean' },
+        unfolded: { type: 'boolean' },
         good: { type: 'boolean' },
       },
     });

@@ -64,6 +64,7 @@ export function memberMoves(
       else if (!bad) become(Health.Up, benign);
       return;
     case Health.Retrying:
+      if (world.folded && !bad) become(Health.Lagging, benign);
       become(Health.Crashed, bad ? benign : 0);
       return;
     case Health.Unreachable:

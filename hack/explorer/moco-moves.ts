@@ -1,5 +1,6 @@
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
+import { rolesLabelled } from './fold.ts';
 import { benign, moco, type Successors } from './successors.ts';
 import type { World } from './world.ts';
 
@@ -11,7 +12,9 @@ type State = 'Healthy' | 'Degraded' | 'Incomplete' | 'Failed' | 'Lost';
 export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
   switch (cells[c.PHASE] as number) {
     case Phase.Watching:
-      return pass(cells, world, out);
+      pass(cells, world, out);
+      if (world.folded) anyTime(cells, world, out);
+      return;
     case Phase.Switchover:
       return switchoverEnds(cells, world, out, fails);
     case Phase.Failover: {
@@ -118,10 +121,10 @@ function begin(next: c.Cells, state: State, n: number, world: World): boolean {
         next[c.LEAD] = Lead.Closed;
         return true;
       }
-      return state === 'Degraded' && beginConfiguring(next, n);
+      return state === 'Degraded' && beginConfiguring(next, n, world);
     }
     case 'Incomplete':
-      return beginConfiguring(next, n);
+      return beginConfiguring(next, n, world);
     case 'Failed':
       next[c.PHASE] = Phase.Failover;
       return true;
@@ -130,7 +133,8 @@ function begin(next: c.Cells, state: State, n: number, world: World): boolean {
   }
 }
 
-function beginConfiguring(next: c.Cells, n: number): boolean {
+function beginConfiguring(next: c.Cells, n: number, world: World): boolean {
+  if (world.folded) return false;
   if (next[c.LEAD] === Lead.Open && facts.count(next, n, wantsConfiguring) === 0) return false;
   next[c.PHASE] = Phase.Repointing;
   return true;
@@ -141,6 +145,25 @@ function wantsConfiguring(cells: c.Cells, ordinal: number): boolean {
   const health = facts.healthOf(cells, ordinal);
   const fresh = health === Health.Up || (health === Health.Retrying && !facts.isBad(cells, ordinal));
   return fresh || (!facts.isLeaving(cells, ordinal) && cells[c.SETTLED + ordinal] === 0);
+}
+
+/** Operations that a pass may have begun, not remembered: each may be done whenever it could have been begun. */
+function anyTime(cells: c.Cells, world: World, out: Successors): void {
+  const index = cells[c.INDEX] as number;
+  const poor = cells[c.STATUS] === Status.Poor;
+  if (!facts.answers(cells, index)) return;
+  if (cells[c.LEAD] === Lead.Moved) {
+    if (!poor) return;
+    const next = out.add(cells, benign | moco);
+    next[c.LEAD] = Lead.Repointed;
+    if (world.detail === 'coarse') label(next, world);
+    return;
+  }
+  const labelled = rolesLabelled(cells);
+  if (!labelled) label(out.add(cells, benign | moco), world);
+  // A pod that is leaving doesn't show whether it has been labelled.
+  const mayOpen = labelled || facts.isLeaving(cells, index) || world.detail === 'coarse';
+  if (mayOpen && cells[c.LEAD] !== Lead.Open) out.add(cells, benign | moco)[c.LEAD] = Lead.Open;
 }
 
 /** mysqld follows, or leads, and is about to be ready. */

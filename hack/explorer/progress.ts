@@ -1,6 +1,7 @@
 import type { HoldRule } from '../../src/core/decision.ts';
 import * as c from './cells.ts';
 import { isDisruptive, perform } from './controller.ts';
+import type { Verdict } from './decisions.ts';
 import { environmentMoves } from './environment.ts';
 import type { Exploration } from './explore.ts';
 import * as facts from './facts.ts';
@@ -16,6 +17,13 @@ const restingPlaces: ReadonlySet<HoldRule> = new Set([
   'PrimaryWaitsForHeld',
 ]);
 
+/** Waits for members to come up, which those at a revision that never starts do once the template is corrected. */
+const waitsForMembers: ReadonlySet<HoldRule> = new Set([
+  'UpdatedMemberNotParticipating',
+  'AwaitingFailover',
+  'RolesNotSettled',
+]);
+
 export interface Progress {
   /** States whose benign future was followed. */
   readonly states: number;
@@ -26,6 +34,8 @@ export interface Progress {
   /** How many sinks there are, by what holds there; `goal` where nothing does. */
   readonly sinks: ReadonlyMap<string, number>;
 }
+
+const isImpaired = (cells: c.Cells, ordinal: number): boolean => facts.healthOf(cells, ordinal) === c.Health.Impaired;
 
 const unseen = 0;
 const open = 1;
@@ -95,13 +105,10 @@ export function progressOf(exploration: Exploration): Progress {
 
   function futureOf(number: number): Int32Array {
     exploration.state(number, cells);
-    const verdict = exploration.decisions.of(cells, cells, cells);
+    let verdict = exploration.decisions.of(cells, cells, cells);
     const found = new Set<number>();
     const steps = isDisruptive(verdict) || verdict.kind === 'undemote';
-    if (steps && cells[c.INTENT] === 0) {
-      perform(verdict, cells, after, world, takenBy(verdict.targets));
-      found.add(exploration.numberOf(after));
-    }
+    if (steps && cells[c.INTENT] === 0) step(verdict, found);
     environmentMoves(cells, world, moves);
     const follow = (kinds: number): void => {
       for (let move = 0; move < moves.count; move++) {
@@ -112,21 +119,37 @@ export function progressOf(exploration: Exploration): Progress {
     };
     follow(benign);
     if (found.size === 0) follow(late);
+    if (found.size === 0 && world.folded && facts.graceRuns(cells)) {
+      cells[c.GRACE] = 1;
+      verdict = exploration.decisions.of(cells, cells, cells);
+      if (isDisruptive(verdict)) step(verdict, found);
+      found.delete(number);
+    }
     if (found.size === 0) {
       const rests =
         verdict.hold === null
           ? verdict.kind === 'none'
-          : restingPlaces.has(verdict.hold) || brokenByRevision(verdict.hold);
+          : restingPlaces.has(verdict.hold) || brokenByRevision(verdict.hold) || isBrokenBeside(verdict.hold);
       const name = rests ? (verdict.hold ?? 'goal') : `stuck ${verdict.hold} ${number}`;
       sinks.set(name, (sinks.get(name) ?? 0) + 1);
     }
     return Int32Array.from(found);
   }
 
+  function step(verdict: Verdict, found: Set<number>): void {
+    perform(verdict, cells, after, world, takenBy(verdict.targets));
+    found.add(exploration.numberOf(after));
+  }
+
+  /** A sidecar that fails although its member is updated, or kept back, is somebody's to repair. */
+  function isBrokenBeside(hold: HoldRule): boolean {
+    return hold === 'ClusterNotHealthy' && facts.count(cells, world.replicas, isImpaired) > 0;
+  }
+
   /** A revision that never starts leaves what waits for its members to the one who corrects the template. */
   function brokenByRevision(hold: HoldRule): boolean {
     const bad = facts.count(cells, world.replicas, (at, one) => facts.isBad(at, one) && !facts.isMissing(at, one)) > 0;
-    return bad && (hold === 'UpdatedMemberNotParticipating' || hold === 'AwaitingFailover');
+    return bad && waitsForMembers.has(hold);
   }
 
   function takenBy(targets: number): number {

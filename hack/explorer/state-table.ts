@@ -1,19 +1,22 @@
 /**
  * States as a few 32-bit words each, in the order in which they were found, with a hash index over them. Typed arrays
- * all through: a JavaScript Set ends at 2^24 entries, and long before that its keys fill the heap.
+ * all through: a JavaScript Set ends at 2^24 entries, and long before that its keys fill the heap. The index holds the
+ * words as well, since a look at a second place in memory is what a search costs.
  */
 export class StateTable {
   readonly words: number;
+  readonly #stride: number;
   #states: Int32Array;
-  /** One more than the number of the state in each slot; 0 where the slot is free. */
+  /** In each slot one more than the number of its state, 0 where it is free, and then the words of the state. */
   #slots: Int32Array;
   #mask: number;
   #count = 0;
 
   constructor(words: number, capacity = 1 << 16) {
     this.words = words;
+    this.#stride = words + 1;
     this.#states = new Int32Array(capacity * words);
-    this.#slots = new Int32Array(capacity * 2);
+    this.#slots = new Int32Array(capacity * 2 * this.#stride);
     this.#mask = capacity * 2 - 1;
   }
 
@@ -30,7 +33,8 @@ export class StateTable {
     if (number * this.words >= this.#states.length) this.#growStates();
     this.#states.set(key, number * this.words);
     this.#slots[slot] = number + 1;
-    if (this.#count * 2 > this.#mask) this.#growSlots();
+    this.#slots.set(key, slot + 1);
+    if (this.#count * 4 > this.#mask * 3) this.#growSlots();
     return ~number;
   }
 
@@ -44,9 +48,10 @@ export class StateTable {
     for (let word = 0; word < this.words; word++) key[word] = this.#states[at + word] as number;
   }
 
+  /** Where the slot of the state in `key` begins, or the free one for it. */
   #find(key: Int32Array): number {
-    const { words } = this;
-    const states = this.#states;
+    const words = this.words;
+    const slots = this.#slots;
     let hash = 0x9e3779b9;
     for (let word = 0; word < words; word++) {
       hash = Math.imul(hash ^ (key[word] as number), 0x85ebca6b);
@@ -54,15 +59,12 @@ export class StateTable {
     }
     hash = Math.imul(hash, 0xc2b2ae35);
     hash ^= hash >>> 13;
-    let slot = hash & this.#mask;
-    for (;;) {
-      const there = this.#slots[slot] as number;
-      if (there === 0) return slot;
-      const at = (there - 1) * words;
+    for (let at = hash & this.#mask; ; at = (at + 1) & this.#mask) {
+      const slot = at * this.#stride;
+      if (slots[slot] === 0) return slot;
       let word = 0;
-      while (word < words && states[at + word] === key[word]) word++;
+      while (word < words && slots[slot + 1 + word] === key[word]) word++;
       if (word === words) return slot;
-      slot = (slot + 1) & this.#mask;
     }
   }
 
@@ -73,12 +75,15 @@ export class StateTable {
   }
 
   #growSlots(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2);
-    this.#mask = this.#slots.length - 1;
+    const slots = (this.#mask + 1) * 2;
+    this.#slots = new Int32Array(slots * this.#stride);
+    this.#mask = slots - 1;
     const key = new Int32Array(this.words);
     for (let number = 0; number < this.#count; number++) {
       this.read(number, key);
-      this.#slots[this.#find(key)] = number + 1;
+      const slot = this.#find(key);
+      this.#slots[slot] = number + 1;
+      this.#slots.set(key, slot + 1);
     }
   }
 }

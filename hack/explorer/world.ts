@@ -24,7 +24,7 @@ export interface World {
   readonly families: ReadonlySet<Family>;
   /** How many times something may go wrong; `null` for any number of times. */
   readonly faults: number | null;
-  /** Whether a revision that never starts is rolled out as well as one that does. */
+  /** A revision that never starts is rolled out; without folding one that does as well. */
   readonly badRevision: boolean;
   /** Count the primaries: only where nothing goes wrong. */
   readonly countMoves: boolean;
@@ -33,6 +33,8 @@ export interface World {
    * `coarse`: those parts that no reader can tell apart at once, so that any number of faults can be explored.
    */
   readonly detail: 'coarse' | 'fine';
+  /** A state that another one stands for is that other one: `fold.ts` says which, and why nothing is lost by it. */
+  readonly folded: boolean;
   /** A late write carries uid and resourceVersion, as it should. */
   readonly preconditions: boolean;
   readonly policy: RolloutPolicy;
@@ -47,6 +49,7 @@ export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas'
     badRevision: true,
     countMoves: false,
     detail: 'fine',
+    folded: true,
     preconditions: true,
     ...wanted,
     policy: {
@@ -68,7 +71,7 @@ export function beginnings(world: World): readonly c.Cells[] {
   const members = has('scaling') ? membersBeforeScaling(world) : world.replicas;
   const found: c.Cells[] = [];
   for (let primary = 0; primary < members; primary++) {
-    for (const bad of world.badRevision ? [0, 1] : [0]) {
+    for (const bad of world.badRevision ? (world.folded ? [1] : [0, 1]) : [0]) {
       const cells = new Uint8Array(c.cellCount);
       for (let ordinal = 0; ordinal < members; ordinal++) {
         cells[c.HEALTH + ordinal] = c.Health.Serving;
@@ -80,6 +83,7 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.TARGET] = 1;
       cells[c.WANTED] = 1;
       cells[c.BAD] = bad;
+      if (world.folded && !world.badRevision) cells[c.PROVEN] = 1;
       cells[c.OPEN] = members >= 3 ? 1 : 0;
       cells[c.COMPUTED] = 1;
       cells[c.SCALE] = has('scaling') ? c.Scale.Before : c.Scale.Done;
