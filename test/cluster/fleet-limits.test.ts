@@ -2,31 +2,53 @@ import { expect } from 'chai';
 import type { MySQLRollout } from '../../src/controller/rollout-resource.ts';
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { ownScene, useRollouts } from './rollout-fixture.ts';
+import { ownScene, type Scene, useRollouts } from './rollout-fixture.ts';
 
-const clusters = 40;
 const limit = 3;
 const deadlineMilliseconds = 9 * 60_000;
+const flags = [`--max-concurrent-rollouts=${limit}`];
 
-describe('a limit of clusters that are rolling at a time', () => {
-  const { newCluster } = useRollouts(
-    ownScene({}, [`--max-concurrent-rollouts=${limit}`], (cluster) => cluster.isTaken()),
-  );
+interface Mode {
+  readonly clusters: number;
+  readonly scene: Scene;
+  /** What is done to each cluster, of one member. */
+  readonly steps: readonly string[];
+}
 
-  it(`holds for ${clusters} clusters that all have something to roll out at once`, async function fleet() {
-    this.timeout(deadlineMilliseconds);
-    const fleetOf = Array.from({ length: clusters }, newCluster);
-    await Promise.all(fleetOf.map((cluster) => cluster.create({ replicas: 1 })));
-    await Promise.all(fleetOf.map((cluster) => cluster.isTaken()));
-    await Promise.all(fleetOf.map((cluster) => cluster.begin()));
-    await Promise.all(fleetOf.map((cluster) => cluster.setImage('mysql:8.4.9')));
-    await Promise.all(fleetOf.map((cluster) => cluster.completes()));
-    expect(mostAtOnce(fleetOf)).to.equal(limit);
-    for (const cluster of fleetOf) expect(await cluster.steps()).to.deep.equal(['evict 0', 'promoteRevision']);
-    const waited = fleetOf.filter((cluster) => cluster.versions(rolloutKind).some(([, object]) => isQueued(object)));
-    expect(waited.length).to.be.at.least(clusters - limit * 4);
+const modes: Readonly<Record<string, Mode>> = {
+  'under OnDelete': {
+    clusters: 40,
+    scene: ownScene({}, flags, (cluster) => cluster.isTaken()),
+    steps: ['evict 0', 'promoteRevision'],
+  },
+  'by partitions of this program': {
+    clusters: 10,
+    scene: ownScene({ partitionDriver: 'own' }, ['--feature-gates=UpdateStrategyOnDelete=false', ...flags], (cluster) =>
+      cluster.isByPartitions(),
+    ),
+    steps: ['setPartition 0'],
+  },
+};
+
+for (const [mode, { clusters, scene, steps }] of Object.entries(modes)) {
+  describe(`a limit of clusters that are rolling at a time, ${mode}`, () => {
+    const { newCluster } = useRollouts(scene);
+
+    it(`holds for ${clusters} clusters that all have something to roll out at once`, async function fleet() {
+      this.timeout(deadlineMilliseconds);
+      const fleetOf = Array.from({ length: clusters }, newCluster);
+      await Promise.all(fleetOf.map((cluster) => cluster.create({ replicas: 1 })));
+      await Promise.all(fleetOf.map((cluster) => scene.atRest(cluster)));
+      await Promise.all(fleetOf.map((cluster) => cluster.begin()));
+      await Promise.all(fleetOf.map((cluster) => cluster.setImage('mysql:8.4.9')));
+      await Promise.all(fleetOf.map((cluster) => cluster.completes()));
+      expect(mostAtOnce(fleetOf)).to.equal(limit);
+      for (const cluster of fleetOf) expect(await cluster.steps()).to.deep.equal(steps);
+      const waited = fleetOf.filter((cluster) => cluster.versions(rolloutKind).some(([, object]) => isQueued(object)));
+      expect(waited.length).to.be.at.least(clusters / limit);
+    });
   });
-});
+}
 
 const isQueued = (object: unknown): boolean => (object as MySQLRollout).status?.hold?.rule === 'AwaitingFleetSlot';
 const isRolling = (object: unknown): boolean => (object as MySQLRollout).status?.rollout?.begunAt !== undefined;
