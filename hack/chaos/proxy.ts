@@ -51,6 +51,7 @@ export class ChaosProxy {
   readonly #target: URL;
   readonly #sockets = new Set<Socket>();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
   #isOpen = true;
 
   private constructor(options: ChaosProxyOptions, certificate: string, key: string) {
@@ -104,11 +105,12 @@ export class ChaosProxy {
     this.#isOpen = true;
   }
 
-  /** What is still on its way arrives first. */
+  /** Watches end; of calls, what is still on its way arrives first. */
   async close(): Promise<void> {
+    this.#closing.abort();
+    this.#server.close();
     this.cut();
     await Promise.all(this.#underWay);
-    this.#server.close();
     this.#agent.destroy();
   }
 
@@ -189,7 +191,9 @@ export class ChaosProxy {
   async #watch(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const ending = new AbortController();
     response.on('close', () => ending.abort());
-    const answer = await this.#begin(request, '', ending.signal);
+    if (response.destroyed) return;
+    const signal = AbortSignal.any([ending.signal, this.#closing.signal]);
+    const answer = await this.#begin(request, '', signal);
     response.writeHead(answer.statusCode ?? 500, headersOf(answer));
     response.flushHeaders();
     const plural = /\/([^/?]+)\?/.exec(request.url ?? '')?.[1] ?? '';
