@@ -1,7 +1,7 @@
 import { agentContainer, mysqldContainer } from '../../src/moco/names.ts';
 import { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
-import type { Circumstances } from './simulation.ts';
+import { type Circumstances, firstImage } from './simulation.ts';
 import type { Mishap, RequestKind } from './trouble.ts';
 
 /** One run: a world, and what happens in it, in order. */
@@ -186,6 +186,18 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
       return { kind: 'atWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay', what };
     },
   ],
+  // Nothing is told for a while, and just then a member goes.
+  blind: [
+    (chance) => ({ kind: 'watchStalls', plural: null, process: null, forMilliseconds: span(chance, 5, 60) }),
+    (chance) => ({ kind: 'watchStalls', plural: null, process: null, forMilliseconds: span(chance, 5, 60) }),
+    (chance, replicas) => ({
+      kind: 'kill',
+      ordinal: ordinal(chance, replicas),
+      container: mysqldContainer,
+      forMilliseconds: span(chance, 20, 120),
+    }),
+    (chance, replicas) => ({ kind: 'deletePod', ordinal: ordinal(chance, replicas) }),
+  ],
   others: [
     (chance, replicas) => ({ kind: 'deletePod', ordinal: ordinal(chance, replicas) }),
     (chance, replicas) => ({ kind: 'evictPod', ordinal: ordinal(chance, replicas) }),
@@ -279,7 +291,8 @@ function calmPlan(chance: Chance): readonly Planned[] {
 function wildPlan(chance: Chance, replicas: number, own: readonly string[]): readonly Planned[] {
   const plan: Planned[] = [{ atMilliseconds: 0, what: firstRollout(chance) }];
   if (chance.happens(0.25)) {
-    plan.push({ atMilliseconds: span(chance, 1, 120), what: { kind: 'rollOut', image: imageNamed(chance) } });
+    const image = chance.happens(0.3) ? firstImage : imageNamed(chance);
+    plan.push({ atMilliseconds: span(chance, 1, 120), what: { kind: 'rollOut', image } });
   }
   const count = chance.whole(1, 5);
   for (let index = 0; index < count; index++) {

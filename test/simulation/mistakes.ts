@@ -32,7 +32,7 @@ const api = (substitute: string, ...themes: readonly string[]): Substitution => 
  */
 export const mistakes: Readonly<Record<string, Substitution>> = {
   'drops the preconditions': api(import.meta.resolve('./mistakes/without-preconditions.ts'), 'orphans'),
-  'skips the confirmation': api(import.meta.resolve('./mistakes/without-confirmation.ts'), 'watches', 'members'),
+  'skips the confirmation': api(import.meta.resolve('./mistakes/without-confirmation.ts'), 'blind'),
   'forgets what it has just done': {
     importer: /\/src\/controller\/gather\.ts$/,
     imported: /\/src\/controller\/own-writes\.ts$/,

@@ -34,7 +34,8 @@ export function resourceAt(path: string): ResourcePath | null {
   const before = known.get(path);
   if (before !== undefined) return before;
   const parsed = parse(path);
-  known.set(path, parsed);
+  // Each event has a name of its own: nobody asks for it twice.
+  if (parsed?.kind !== kubernetesKinds.events) known.set(path, parsed);
   return parsed;
 }
 
