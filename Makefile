@@ -45,6 +45,7 @@ deploy: ## Install config/default into the cluster of the current context
 
 undeploy: node_modules ## Give every cluster back, then remove config/default
 	$(NODE) src/cli.ts hand-back --all
+	kubectl delete deployment moco-rollout-controller --namespace=moco-rollout-system --cascade=foreground --ignore-not-found
 	kubectl delete -k config/default --ignore-not-found
 
 helm-chart: node_modules ## Write what of the Helm chart follows from the other manifests and the flags

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -12,25 +12,18 @@ import { defaultSettings } from '../../hack/moco/settings.ts';
 import { statefulSetBody } from '../../hack/moco/stateful-set.ts';
 import { strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
 import { cli } from './cli-program.ts';
+import { commandsUnder } from './document-commands.ts';
 import { Helm, type HelmSaid } from './helm-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
 const testDeadlineMilliseconds = 120_000;
 const waitMilliseconds = 60_000;
-const document = fileURLToPath(new URL('../../docs/uninstalling.md', import.meta.url));
 const mocoDefinitions = fileURLToPath(new URL('../../hack/moco/crd', import.meta.url));
 const system = 'moco-rollout-system';
 const release = ['moco-rollout', '--namespace', system];
 const withoutCertManager = ['certificate.certManager=false', 'certificate.caBundle=Y2E='];
 
-/** The commands of a section: the document's own, so that it can't say others. */
-async function commandsOf(heading: string): Promise<readonly string[]> {
-  const text = await readFile(document, 'utf8');
-  const section = text.split(/^(?=#)/m).find((part) => part.slice(0, part.indexOf('\n')).endsWith(` ${heading}`)) ?? '';
-  const commands = [...section.matchAll(/```sh\n([^]*?)```/g)].flatMap(([, block = '']) => block.trim().split('\n'));
-  if (commands.length === 0) throw new Error(`expected commands under "${heading}" in docs/uninstalling.md, got none`);
-  return commands;
-}
+const commandsOf = (heading: string): Promise<readonly string[]> => commandsUnder(heading, 'uninstalling.md');
 
 /** No controller and no kubelet run here: the webhook that is registered never answers, and a Job's pod is played. */
 describe('uninstalling', function () {

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { goTool } from '../../hack/go-tools/build.ts';
+import { commandsUnder } from './document-commands.ts';
+import { foreignKinds } from './foreign-kinds.ts';
+
+const run = promisify(execFile);
+const buildDeadlineMilliseconds = 30 * 60_000;
+const testDeadlineMilliseconds = 120_000;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const ours = '--selector=app.kubernetes.io/part-of=moco-rollout';
+const kinds = 'deployment,service,networkpolicy,poddisruptionbudget,clusterrole,mutatingwebhookconfiguration,crd';
+
+/** As a person does it: the document's commands in a shell, with kubectl and helm in PATH. */
+describe('installing', function () {
+  this.timeout(testDeadlineMilliseconds);
+  let controlPlane: ControlPlane;
+  let environment: NodeJS.ProcessEnv;
+
+  before(async function build() {
+    this.timeout(buildDeadlineMilliseconds);
+    const helm = await goTool('helm');
+    controlPlane = await startControlPlane({ audit: false });
+    const file = join(controlPlane.directory, 'foreign.yaml');
+    await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
+    await controlPlane.apply(file);
+    environment = {
+      ...process.env,
+      HOME: controlPlane.directory,
+      KUBECONFIG: controlPlane.adminKubeconfig,
+      PATH: [dirname(helm), dirname(controlPlane.binaries.kubectl), process.env['PATH']].join(delimiter),
+    };
+  });
+
+  after(() => controlPlane?.stop());
+
+  it('with kustomize, and undone, which gives everything back first', async () => {
+    const before = await installed();
+    for (const command of await commandsUnder('With kustomize', 'installing.md')) await shell(command);
+    await shell('make deploy');
+    expect(await installed()).to.include.members(['deployment.apps/moco-rollout-controller']);
+    for (const command of await commandsUnder('With kustomize', 'uninstalling.md')) {
+      expect(await shell(command)).to.match(/nothing to hand back[^]*kubectl delete -k[^]*deleted/);
+    }
+    expect(await installed()).to.deep.equal(before);
+  });
+
+  it('with helm, with the gate turned on later, and undone', async () => {
+    for (const command of await commandsUnder('With Helm', 'installing.md')) await shell(command);
+    const args = [
+      'get',
+      'deployment',
+      'moco-rollout-controller',
+      '-n',
+      'moco-rollout-system',
+      '-o',
+      'jsonpath={..args}',
+    ];
+    expect(await controlPlane.kubectl(...args)).to.contain('--feature-gates=UpdateStrategyOnDelete=true');
+    for (const command of await commandsUnder('Who may do what', 'installing.md')) await shell(command);
+    const may = ['auth', 'can-i', 'approve', 'mysqlrollouts.moco-rollout.io', '--as=somebody'];
+    expect(await controlPlane.kubectl(...may, '--as-group=database-operators')).to.equal('yes\n');
+    expect(await installed()).to.have.length.greaterThan(2);
+    // Nobody runs the Job here.
+    await shell('helm uninstall moco-rollout --namespace moco-rollout-system --no-hooks');
+    expect(await installed()).to.have.members([
+      'customresourcedefinition.apiextensions.k8s.io/mysqlrolloutpolicies.moco-rollout.io',
+      'customresourcedefinition.apiextensions.k8s.io/mysqlrollouts.moco-rollout.io',
+    ]);
+  });
+
+  it('leaves nothing at OnDelete unseen: the document’s question finds what is', async () => {
+    const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
+    expect(await shell(question.trim())).to.equal('');
+    const labels = { 'moco-rollout.io/strategy': 'OnDelete' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'mysqld', image: 'mysql' }] } };
+    const file = join(controlPlane.directory, 'stateful-set.yaml');
+    const spec = { replicas: 0, serviceName: 'none', selector: { matchLabels: labels }, template };
+    await writeFile(
+      file,
+      stringify({
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata: { name: 'some', namespace: 'default', labels },
+        spec,
+      }),
+    );
+    await controlPlane.kubectl('apply', '-f', file);
+    expect(await shell(question.trim())).to.equal('statefulset.apps/some\n');
+  });
+
+  async function installed(): Promise<readonly string[]> {
+    const names = await controlPlane.kubectl('get', kinds, '--all-namespaces', ours, '-o', 'name');
+    return names.split('\n').filter((name) => name !== '');
+  }
+
+  /** Rejects where it ends with another status than 0, with all that it said. */
+  async function shell(command: string): Promise<string> {
+    const { stdout } = await run('bash', ['-c', command], { cwd: root, env: environment });
+    return stdout;
+  }
+});
