@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import { readOne } from './manifests.ts';
+
+interface Policy {
+  readonly podSelector: { readonly matchLabels: object };
+  readonly policyTypes: readonly string[];
+  readonly ingress: readonly { readonly ports: readonly { readonly port: string }[]; readonly from?: object }[];
+}
+
+interface Pods {
+  readonly selector: { readonly matchLabels: object };
+  readonly template: {
+    readonly spec: { readonly containers: readonly [{ readonly ports: readonly { name: string }[] }] };
+  };
+}
+
+describe('the NetworkPolicy', () => {
+  it('lets the API server to the webhook and pods to the metrics, and nobody to anything else', async () => {
+    const policy = (await readOne('NetworkPolicy'))['spec'] as Policy;
+    const pods = (await readOne('Deployment'))['spec'] as Pods;
+    expect(policy.podSelector.matchLabels).to.deep.equal(pods.selector.matchLabels);
+    expect(policy.policyTypes).to.deep.equal(['Ingress']);
+    expect(policy.ingress).to.deep.equal([
+      { ports: [{ port: 'webhook' }] },
+      { ports: [{ port: 'metrics' }], from: [{ namespaceSelector: {} }] },
+    ]);
+    const named = pods.template.spec.containers[0].ports.map(({ name }) => name);
+    expect(named).to.include.members(['webhook', 'metrics']);
+  });
+});
