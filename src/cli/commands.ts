@@ -8,6 +8,7 @@ import { holdCommand, unholdCommand } from './hold.ts';
 import { overrideCommand } from './override.ts';
 import { pauseCommand, resumeCommand } from './pause.ts';
 import { planCommand } from './plan.ts';
+import { reportCommand } from './report.ts';
 import { statusCommand } from './status.ts';
 import { takeCommand } from './take.ts';
 import { undoCommand } from './undo.ts';
@@ -21,6 +22,7 @@ export const commands: readonly CliCommand[] = [
   explainCommand,
   historyCommand,
   undoCommand,
+  reportCommand,
   pauseCommand,
   resumeCommand,
   approveCommand,

@@ -127,7 +127,9 @@ export class FakeCluster {
     for await (const part of response.body) parts.push(part);
     const text = Buffer.concat(parts).toString();
     // Lists are at the version of their newest object; a watch asks from there.
-    outgoing.end(text.startsWith('{"items":') ? `{"kind":"List","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text);
+    outgoing.end(
+      text.startsWith('{"items":') ? `{"kind":"List","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
+    );
   }
 }
 
