@@ -1,0 +1,203 @@
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { freePort } from '../../hack/control-plane/free-port.ts';
+import type { ControllerProcess } from '../../hack/stage/controller-process.ts';
+import { Stage } from '../../hack/stage/stage.ts';
+import { policyKind, type RolloutPolicySpec } from '../../src/controller/policy-resource.ts';
+import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { apiVersion, events, type ResourceKind } from '../../src/kube/resource.ts';
+import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
+import { type Manifest, readManifests } from '../config/manifests.ts';
+import { cli } from './cli-program.ts';
+import { RolloutCluster } from './rollout-cluster.ts';
+import { History } from './rollout-history.ts';
+import { isReady } from './rollout-judge.ts';
+import { controllerUser } from './rollout-story.ts';
+
+const startDeadlineMilliseconds = 10 * 60_000;
+const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
+const limitRanges: ResourceKind = {
+  group: '',
+  version: 'v1',
+  plural: 'limitranges',
+  kind: 'LimitRange',
+  namespaced: true,
+};
+
+/** Rights that nothing here comes to use, and what for they are there. None: what isn't used isn't granted. */
+const exceptions: Readonly<Record<string, string>> = {};
+
+describe('a controller that has done everything that it does', () => {
+  let controlPlane: ControlPlane;
+  let stage: Stage;
+  let history: History;
+  let kubeconfig: string;
+  let certDir: string;
+  let controller: ControllerProcess;
+  let metrics: string;
+
+  before(async function doEverything() {
+    this.timeout(startDeadlineMilliseconds);
+    controlPlane = await startControlPlane();
+    stage = await Stage.open(controlPlane);
+    history = await History.start(stage.client, stage.world);
+    kubeconfig = await controlPlane.kubeconfigFor(serviceAccount);
+    certDir = await ownCertificate();
+    const metricsPort = await freePort();
+    controller = await stage.startController([
+      '--min-ready-seconds=0',
+      '--leader-elect',
+      `--kubeconfig=${kubeconfig}`,
+      `--cert-dir=${certDir}`,
+      `--metrics-bind-address=127.0.0.1:${metricsPort}`,
+    ]);
+    const policy: { apiVersion: string; kind: string; metadata: object; spec: RolloutPolicySpec } = {
+      apiVersion: apiVersion(policyKind),
+      kind: policyKind.kind,
+      metadata: { name: 'everybody' },
+      spec: { selector: {}, weight: 1, switchoverTimeoutSeconds: 60 },
+    };
+    await stage.client.create(policyKind, {}, policy, { lane: 'disrupt' });
+    await Promise.all([rollOutAndHandBack(), missAMember(), rollOutOne()]);
+    metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    await controller.stop();
+  });
+
+  after(async function closeAll() {
+    this.timeout(startDeadlineMilliseconds);
+    await history?.stop();
+    await stage?.close();
+    await controlPlane?.stop();
+  });
+
+  it('has used every right that it has, and asked for none that it has not', async () => {
+    const used = await usedRights();
+    const granted = await grantedRights();
+    expect(
+      used.filter((right) => !granted.includes(right)),
+      'used and not granted',
+    ).to.deep.equal([]);
+    expect(
+      granted.filter((right) => !used.includes(right) && !(right in exceptions)),
+      'granted and never used',
+    ).to.deep.equal([]);
+    expect(
+      Object.keys(exceptions).filter((right) => used.includes(right) || !granted.includes(right)),
+      'exceptions that are none',
+    ).to.deep.equal([]);
+  });
+
+  it('has told nobody its token, nor the key of its webhook', async () => {
+    const token = /"token": "([^"]+)"/.exec(await readFile(kubeconfig, 'utf8'))?.[1] ?? '';
+    const key = await readFile(join(certDir, 'tls.key'), 'utf8');
+    const [, , signature = ''] = token.split('.');
+    const secrets = [token, signature, ...key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))];
+    expect(signature).not.to.equal('');
+    const kinds = [events, rolloutKind, clusterKind];
+    const objects = await Promise.all(kinds.map((kind) => stage.client.list(kind, {}, { lane: 'read' })));
+    const told = { log: controller.log, metrics, objects: JSON.stringify(objects) };
+    for (const [where, text] of Object.entries(told)) {
+      expect(text.length, where).to.be.greaterThan(1000);
+      for (const secret of secrets) expect(text.includes(secret), `a secret in the ${where}`).to.equal(false);
+    }
+  });
+
+  function newCluster(namespace: string): RolloutCluster {
+    return new RolloutCluster(stage, history, namespace);
+  }
+
+  /** Takes it, replaces a member that is down and those that are not, and gives it back in both ways that there are. */
+  async function rollOutAndHandBack(): Promise<void> {
+    const cluster = newCluster('everything');
+    await cluster.create({});
+    await cluster.isTaken();
+    cluster.breakContainer(1, mysqldContainer, 'dead');
+    await cluster.pod(1, 'is down', (pod) => !isReady(pod));
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.completes();
+    // As a Job in the installation's namespace does it.
+    for (const command of ['hand-back', 'take']) {
+      const { status, err } = await cli(kubeconfig, [command, cluster.name, '-n', cluster.namespace], 'image');
+      expect(status, err).to.equal(0);
+    }
+    await cluster.isTaken();
+    await cluster.wish({ strategy: 'Partition' });
+    await cluster.isByPartitions();
+    // What has been told before is told again within minutes: a series.
+    await cluster.wish({ strategy: 'OnDelete' });
+    await cluster.isTaken();
+  }
+
+  /** Kubernetes can't make a member again, and says so in an Event. */
+  async function missAMember(): Promise<void> {
+    const cluster = newCluster('missing');
+    await cluster.create({});
+    await cluster.isTaken();
+    await cluster.make(limitRanges, {
+      metadata: { name: 'least', namespace: cluster.namespace },
+      spec: { limits: [{ type: 'Container', min: { cpu: '1' } }] },
+    });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.event('MemberMissing');
+    await cluster.remove(limitRanges, 'least');
+    await cluster.completes();
+  }
+
+  /** One without a budget, whose backups a CronJob tells of. */
+  async function rollOutOne(): Promise<void> {
+    const cluster = newCluster('single');
+    await cluster.create({ replicas: 1 });
+    await cluster.isTaken();
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.completes();
+  }
+
+  async function ownCertificate(): Promise<string> {
+    const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
+    const directory = join(controlPlane.directory, 'own-certificate');
+    await mkdir(directory);
+    await copyFile(certificate, join(directory, 'tls.crt'));
+    await copyFile(key, join(directory, 'tls.key'));
+    return directory;
+  }
+
+  /** By the API server's own record of everything that the ServiceAccount has asked for. */
+  async function usedRights(): Promise<readonly string[]> {
+    const asked = (await controlPlane.audit()).filter(({ user }) => user.username === controllerUser);
+    const rights = asked.flatMap(({ verb, objectRef }) => {
+      if (objectRef === undefined) return [];
+      const { apiGroup = '', resource, subresource } = objectRef;
+      return [rightOf(verb, apiGroup, subresource === undefined ? resource : `${resource}/${subresource}`)];
+    });
+    return [...new Set(rights)].toSorted();
+  }
+});
+
+interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** Of the ServiceAccount, cluster-wide and in its own namespace. */
+async function grantedRights(): Promise<readonly string[]> {
+  const manifests = await readManifests('rbac');
+  const bound = manifests
+    .filter(({ kind }) => kind.endsWith('RoleBinding') || kind === 'ClusterRoleBinding')
+    .map((binding) => (binding['roleRef'] as { name: string }).name);
+  const roles = manifests.filter(({ kind, metadata }) => kind.endsWith('Role') && bound.includes(metadata.name));
+  return [...new Set(roles.flatMap(rightsIn))].toSorted();
+}
+
+function rightsIn(role: Manifest): readonly string[] {
+  const rules = role['rules'] as readonly PolicyRule[];
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, group, resource)))),
+  );
+}
+
+function rightOf(verb: string, group: string, resource: string): string {
+  return `${verb} ${resource}${group === '' ? '' : `.${group}`}`;
+}
