@@ -71,7 +71,7 @@ describe('the simulation', function simulation() {
   it('makes a failure short, and plays it again from one line', async () => {
     const mistaken = await simulatorOf('deletes instead of evicting');
     const seed = '1';
-    const scenario = mistaken.draw(seed);
+    const scenario = mistaken.draw(seed, ['watches']);
     const kept = await shrink(scenario, mistaken.run);
     const short = withOnly(scenario, kept);
     const outcome = await mistaken.run(short);
