@@ -38,10 +38,12 @@ export function memberMoves(
       become(Health.Up, bad ? 0 : benign);
       if (fine) become(Health.Idle, late);
       crash();
+      if (fine) drained();
       return;
     case Health.Idle:
       become(Health.Up, bad ? 0 : benign);
       if (bad) crash();
+      drained();
       return;
     case Health.Up:
       crash();
@@ -62,10 +64,12 @@ export function memberMoves(
     case Health.Crashed:
       if (fine) become(Health.Retrying, bad ? 0 : benign);
       else if (!bad) become(Health.Up, benign);
+      if (fine) drained();
       return;
     case Health.Retrying:
       if (world.folded && !bad) become(Health.Lagging, benign);
       become(Health.Crashed, bad ? benign : 0);
+      drained();
       return;
     case Health.Unreachable:
       become(participating(cells, ordinal), benign);
