@@ -19,14 +19,13 @@ export const disruptedFor = (revision: string, ended: Finished | null): number =
  */
 export function progressOf(
   before: RolloutStatus,
-  gathered: Gathered,
+  { objects, snapshot }: Gathered,
   decision: Decision,
   state: ClusterState,
   members: Readonly<Record<string, MemberStatus>>,
   nowTimestamp: string,
   intent: Intent | null,
 ): RolloutProgress | null {
-  const { objects } = gathered;
   const revision = objects.statefulSet?.updateRevision ?? '';
   // MOCO is re-creating the StatefulSet: which revision it will want is not known yet.
   if (revision === '') return before.rollout ?? null;
@@ -50,7 +49,7 @@ export function progressOf(
     switchovers: known.switchovers + (switched ? 1 : 0),
     // The switchover has come: what is left is how often it had not.
     tries: switched && tries ? defined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt }) : tries,
-    ...turnsOf(known, decision.members, gathered, ended, state, nowTimestamp, intent),
+    ...turnsOf(known, decision.members, snapshot, ended, state, nowTimestamp, intent),
     changes: known.changes ?? changesRead(known, state),
   });
 }

@@ -62,10 +62,9 @@ function whatMatters(status: RolloutStatus): object {
   return {
     ...rest,
     hold: hold?.rule,
-    members: Object.entries(members).map(([ordinal, { verdict, rule, updated, updatedAt }]) => [
+    members: Object.entries(members).map(([ordinal, { verdict, updated, updatedAt }]) => [
       ordinal,
       verdict,
-      rule,
       updated,
       updatedAt,
     ]),

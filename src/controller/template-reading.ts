@@ -5,8 +5,8 @@ import type { ClusterState } from './cluster-state.ts';
 import type { Gathered } from './gather.ts';
 import { templateChanges } from './template-changes.ts';
 
-/** How long a template that could not be read is left alone. */
-const unreadableMilliseconds = 300_000;
+/** How long templates are left alone that could not be read, or whose changes the status has no room for. */
+const againMilliseconds = 300_000;
 
 /**
  * Reads, once for a rollout, what it changes in the pod template: both revisions, from the API server, to be forgotten
@@ -25,8 +25,7 @@ export async function refreshTemplate(
   if (to !== objects.statefulSet.updateRevision) return;
   const known = state.template;
   const now = world.monotonic();
-  const isKnown = known?.from === from && known.to === to;
-  if (isKnown && (known.changes !== null || now - known.atMilliseconds < unreadableMilliseconds)) return;
+  if (known?.from === from && known.to === to && now - known.atMilliseconds < againMilliseconds) return;
   state.template = { from, to, changes: null, atMilliseconds: now };
   const { namespace } = objects.cluster;
   try {

@@ -1,7 +1,7 @@
 import { disruptive } from '../core/decision.ts';
+import type { ClusterSnapshot } from '../core/snapshot.ts';
 import { milliseconds } from '../moco/timestamp.ts';
 import type { ClusterState, Finished } from './cluster-state.ts';
-import type { Gathered } from './gather.ts';
 import type { Intent, MemberStatus, RolloutProgress } from './rollout-resource.ts';
 
 /** What a rollout remembers of each member: whose turn has come, by whom, and for how long it was away. */
@@ -24,7 +24,7 @@ export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
 export function turnsOf(
   known: Partial<RolloutProgress>,
   members: readonly Seen[],
-  gathered: Pick<Gathered, 'snapshot' | 'policy'>,
+  snapshot: Pick<ClusterSnapshot, 'statefulSet'>,
   ended: Finished | null,
   { ownWrites }: Pick<ClusterState, 'ownWrites'>,
   nowTimestamp: string,
@@ -37,7 +37,7 @@ export function turnsOf(
   const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
-    ...inTurn(known, members, gathered, spared, taken, updated),
+    ...inTurn(known, members, snapshot, spared, taken, updated),
     ...times(known, members, spared, taken, intent?.at ?? nowTimestamp, nowTimestamp),
   };
 }
@@ -45,16 +45,14 @@ export function turnsOf(
 function inTurn(
   known: Partial<RolloutProgress>,
   members: readonly Seen[],
-  { snapshot, policy }: Pick<Gathered, 'snapshot' | 'policy'>,
+  { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
   spared: readonly number[],
   taken: readonly number[],
   updated: ReadonlySet<number>,
 ): InTurn {
   const outOfTurn = known.updatedOutOfTurn;
   // Elsewhere the StatefulSet replaces members by itself, and one that comes up may well be in its turn.
-  const byStepsAlone =
-    policy.mode === 'OnDelete' && !snapshot.handedBack && snapshot.statefulSet?.strategy === 'OnDelete';
-  if (!byStepsAlone) return { waiting: undefined, updatedOutOfTurn: outOfTurn };
+  if (statefulSet?.strategy !== 'OnDelete') return { waiting: undefined, updatedOutOfTurn: outOfTurn };
   const waited = known.waiting ?? members.filter(isStale).map(({ ordinal }) => ordinal);
   const came = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));

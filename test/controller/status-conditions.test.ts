@@ -88,20 +88,40 @@ describe('what kstatus makes of a rollout', () => {
     });
   }
 
-  it('a place in the queue of a fleet is InProgress: nobody wants it to stay there', async () => {
+  for (const [rule, limits] of Object.entries({
+    AwaitingFleetSlot: { maxConcurrentRollouts: 1, disruptionIntervalSeconds: 0 },
+    AwaitingFleetInterval: { maxConcurrentRollouts: 0, disruptionIntervalSeconds: 3600 },
+  })) {
+    it(`a wait for others of the fleet (${rule}) is InProgress: nobody wants it to stay so`, async () => {
+      const bench = new Bench();
+      const program = bench.start({}, { ...limits, partitionUpdateIntervalSeconds: 0 });
+      const metadata = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '1' };
+      const at = bench.now;
+      const rollout = { ...beginning(at), begunAt: at };
+      const lastStep = { step: 'evict', rule: 'ReplicaHealthy', pods: ['moco-b-2'], at, result: 'done' } as const;
+      program.fleet.note('a/b', { apiVersion: 'v1', kind: 'x', metadata, status: { rollout, lastStep } });
+      await program.work();
+      expect(seen(bench)).to.deep.equal(['InProgress', rule]);
+    });
+  }
+
+  it('a rollout that goes on and waits again has all of its deadline once more, also for a program that was started again', async () => {
     const bench = new Bench();
-    const limits = { maxConcurrentRollouts: 1, disruptionIntervalSeconds: 0, partitionUpdateIntervalSeconds: 0 };
-    const program = bench.start({}, limits);
-    const other = {
-      apiVersion: 'v1',
-      kind: 'x',
-      metadata: { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '1' },
-    };
-    const at = '2026-01-01T00:00:00Z';
-    const rollout = { ...beginning(at), begunAt: at };
-    program.fleet.note('a/b', { ...other, status: { rollout } });
+    const program = bench.start();
     await program.work();
-    expect(seen(bench)).to.deep.equal(['InProgress', 'AwaitingFleetSlot']);
+    bench.replace(2, { ready: false });
+    bench.wish({ paused: true });
+    await program.work();
+    bench.world.freeze(3_600_000);
+    bench.wish({ paused: false });
+    await program.work();
+    bench.world.freeze(500_000);
+    const next = bench.start();
+    await next.work();
+    expect(seen(bench)).to.deep.equal(['InProgress', 'UpdatedMemberNotParticipating']);
+    bench.world.freeze(100_000);
+    await next.work();
+    expect(seen(bench)).to.deep.equal(['Failed', 'ProgressDeadlineExceeded']);
   });
 
   it('a spec that was not looked at yet is InProgress, whatever the conditions say', async () => {

@@ -104,6 +104,24 @@ describe('the history of rollouts', () => {
     expect(bench.status.rollout).to.include({ revision: 'moco-test-third', from: revisionBefore });
   });
 
+  it('reads nothing of a rollout that another one has ended', async () => {
+    const bench = withTemplates();
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
+    await program.work();
+    expect(bench.server.reads.filter((path) => path.endsWith(revisionAfter))).to.deep.equal([]);
+  });
+
+  it('is told from where it began: of equally common revisions that of the highest ordinal', async () => {
+    const bench = new Bench();
+    bench.replace(2);
+    bench.replace(1, { revision: 'moco-test-between' });
+    await bench.start().work();
+    expect(bench.status.rollout?.from).to.equal('moco-test-between');
+  });
+
   it('keeps the last ten', async () => {
     const bench = new Bench();
     const program = bench.start();
@@ -164,6 +182,20 @@ describe('the time of a member', () => {
     await program.pass();
     expect(bench.status.rollout).to.deep.include({ waiting: [0, 1, 2], disruptions: 0 });
     expect(bench.status.rollout).to.not.have.any.keys('takenAt', 'memberSeconds');
+  });
+
+  it('tells anew when a member is up to date with another revision, although nobody saw it stale', async () => {
+    const bench = new Bench({ stale: false });
+    bench.wish({ paused: true });
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(60_000);
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
+    bench.replace(1, { revision: 'moco-test-third' });
+    const since = bench.now;
+    program.sync();
+    await program.pass();
+    expect(bench.status.members?.['1']).to.include({ updated: true, updatedAt: since });
   });
 
   it('keeps when a member was first seen up to date, although it is away for a moment', async () => {
