@@ -119,6 +119,41 @@ describe('the chart, by helm', function () {
     expect(text).to.contain('"secretName":"mine"').and.not.to.contain('cert-manager.io');
   });
 
+  it('keeps the CRDs when it is uninstalled', async () => {
+    const rendered = await helm.render(namespace);
+    const definitions = rendered.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    expect(definitions).to.have.length(2);
+    for (const { metadata } of definitions) {
+      expect(metadata.annotations, metadata.name).to.include({ 'helm.sh/resource-policy': 'keep' });
+    }
+  });
+
+  const without: Readonly<Record<string, readonly string[]>> = {
+    'crds.install=false': ['CustomResourceDefinition'],
+    'users.create=false': ['ClusterRole', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
+    'networkPolicy.enabled=false': ['NetworkPolicy'],
+    'handBack.enabled=false': ['Job'],
+    'replicas=1': ['PodDisruptionBudget'],
+  };
+
+  for (const [value, kinds] of Object.entries(without)) {
+    it(`has with ${value} less by ${kinds.join(', ')}`, async () => {
+      const all = (await helm.render(namespace)).map(nameOf);
+      const left = (await helm.render(namespace, '--set', value)).map(nameOf);
+      const missing = all.filter((name) => !left.includes(name)).map((name) => name.split(' ')[0]);
+      expect([...new Set(missing)]).to.have.members(kinds);
+    });
+  }
+
+  it('needs cert-manager unless it is told to do without, and helm says so', async () => {
+    const kubeconfig = ['--kubeconfig', controlPlane.adminKubeconfig];
+    const { status, err } = await helm.run('install', 'some', chartDirectory, '--namespace', 'default', ...kubeconfig);
+    expect(status).to.equal(1);
+    expect(err).to.match(/no matches for kind "(Certificate|Issuer)" in version "cert-manager\.io\/v1"/);
+    const { out } = await helm.run('list', '--all', '--short', '--namespace', 'default', ...kubeconfig);
+    expect(out.trim()).to.equal('');
+  });
+
   const wrong: Readonly<Record<string, RegExp>> = {
     'replicas=0': /at '\/replicas': minimum: got 0, want 1/,
     'replicaCount=3': /additional properties 'replicaCount' not allowed/,

@@ -10,6 +10,7 @@ import manifest from '../../package.json' with { type: 'json' };
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const buildDeadlineMilliseconds = 120_000;
+const listBytes = 16 * 1024 * 1024;
 
 interface Instruction {
   readonly word: string;
@@ -101,6 +102,17 @@ describe('the image', function () {
       { env: {}, cwd: join(tree, 'app') },
     );
     expect(stdout).to.contain(manifest.version);
+  });
+
+  it('tells the licence of every package that the list of what it is made of has', async () => {
+    const flags = ['--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only', '--loglevel=error'];
+    const { stdout } = await run('npm', ['sbom', ...flags], { cwd: root, maxBuffer: listBytes });
+    const { components } = JSON.parse(stdout) as { components: readonly { name: string; version: string }[] };
+    const told = await readFile(join(tree, 'app/licences.txt'), 'utf8');
+    expect(components).to.have.length.greaterThan(10);
+    for (const { name, version } of components) {
+      if (!/^node-(linux|bin)-/.test(name)) expect(told, name).to.contain(`${name} ${version}: `);
+    }
   });
 
   it('is not run by root, and in the directory of the program', async () => {
