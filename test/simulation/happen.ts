@@ -14,7 +14,7 @@ import {
 import type { ControllerProcess, WritePoint } from './controller-process.ts';
 import type { Happening } from './happening.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
-import { type Json, record } from './stored-object.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
 
 const statefulSet = `moco-${clusterName}`;
 const clusterPath = path(clusterKind, { namespace, name: clusterName });
@@ -196,13 +196,16 @@ function growVolumes(simulation: Simulation, size: string): void {
   patchCluster(simulation, { spec: { volumeClaimTemplates: grown } });
 }
 
-/** Made again as soon as the old one and all that was its own are gone. */
+/** Nobody takes a pod away that has lost its owner: whoever comes next adopts it. */
+const isOwned = ({ metadata }: StoredObject): boolean => (metadata.ownerReferences?.length ?? 0) > 0;
+
+/** Made again as soon as the old one and all that is still its own are gone. */
 function recreateCluster(simulation: Simulation): void {
   const { clock, server } = simulation;
   simulation.request({ method: 'DELETE', path: clusterPath, body: {} });
   const make = (): void => {
     const gone = server.store.get(clusterKind, namespace, clusterName) === null;
-    if (!gone || server.store.get(statefulSets, namespace, statefulSet) !== null || simulation.members.length > 0) {
+    if (!gone || server.store.get(statefulSets, namespace, statefulSet) !== null || simulation.members.some(isOwned)) {
       clock.after(1_000, make);
       return;
     }
