@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
 import { goTool } from '../../hack/go-tools/build.ts';
+import { chartDirectory } from '../../hack/helm/chart.ts';
 import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 
@@ -75,6 +76,20 @@ describe('installing', function () {
     ]);
   });
 
+  it('with helm, again and newer: an upgrade brings what is new in a CRD', async () => {
+    const older = join(controlPlane.directory, 'older');
+    await cp(chartDirectory, older, { recursive: true });
+    const file = join(older, 'templates/crd-mysqlrollouts.yaml');
+    const newer = await readFile(file, 'utf8');
+    await writeFile(file, newer.replace(/ +- name: Message\n(?: {10}.*\n)+/, ''));
+    const there = '--namespace moco-rollout-system';
+    await shell(`helm install moco-rollout ${older} ${there}`);
+    expect(await columns()).not.to.include('Message');
+    await shell(`helm upgrade moco-rollout ${chartDirectory} ${there}`);
+    expect(await columns()).to.include('Message');
+    await shell(`helm uninstall moco-rollout ${there} --no-hooks`);
+  });
+
   it('leaves nothing at OnDelete unseen: the document’s question finds what is', async () => {
     const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
     expect(await shell(question.trim())).to.equal('');
@@ -98,6 +113,11 @@ describe('installing', function () {
   async function installed(): Promise<readonly string[]> {
     const names = await controlPlane.kubectl('get', kinds, '--all-namespaces', ours, '-o', 'name');
     return names.split('\n').filter((name) => name !== '');
+  }
+
+  async function columns(): Promise<readonly string[]> {
+    const path = 'jsonpath={.spec.versions[0].additionalPrinterColumns[*].name}';
+    return (await controlPlane.kubectl('get', 'crd', 'mysqlrollouts.moco-rollout.io', '-o', path)).split(' ');
   }
 
   /** Rejects where it ends with another status than 0, with all that it said. */
