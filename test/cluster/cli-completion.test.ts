@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { useControlPlane } from './control-plane-fixture.ts';
+import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
 const program = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const run = promisify(execFile);
@@ -41,5 +41,28 @@ describe('the plugin under a real kubectl', () => {
     const words = await kubectl('__complete', 'moco-rollout', 'sta');
     expect(words).to.match(/^status\tShow how far rollouts are, and what they wait for\n:4\n/);
     expect(await kubectl('__complete', 'moco-rollout', 'explain', 'Paus')).to.match(/^Paused\t/);
+  });
+
+  it('has reason to: kubectl itself calls a rollout complete at a partition', async () => {
+    const namespace = await freshNamespace(controlPlane());
+    const labels = { app: 'x' };
+    await writeFile(
+      join(directory, 'statefulset.json'),
+      JSON.stringify({
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata: { name: 'x', namespace },
+        spec: {
+          replicas: 0,
+          selector: { matchLabels: labels },
+          updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } },
+          template: { metadata: { labels }, spec: { containers: [{ name: 'x', image: 'none' }] } },
+        },
+      }),
+    );
+    await kubectl('apply', '-f', join(directory, 'statefulset.json'));
+    expect(await kubectl('rollout', 'status', 'statefulset/x', '-n', namespace, '--timeout=60s')).to.contain(
+      'partitioned roll out complete',
+    );
   });
 });
