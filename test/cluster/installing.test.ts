@@ -83,7 +83,7 @@ describe('installing', function () {
     const newer = await readFile(file, 'utf8');
     await writeFile(file, newer.replace(/ +- name: Message\n(?: {10}.*\n)+/, ''));
     const there = '--namespace moco-rollout-system';
-    await shell(`helm install moco-rollout ${older} ${there}`);
+    await shell(`helm install moco-rollout ${older} ${there} --create-namespace`);
     expect(await columns()).not.to.include('Message');
     await shell(`helm upgrade moco-rollout ${chartDirectory} ${there}`);
     expect(await columns()).to.include('Message');
