@@ -50,7 +50,7 @@ export async function playChaos(controlPlane: ControlPlane, options: ChaosOption
 }
 
 class Run {
-  readonly tally = new Tally();
+  readonly tally: Tally;
   readonly #options: ChaosOptions;
   readonly #stage: Stage;
   readonly #record: StoreRecord;
@@ -61,7 +61,8 @@ class Run {
   readonly #beganAt = performance.now();
   #judged = 0;
 
-  private constructor(stage: Stage, record: StoreRecord, clock: StoreClock, options: ChaosOptions) {
+  private constructor(tally: Tally, stage: Stage, record: StoreRecord, clock: StoreClock, options: ChaosOptions) {
+    this.tally = tally;
     this.#stage = stage;
     this.#record = record;
     this.#clock = clock;
@@ -74,11 +75,12 @@ class Run {
   }
 
   static async start(controlPlane: ControlPlane, options: ChaosOptions): Promise<Run> {
+    const tally = new Tally();
     const stage = await Stage.open(controlPlane);
-    const record = await StoreRecord.start(stage.client, (error) =>
-      options.onLine(`the record is broken: ${String(error)}`),
-    );
-    return new Run(stage, record, await StoreClock.start(stage.client), options);
+    const record = await StoreRecord.start(stage.client, (error) => {
+      tally.defects.push(`what the store holds is no longer known: ${String(error)}`);
+    });
+    return new Run(tally, stage, record, await StoreClock.start(stage.client), options);
   }
 
   async play(): Promise<void> {

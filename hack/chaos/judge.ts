@@ -26,7 +26,7 @@ export interface Verdict {
   readonly disruptions: number;
   readonly needless: number;
   readonly switchovers: number;
-  /** Members at work that were taken, and others. */
+  /** A line a deed, with the time of day before it. */
   readonly story: readonly string[];
 }
 
@@ -55,7 +55,6 @@ export function judge(evidence: Evidence): Verdict {
     witness.object('I12', `a demotion of ours outlived the rollout on ${pod.metadata.name}`, atMilliseconds);
   }
   const measures = witness.measures(key, 0);
-  // The first primary's index is no switchover.
   if (measures.switchovers > mostSwitchovers) {
     const text = `${measures.switchovers} switchovers where ${mostSwitchovers} would do`;
     witness.object('I8', text, atMilliseconds);

@@ -31,6 +31,9 @@ try {
   print(`${((performance.now() - beganAt) / 1000).toFixed(0)} s`);
   for (const line of tally.lines) print(line);
   process.exitCode = tally.isFailure || isShort ? failureExitCode : 0;
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = failureExitCode;
 } finally {
   await controlPlane.stop();
 }

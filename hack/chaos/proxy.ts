@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyPair } from '../control-plane/certificates.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
+import { type Answer, passing, refuse, textOf } from './answer.ts';
 import type { Mishap, Side } from './mishap.ts';
 import { type NamedRequest, nameOf } from './point.ts';
 
@@ -37,8 +38,6 @@ export interface ChaosProxyOptions {
   /** Awaited when a confirmation begins, before its first read goes on. */
   readonly onConfirming: (namespace: string) => Promise<void>;
 }
-
-const hopByHop = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host']);
 
 /**
  * Stands between one process and the API server, request by request: it knows what each of them is for, and cuts,
@@ -184,7 +183,7 @@ export class ChaosProxy {
 
   async #send(request: IncomingMessage, body: string): Promise<Answer> {
     const answer = await this.#begin(request, body);
-    return { status: answer.statusCode ?? 500, headers: headersOf(answer), body: await textOf(answer) };
+    return { status: answer.statusCode ?? 500, headers: passing(answer.headers), body: await textOf(answer) };
   }
 
   /** In order, each piece as late as the kind's watches are at that moment. */
@@ -194,7 +193,7 @@ export class ChaosProxy {
     if (response.destroyed) return;
     const signal = AbortSignal.any([ending.signal, this.#closing.signal]);
     const answer = await this.#begin(request, '', signal);
-    response.writeHead(answer.statusCode ?? 500, headersOf(answer));
+    response.writeHead(answer.statusCode ?? 500, passing(answer.headers));
     response.flushHeaders();
     const plural = /\/([^/?]+)\?/.exec(request.url ?? '')?.[1] ?? '';
     for await (const piece of answer) {
@@ -224,38 +223,4 @@ export class ChaosProxy {
     onward.end(body);
     return promise;
   }
-}
-
-interface Answer {
-  readonly status: number;
-  readonly headers: NodeJS.Dict<string | string[]>;
-  readonly body: string;
-}
-
-function refuse(mishap: Extract<Mishap, { kind: 'reset' | 'answer' }>, response: ServerResponse): void {
-  if (mishap.kind === 'reset') {
-    response.socket?.destroy();
-    return;
-  }
-  const { status, retryAfterSeconds } = mishap;
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    ...(retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) }),
-  });
-  const message = 'trouble on the way';
-  response.end(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, message }));
-}
-
-function headersOf(answer: IncomingMessage): NodeJS.Dict<string | string[]> {
-  return passing(answer.headers);
-}
-
-function passing(headers: NodeJS.Dict<string | string[]>): NodeJS.Dict<string | string[]> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.has(name)));
-}
-
-async function textOf(message: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of message) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces).toString('utf8');
 }

@@ -15,7 +15,7 @@ export class Tally {
   disturbances = 0;
   kills = 0;
   processes = 0;
-  /** Processes that ended by a defect of their own. */
+  /** Processes that ended by a defect of their own, and what makes the run prove nothing. */
   readonly defects: string[] = [];
 
   add({ witness, steps, disruptions, needless, switchovers }: Verdict, lost: string | null): void {
