@@ -7,6 +7,7 @@ import type { ClusterCommand } from './command.ts';
 import { type Format, formatOf, outputOption, writeData, writeLines } from './output.ts';
 import type { Session } from './session.ts';
 import { block } from './status/block.ts';
+import { controllerNote } from './status/controller-lease.ts';
 import { overview } from './status/overview.ts';
 import { type StatusView, viewOf } from './status/view.ts';
 import { watchStatus } from './status/watch.ts';
@@ -36,13 +37,15 @@ export const statusCommand: ClusterCommand = {
 async function readViews(session: Session, names: readonly string[]): Promise<readonly StatusView[]> {
   const now = session.world.wall();
   if (names.length > 0) {
-    return Promise.all(
-      [...new Set(names)].map(async (name) => {
+    const [note, ...views] = await Promise.all([
+      controllerNote(session),
+      ...[...new Set(names)].map(async (name) => {
         const cluster = await clusterNamed(session, name);
         const rollout = (await find(session, rolloutKind, cluster.namespace, name)) as MySQLRollout | null;
         return viewOf(cluster, rollout, now);
       }),
-    );
+    ]);
+    return note === null ? views : views.map((view) => ({ ...view, notes: [note, ...view.notes] }));
   }
   const [clusters, rollouts] = await Promise.all([
     clustersIn(session, session.namespace),

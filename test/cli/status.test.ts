@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { microTime } from '../../src/kube/micro-time.ts';
 import { FakeCluster } from './fake-cluster.ts';
 import { expectGolden } from './golden.ts';
 import { phases } from './phases.ts';
@@ -22,4 +23,24 @@ describe('status and plan', () => {
       }
     });
   }
+
+  it('say that no controller is at work where its lease says so', async () => {
+    const cluster = await FakeCluster.start();
+    const lease = (renewTime: string): object => ({
+      metadata: { namespace: 'moco-rollout-system', name: 'moco-rollout', uid: 'lease', resourceVersion: '1' },
+      spec: { holderIdentity: 'a', renewTime },
+    });
+    const path = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
+    try {
+      await cluster.bench.start().work();
+      cluster.clusterScoped[path] = lease(microTime(cluster.bench.world.wall() - 10_000));
+      expect((await cluster.run('status', 'test')).out).not.to.contain('lease');
+      cluster.clusterScoped[path] = lease(microTime(cluster.bench.world.wall() - 312_000));
+      expect((await cluster.run('status', 'test')).out).to.contain(
+        'note     no controller has renewed its lease for 5m12s: nothing goes on until one runs',
+      );
+    } finally {
+      await cluster.close();
+    }
+  });
 });

@@ -10,7 +10,7 @@ import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
 import { delay } from '../../kube/delay.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
-import { sentenceOf } from '../failure.ts';
+import { CommandError, sentenceOf } from '../failure.ts';
 import { nothingKnown, surroundingsOf } from '../live-look.ts';
 import type { Session } from '../session.ts';
 import { forgetPromotion, mark } from './marker.ts';
@@ -52,6 +52,8 @@ export async function handBackOne(
       }
       progress.waitsFor(looked.reason);
     } catch (error) {
+      // The kind may have gone meanwhile.
+      if (error instanceof CommandError) return { kind: 'left', reason: error.message };
       if (!(error instanceof ApiError)) throw error;
       if (isForbidden(error) || isUnauthorized(error)) return { kind: 'left', reason: sentenceOf(error) };
       progress.waitsFor(remedyOf(sentenceOf(error)));
