@@ -24,12 +24,14 @@ async function run(options: BenchOptions): Promise<void> {
   const loadBefore = load();
   for (const setting of settings) rows.push(...(await measureSetting(setting, options, output, interrupted)));
   for (const line of [[], ...modesLines(rows), []]) output.line(line);
-  output.line([piece(`  load average ${loadBefore} before, ${load()} after, over one minute`, 'dim')]);
-  if (options.json) process.stdout.write(`${JSON.stringify(modesJson(rows), null, 2)}\n`);
+  const loadAverage = { before: loadBefore, after: load() };
+  const words = `load average ${loadAverage.before.toFixed(2)} before, ${loadAverage.after.toFixed(2)} after`;
+  output.line([piece(`  ${words}, over one minute`, 'dim')]);
+  if (options.json) process.stdout.write(`${JSON.stringify({ loadAverage, ...modesJson(rows) }, null, 2)}\n`);
 }
 
-function load(): string {
-  return (loadavg()[0] ?? 0).toFixed(2);
+function load(): number {
+  return loadavg()[0] ?? 0;
 }
 
 /** The ways take turns, so that a machine that slows down does so for all of them. */
