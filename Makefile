@@ -14,10 +14,10 @@ help: ## Show this
 demo: node_modules ## Roll out a new image on a real control plane and watch it
 	@$(NODE) hack/demo/main.ts
 
-test: node_modules control-plane ## Every test, those against a real control plane included
+test: node_modules control-plane debian-packages ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
-test-unit: node_modules ## The tests that take seconds and need no control plane
+test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
 	@$(NODE) hack/run-tests.ts --unit
 
 check: node_modules types lint format-check unused ## Types, lint, format, unused code; import directions are a unit test
