@@ -5,7 +5,7 @@ import { imageOf, isReady } from './rollout-judge.ts';
 
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'undemote 0', 'evict 0', 'promoteRevision'];
 
-describe('a rollout under OnDelete in which somebody else has a part', () => {
+describe('a rollout under OnDelete', () => {
   const { scenario } = useRollouts();
 
   scenario('steps aside while a rolling update is forced, in the middle, and comes back', {}, async (cluster) => {
@@ -49,5 +49,13 @@ describe('a rollout under OnDelete in which somebody else has a part', () => {
     for (const scaled of ['ready 3', 'ready 4']) {
       expect(told.indexOf(scaled), scaled).to.be.within(0, told.indexOf('evict 2') - 1);
     }
+  });
+
+  scenario('takes members by their numbers, ten before nine', { replicas: 11 }, async (cluster) => {
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.completes();
+    const replicas = Array.from({ length: 10 }, (_, index) => `evict ${10 - index}`);
+    expect(await cluster.steps()).to.deep.equal([...replicas, ...wholeRollout.slice(2)]);
+    expect(cluster.fewestInPlace()).to.equal(10);
   });
 });
