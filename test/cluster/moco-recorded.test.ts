@@ -62,7 +62,7 @@ describe('the stand-in for MOCO, held against recordings of the real one', funct
       client,
       world,
       databases: moco,
-      settings: { stopMilliseconds: 600, imageFault: (image) => (image === 'mysql:bad' ? 'imagePull' : null) },
+      settings: { stopMilliseconds: 2000, imageFault: (image) => (image === 'mysql:bad' ? 'imagePull' : null) },
     });
     await watchHistory(client, history, watching.signal);
   });
