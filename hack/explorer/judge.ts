@@ -60,11 +60,8 @@ const approved: Condition = ({ cells }) => cells[c.APPROVED] === 1;
 
 const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
 
-/** With room for one alone nobody may be away while the primary is asked to go. */
-const fullHouse: Condition = (moment) =>
-  moment.world.families.has('two-at-once')
-    ? quorumStays(moment)
-    : facts.count(moment.cells, moment.n, facts.participates) === moment.n;
+/** Nobody may be away while the primary is asked to go, however many replicas may be. */
+const fullHouse: Condition = (moment) => facts.count(moment.cells, moment.n, facts.participates) === moment.n;
 
 function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly [Invariant, Condition])[] {
   const onDelete = world.policy.mode === 'OnDelete';

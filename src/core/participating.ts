@@ -56,6 +56,8 @@ export function primaryLast(situation: Situation): Outcome | null {
   const hold =
     primaryWaitsForHeld(situation, next) ??
     closedGate(situation) ??
+    // However many may be away: MOCO may choose one that is leaving, and would have to switch over again.
+    budgetUsed(situation, 1) ??
     primaryProtected(next) ??
     awaitingApproval(situation, next);
   if (hold) return wait(hold);

@@ -192,10 +192,20 @@ describe('maxUnavailable 2 of five', () => {
         wait: { for: 'state', state: 'running', evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 3 } },
       }),
     },
-    'the primary still goes alone': {
-      given: cluster(5).members(member(0).stale(), starting(4)),
+    'the primary goes alone, when everyone is back': {
+      given: cluster(5).members(member(0).stale()),
       wishes,
       decides: { step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [0], revision: '7966559688' } },
+    },
+    'the primary waits for one that is starting': {
+      given: cluster(5).members(member(0).stale(), starting(4)),
+      wishes,
+      decides: holds(used([4], 1)),
+    },
+    'the primary waits for one that is leaving, which MOCO might choose in its place': {
+      given: cluster(5).members(member(0).stale(), leaving(1)),
+      wishes,
+      decides: holds({ rule: 'MemberLeaving', member: 1 }),
     },
   });
 });
