@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
 import { progressOf } from './progress.ts';
 import { changes, tell } from './story.ts';
-import { measured, nullDecide, summaryOf } from './summary.ts';
+import { type Measured, measured, nullDecide, summaryOf } from './summary.ts';
 import { type Family, families, type World, worldOf } from './world.ts';
 
 // Explores the decision core. Exit 0 where every invariant holds, 1 with a counterexample, 2 for a wrong call.
 
-const usage = `usage: hack/explorer/main.ts [--replicas 1|3|5] [--faults N|any] [--families a,b] [--pairs] [--coarse] [--good] [--unfolded] [--states N]
+const usage = `usage: hack/explorer/main.ts [--replicas 1|3|5] [--faults N|any] [--families a,b | --alone | --pairs]
+  [--coarse] [--good] [--unfolded] [--states N]
 families: ${families.join(', ')}`;
 
 const { values } = readArguments();
@@ -24,14 +25,30 @@ const faults = values.faults === 'any' || values.faults === undefined ? null : N
 if (faults !== null && !(Number.isInteger(faults) && faults >= 0 && faults <= 3)) {
   fail(`expected 0 to 3 faults or "any", got ${values.faults}`);
 }
-
 const states = Number(values.states ?? Number.POSITIVE_INFINITY);
-const worlds = values.pairs ? pairs().map((pair) => world(pair)) : [world(chosen as Family[])];
-for (const one of worlds) explore(one);
+if (!(states > 0)) fail(`expected a number of states from 1 and up, got ${values.states}`);
+
+const worlds = chosenFamilies().map(world);
+const explored = worlds.map(explore);
+if (worlds.length > 1) {
+  const complete = explored.filter(({ findings }) => findings.finished).length;
+  const total = explored.reduce((sum, { findings }) => sum + findings.states, 0);
+  const seconds = explored.reduce((sum, one) => sum + one.seconds, 0);
+  const stopped = worlds.length - complete;
+  console.log(
+    `${worlds.length} explorations, ${complete} complete, ${stopped} stopped at ${states} states, ` +
+      `${total.toLocaleString('en')} states, ${seconds.toFixed(0)} s of processor time`,
+  );
+}
+
+function chosenFamilies(): readonly (readonly Family[])[] {
+  if (values.alone) return families.map((family) => [family]);
+  if (!values.pairs) return [chosen as Family[]];
+  return families.flatMap((one, at) => families.slice(at + 1).map((other) => [one, other]));
+}
 
 function world(wanted: readonly Family[]): World {
-  const room = wanted.includes('two-at-once') || wanted.includes('scaling') ? 5 : replicas;
-  return worldOf(room, {
+  return worldOf(replicas, {
     faults,
     badRevision: values.good !== true,
     detail: values.coarse ? 'coarse' : 'fine',
@@ -40,36 +57,28 @@ function world(wanted: readonly Family[]): World {
   });
 }
 
-/** Of the families that three members have room for. */
-function pairs(): readonly (readonly [Family, Family])[] {
-  const small = families.filter((family) => family !== 'two-at-once' && family !== 'scaling');
-  return small.flatMap((one, at) => small.slice(at + 1).map((other) => [one, other] as const));
-}
-
-function explore(one: World): void {
+function explore(one: World): Measured {
   const result = measured(one, { states });
   console.log(summaryOf(one, result));
   const { counterexample, finished } = result.findings;
   if (counterexample !== null) {
-    console.log(
-      tell(counterexample)
-        .map((line) => `  ${line}`)
-        .join('\n'),
-    );
+    for (const line of tell(counterexample)) console.log(`  ${line}`);
     process.exitCode = 1;
-    return;
+    return result;
   }
-  if (chosen.length === 0 && !values.pairs) {
+  if (worlds.length === 1) {
     const idle = measured(one, { states: 200_000 }, { decide: nullDecide(), wanted: 'I1' });
     console.log(`  with a decide that does nothing: ${Math.round(idle.findings.states / idle.seconds)} states/s`);
-    if (finished) reportProgress(result.exploration);
   }
+  if (finished) reportProgress(result);
+  return result;
 }
 
-function reportProgress(exploration: Parameters<typeof progressOf>[0]): void {
+function reportProgress({ exploration }: Measured): void {
   const { cycle, stuck, sinks } = progressOf(exploration);
   const path = cycle ?? stuck?.path ?? null;
-  console.log(`  rests at ${[...sinks].map(([name, count]) => `${name} (${count})`).join(', ')}`);
+  const places = [...sinks].filter(([name]) => !name.startsWith('stuck '));
+  console.log(`  rests at ${places.map(([name, count]) => `${name} (${count})`).join(', ')}`);
   if (path === null) return;
   process.exitCode = 1;
   console.log(cycle === null ? `  stuck for ever with ${stuck?.hold}:` : '  for ever:');
@@ -87,6 +96,7 @@ function readArguments() {
         faults: { type: 'string' },
         families: { type: 'string' },
         states: { type: 'string' },
+        alone: { type: 'boolean' },
         pairs: { type: 'boolean' },
         coarse: { type: 'boolean' },
         unfolded: { type: 'boolean' },

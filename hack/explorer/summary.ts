@@ -26,9 +26,10 @@ export function summaryOf(world: World, { findings, seconds }: Measured): string
   const number = (value: number): string => Math.round(value).toLocaleString('en');
   return [
     `${world.replicas} members, ${world.faults === null ? 'any number of' : `at most ${world.faults}`} faults, ${world.detail}`,
-    world.badRevision ? 'good and bad revisions' : 'good revisions',
+    world.badRevision ? (world.folded ? 'a bad revision' : 'good and bad revisions') : 'a good revision',
+    ...(world.folded ? [] : ['not folded']),
     ...(with_.length > 0 ? [`with ${with_.join(' and ')}`] : []),
-    `${number(states)} states${finished ? '' : ' (stopped there)'}`,
+    `${number(states)} states${finished ? ' (complete)' : ' (stopped there)'}`,
     `${number(transitions)} transitions`,
     `${number(decisions)} decisions`,
     `${number(races)} races`,

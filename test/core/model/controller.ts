@@ -1,6 +1,5 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Decision, Step } from '../../../src/core/decision.ts';
-import { defaultPolicy } from '../../../src/core/policy.ts';
 import { violations } from '../invariants.ts';
 import { budgetOf } from './moves.ts';
 import { viewOf } from './view.ts';
@@ -15,9 +14,9 @@ export interface Turn {
 /** One pass over the world: look, decide, act, and write down what has to be remembered. */
 export function turn(world: World): Turn {
   const snapshot = viewOf(world);
-  const decision = decide(snapshot, defaultPolicy);
+  const decision = decide(snapshot, world.policy);
   const acted = act({ ...world, proven: world.proven || decision.proven }, decision.step);
-  return { decision, violations: violations(snapshot, defaultPolicy, decision), to: acted };
+  return { decision, violations: violations(snapshot, world.policy, decision), to: acted };
 }
 
 function act(world: World, step: Step): World {

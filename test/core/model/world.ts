@@ -1,3 +1,5 @@
+import { defaultPolicy, type RolloutPolicy } from '../../../src/core/policy.ts';
+
 /** What mysqld of a pod does. `crashed` is between two attempts; a broken revision never gets further than that. */
 type Body = 'creating' | 'starting' | 'up' | 'crashed';
 
@@ -44,6 +46,8 @@ export interface World {
   readonly progressLong: boolean;
   readonly lastUid: number;
   readonly switchovers: number;
+  /** What the user wants. */
+  readonly policy: RolloutPolicy;
   /** Members that worked and were given a revision that is broken. */
   readonly spent: Readonly<Record<number, number>>;
 }
@@ -66,7 +70,7 @@ export const fresh = (uid: number, revision: number): Pod => ({
 });
 
 /** All at revision 1 and serving, and the template has just become revision 2. */
-export function staleWorld(replicas: number, primary: number): World {
+export function staleWorld(replicas: number, primary: number, policy: RolloutPolicy = defaultPolicy): World {
   const pods = Array.from({ length: replicas }, (_, ordinal): Pod => {
     const role = ordinal === primary ? 'primary' : 'replica';
     return { ...fresh(ordinal, 1), body: 'up', role, settledLong: true };
@@ -89,6 +93,7 @@ export function staleWorld(replicas: number, primary: number): World {
     progressLong: false,
     lastUid: replicas,
     switchovers: 0,
+    policy,
     spent: {},
   };
 }
