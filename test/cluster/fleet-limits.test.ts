@@ -5,7 +5,7 @@ import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, type Scene, useRollouts } from './rollout-fixture.ts';
 
 const limit = 3;
-const deadlineMilliseconds = 9 * 60_000;
+const deadlineMilliseconds = 15 * 60_000;
 const flags = [`--max-concurrent-rollouts=${limit}`];
 
 interface Mode {
@@ -37,6 +37,7 @@ for (const [mode, { clusters, scene, steps }] of Object.entries(modes)) {
     it(`holds for ${clusters} clusters that all have something to roll out at once`, async function fleet() {
       this.timeout(deadlineMilliseconds);
       const fleetOf = Array.from({ length: clusters }, newCluster);
+      for (const cluster of fleetOf) cluster.waitsFor(clusters);
       await Promise.all(fleetOf.map((cluster) => cluster.create({ replicas: 1 })));
       await Promise.all(fleetOf.map((cluster) => scene.atRest(cluster)));
       await Promise.all(fleetOf.map((cluster) => cluster.begin()));

@@ -28,6 +28,8 @@ const mergePatch: ContentType = 'application/merge-patch+json';
 const name = 'x';
 const backupJob = 'backup';
 
+const patienceForEachMilliseconds = 10_000;
+
 export type ClusterOptions = Partial<Omit<SampleOptions, 'name' | 'namespace'>>;
 
 /** One MySQLCluster in a namespace of its own, what can be done to it, and what the API server says was done to it. */
@@ -39,6 +41,7 @@ export class RolloutCluster {
   /** How much of the audit log was written before the part of the story that is told. */
   #from = 0;
   #fromRevision = 0;
+  #patienceMilliseconds: number | undefined;
 
   constructor(stage: Stage, history: History, namespace: string) {
     this.#stage = stage;
@@ -69,8 +72,13 @@ export class RolloutCluster {
     return this.#history.now(this.namespace);
   }
 
+  /** One that waits for others waits longer than one alone. */
+  waitsFor(others: number): void {
+    this.#patienceMilliseconds = (1 + others) * patienceForEachMilliseconds;
+  }
+
   until<T>(sentence: string, condition: (moment: Moment) => T | undefined | false | null): Promise<T> {
-    return this.#history.until(this.namespace, sentence, condition);
+    return this.#history.until(this.namespace, sentence, condition, this.#patienceMilliseconds);
   }
 
   /** From here on the story is told; what was before, is not. */
