@@ -25,8 +25,8 @@ export interface Outcome {
 
 /** Every rollout that can end has ended so long after the last thing that has happened. */
 const patienceMilliseconds = 3 * 3600_000;
-/** Where MOCO's own controller updates the cluster, it may stay stuck for ever; nobody here is to blame for that. */
-const othersPatienceMilliseconds = 15 * 60_000;
+/** What nobody here is to blame for may stay stuck for ever: after this time it isn't waited for any more. */
+const firstPatienceMilliseconds = 15 * 60_000;
 /** And nothing of it is left after that. */
 const aftermathMilliseconds = 20_000;
 const leadMilliseconds = 6_000;
@@ -50,10 +50,11 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
   const longest = Math.max(0, ...plan.map(({ atMilliseconds, what }) => atMilliseconds + lengthOf(what)));
   await clock.runUntil(over, leadMilliseconds + longest + 1);
   const isComplete = (): boolean => simulation.isComplete(simulation.wanted.image);
-  const patience = circumstances.mode === 'Observe' ? othersPatienceMilliseconds : patienceMilliseconds;
-  const ended = await clock.runUntil(isComplete, patience);
+  const isOthers = (): boolean => isForOthers(circumstances.mode, witness.latest(`${namespace}/${clusterName}`));
+  const ended =
+    (await clock.runUntil(isComplete, firstPatienceMilliseconds)) ||
+    (!isOthers() && (await clock.runUntil(isComplete, patienceMilliseconds)));
   if (ended) await clock.runUntil(() => false, aftermathMilliseconds);
-  const moment = witness.latest(`${namespace}/${clusterName}`);
   const rollout = server.store.get(rolloutKind, namespace, clusterName);
   const left = simulation.members.filter(({ metadata }) => metadata.annotations?.[demotedForAnnotation] !== undefined);
   for (const { metadata } of ended ? left : []) {
@@ -73,7 +74,7 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
     historyHash: simulation.historyHash(),
-    stuck: ended || isForOthers(circumstances.mode, moment) ? null : stuckAt(record(rollout?.['status'])),
+    stuck: ended || isOthers() ? null : stuckAt(record(rollout?.['status'])),
   };
 }
 
