@@ -58,7 +58,8 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
   scenario('at partitions calls complete what the partition lets through', {}, async (cluster) => {
     await cluster.wish({ strategy: 'Partition' });
     await cluster.until('the StatefulSet is given back', ({ statefulSet }) => {
-      return statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
+      const observed = statefulSet?.status?.observedGeneration === statefulSet?.metadata.generation;
+      return observed && statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
     });
     const status = cluster.kubectl('rollout', 'status', `statefulset/moco-${cluster.name}`, '--watch=false');
     expect(await said(status)).to.match(/^partitioned roll out complete: \d+ new pods have been updated/);
