@@ -150,7 +150,7 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
   },
   MemberDownOutOfTurn: {
     means:
-      'A member is down, and partitions reach it only after another one: a StatefulSet replaces its pods from the highest ordinal down.',
+      'A member does not work, and partitions reach it only after another one: a StatefulSet replaces its pods from the highest ordinal down.',
     ends: 'By the command that the message names, or when the member recovers.',
   },
   AwaitingMoco: {

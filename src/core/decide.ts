@@ -13,7 +13,7 @@ import {
   snapshotImpossible,
 } from './holds.ts';
 import { lowerPartition, notYetReplaced } from './lower-partition.ts';
-import { nobodyServed } from './nobody-served.ts';
+import { nobodyRecovers, nobodyServed } from './nobody-served.ts';
 import {
   membersDown,
   membersRunning,
@@ -62,6 +62,7 @@ const partition: readonly Rule[] = [
   revisionFails,
   nobodyServed,
   (situation) => held(holdEverythingButRepairs(situation)),
+  nobodyRecovers,
   fleetHold,
   lowerPartition,
   nothingDue,

@@ -77,7 +77,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'AwaitingFleetInterval':
       return `at least ${hold.seconds} s are left between two disruptions in the whole fleet (${hold.flag})`;
     case 'MemberDownOutOfTurn':
-      return `${name(hold.member)} is down, and partitions reach it only after ${name(hold.next)}; \`kubectl delete pod ${hold.pod}\` makes it try again at revision ${hold.current}${hold.current === hold.revision ? '' : ` instead of ${hold.revision}`}`;
+      return `${name(hold.member)} does not work, and partitions reach it only after ${name(hold.next)}; \`kubectl delete pod ${hold.pod}\` makes it try again at revision ${hold.current}${hold.current === hold.revision ? '' : ` instead of ${hold.revision}`}`;
     case 'AwaitingMoco':
       return `MOCO's partition controller lowers the partition to ${hold.partition}, which reaches ${name(hold.member)}`;
     case 'MemberLeaving':

@@ -46,12 +46,22 @@ export function partitionOf({ snapshot, replicas }: Situation): number {
   return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
 }
 
+function doesNotWork({ policy, deadlines }: Situation, { state, facts }: Member): boolean {
+  if (state !== 'running') return state === 'down';
+  return facts.containers.some(
+    ({ part, notReadyForSeconds }) =>
+      part === 'mysqld' && deadlines.reached(notReadyForSeconds, policy.failoverGraceSeconds),
+  );
+}
+
 /**
- * A stale member below the next one is down. Its turn comes last, and nobody's comes before it is back: partitions have
- * no way to take it first. Deleted by a person it comes up at the StatefulSet's current revision.
+ * A stale member below the next one is down, or has run for longer than a failover may take without serving. Its turn
+ * comes last, and nobody's comes before it is back: partitions have no way to take it first. Deleted by a person it comes
+ * up at the StatefulSet's current revision.
  */
-export function downOutOfTurn({ members, snapshot }: Situation, next: Member): Hold | null {
-  const down = members.find((member) => !member.updated && member.state === 'down' && member !== next);
+export function downOutOfTurn(situation: Situation, next: Member): Hold | null {
+  const { members, snapshot } = situation;
+  const down = members.find((member) => !member.updated && member !== next && doesNotWork(situation, member));
   if (!down) return null;
   const { revision } = down.facts;
   const current = snapshot.statefulSet?.currentRevision ?? '';

@@ -1,4 +1,4 @@
-import { membersDown } from './not-participating.ts';
+import { membersDown, nobodyParticipates } from './not-participating.ts';
 import { dueMembers, type Outcome, type Situation, take } from './situation.ts';
 
 /**
@@ -8,14 +8,23 @@ import { dueMembers, type Outcome, type Situation, take } from './situation.ts';
  * documents reach for the first start by leaving the partition unset.
  */
 export function nobodyServed(situation: Situation): Outcome | null {
-  const { snapshot, members, replicas } = situation;
-  const { cluster, statefulSet } = snapshot;
-  if (statefulSet === null || !dueMembers(situation).some((member) => member.state === 'down')) return null;
+  const { members, snapshot } = situation;
+  if (!dueMembers(situation).some((member) => member.state === 'down')) return null;
   const atWork = members.some((member) => member.state !== 'down' && member.state !== 'leaving');
-  if (cluster.initialized && atWork) return null;
-  const { currentRevision, updateRevision } = statefulSet;
-  // Below the partition the StatefulSet makes pods from the current revision.
-  return currentRevision === updateRevision
-    ? membersDown(situation)
-    : take({ kind: 'promoteRevision', revision: updateRevision, replicas });
+  if (snapshot.cluster.initialized && atWork) return null;
+  return atUpdateRevision(situation, membersDown(situation));
+}
+
+/** The same once no member has participated for longer than a failover takes, though they run: a restart may be the cure. */
+export function nobodyRecovers(situation: Situation): Outcome | null {
+  const { snapshot, policy, deadlines } = situation;
+  if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, policy.failoverGraceSeconds)) return null;
+  return atUpdateRevision(situation, nobodyParticipates(situation));
+}
+
+/** Below the partition the StatefulSet makes pods from the current revision. */
+function atUpdateRevision({ snapshot, replicas }: Situation, outcome: Outcome | null): Outcome | null {
+  const { currentRevision = '', updateRevision = '' } = snapshot.statefulSet ?? {};
+  if (outcome === null || currentRevision === updateRevision) return outcome;
+  return take({ kind: 'promoteRevision', revision: updateRevision, replicas });
 }

@@ -72,7 +72,7 @@ function singleMemberAway({ primary, policy, snapshot, deadlines }: Situation): 
   return protection ? wait(protection) : remove('PrimaryNotParticipating', [primary]);
 }
 
-function nobodyParticipates(situation: Situation): Outcome | null {
+export function nobodyParticipates(situation: Situation): Outcome | null {
   if (situation.participating > 0) return null;
   const due = dueMembers(situation).filter(
     (member) => member.state !== 'unreachable' && primaryProtected(member) === null,

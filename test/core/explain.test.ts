@@ -73,11 +73,11 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   MemberDownOutOfTurn: [
     [
       { rule: 'MemberDownOutOfTurn', member: 0, pod: 'moco-test-0', next: 2, revision: 'a', current: 'b' },
-      'moco-test-0 is down, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b instead of a',
+      'moco-test-0 does not work, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b instead of a',
     ],
     [
       { rule: 'MemberDownOutOfTurn', member: 0, pod: 'moco-test-0', next: 2, revision: 'b', current: 'b' },
-      'moco-test-0 is down, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b',
+      'moco-test-0 does not work, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b',
     ],
   ],
   AwaitingMoco: [

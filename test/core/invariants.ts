@@ -24,11 +24,15 @@ export function impossible({ cluster, members }: ClusterSnapshot): boolean {
  * What may be written with the gate off: what takes a demotion back, what gives a StatefulSet back, and, where this
  * program lowers partitions, those, and what starts members that are down in a cluster that serves nobody.
  */
-function mayBeWritten(snapshot: ClusterSnapshot, { mode }: RolloutPolicy, step: Step): boolean {
+function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }: RolloutPolicy, step: Step): boolean {
   const { cluster, statefulSet, promotion, members } = snapshot;
   const givesBack = statefulSet?.labelled === true || promotion !== null;
   const nobodyWorks = members.every((one) => one.leavingForSeconds !== null || down(snapshot, one));
   const servesNobody = mode === 'Partition' && (!cluster.initialized || nobodyWorks);
+  const nobodyRecovers =
+    mode === 'Partition' &&
+    !members.some((one) => participates(snapshot, one)) &&
+    (cluster.primaryAwayForSeconds ?? 0) >= failoverGraceSeconds;
   switch (step.kind) {
     case 'none':
     case 'undemote':
@@ -38,9 +42,9 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode }: RolloutPolicy, step: 
     case 'handBack':
       return statefulSet?.labelled === true && statefulSet.currentRevision === statefulSet.updateRevision;
     case 'promoteRevision':
-      return givesBack || servesNobody;
+      return givesBack || servesNobody || nobodyRecovers;
     case 'delete':
-      return servesNobody && step.rule === 'MemberDown';
+      return (servesNobody && step.rule === 'MemberDown') || (nobodyRecovers && step.rule === 'NobodyParticipates');
     default:
       return false;
   }

@@ -90,8 +90,12 @@ export class MemberBuilder {
   }
 
   /** Its mysqld runs, replicates and acknowledges, but is too far behind to be ready. */
-  lagging(): this {
-    return this.container('mysqld', { ...notReady, readySinceRestart: true }).#unready();
+  lagging(forSeconds = 10): this {
+    return this.container('mysqld', {
+      ...notReady,
+      readySinceRestart: true,
+      notReadyForSeconds: forSeconds,
+    }).#unready();
   }
 
   /** Its mysqld has been started and has not yet been ready. */

@@ -65,6 +65,42 @@ describe('a cluster that serves nobody, in partition mode', () => {
         current: revisionBefore,
       }),
     },
+    'has the grace of a failover where they run': {
+      given: corrected()
+        .mysqlCluster({ initialized: true })
+        .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
+        .primaryAwayFor(179),
+      wishes,
+      decides: holds({ rule: 'BudgetUsed', away: [0, 1, 2], maxUnavailable: 1 }),
+      lookAgainInSeconds: 1,
+    },
+    'gets the corrected revision after that, too': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionBefore })
+        .mysqlCluster({ initialized: true })
+        .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
+        .primaryAwayFor(180),
+      wishes,
+      decides: promotes(3),
+    },
+    'and loses all of them at once': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionAfter })
+        .mysqlCluster({ initialized: true })
+        .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
+        .primaryAwayFor(180),
+      wishes,
+      decides: deletes('NobodyParticipates', 2, 1, 0),
+    },
+    'none while one of them participates': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionAfter })
+        .mysqlCluster({ initialized: true })
+        .members(member(0).stale().lagging(), member(1).stale().lagging(), member(2).stale())
+        .primaryAwayFor(180),
+      wishes,
+      decides: holds({ rule: 'BudgetUsed', away: [0, 1], maxUnavailable: 1 }),
+    },
     'is left alone where MOCO drives': {
       given: corrected(),
       wishes: { mode: 'Observe' },

@@ -284,6 +284,22 @@ describe('the gates of one that does not work', () => {
         },
       }),
     },
+    'one that has not served for longer than a failover takes is named as well': {
+      given: stale().members(member(1).stale().lagging(180)),
+      decides: holds({
+        rule: 'MemberDownOutOfTurn',
+        member: 1,
+        pod: 'moco-test-1',
+        next: 2,
+        revision: revisionBefore,
+        current: revisionBefore,
+      }),
+    },
+    'and not before': {
+      given: stale().members(member(1).stale().lagging(179)),
+      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
+      lookAgainInSeconds: 1,
+    },
     'one that lags before its turn waits for it': {
       given: stale().members(member(1).stale().lagging()),
       decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
