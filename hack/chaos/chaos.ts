@@ -37,6 +37,7 @@ export interface Act {
 const patienceMilliseconds = 420_000;
 const calm = { fromMilliseconds: 3000, toMilliseconds: 9000 } as const;
 const replicaCount = 2;
+const stackLine = /^\s+at /;
 
 /** Plays rollouts with a real control plane while the controller's processes are killed, frozen, cut off and lied to. */
 export async function playChaos(controlPlane: ControlPlane, options: ChaosOptions): Promise<Tally> {
@@ -128,11 +129,12 @@ class Run {
     this.#asked.push({ actor, namespace, revision, atMilliseconds: Date.now() });
   }
 
-  /** One that loses its lease ends by itself, and one that finds no API server when it starts. */
+  /** One that loses its lease ends by itself, and one that finds no API server when it starts, each with a sentence. */
   #noteEnd(actor: string, log: string): void {
-    const defect = log.split('\n').findLast((line) => line.includes('a defect:') || line.includes('    at '));
-    if (defect === undefined) return;
-    this.tally.defects.push(`${actor} fell: ${log.split('\n').slice(-20).join('\n')}`);
+    const said = log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    if (said.some((line) => line.includes('a defect:') || stackLine.test(line))) {
+      this.tally.defects.push(`${actor} fell:\n${said.join('\n')}`);
+    }
   }
 
   async #disturb(replicas: Replicas, generation: number, signal: AbortSignal): Promise<void> {

@@ -147,7 +147,7 @@ export class Replicas {
       fate: fates.of(actor, trouble),
       onConfirming: (namespace) => onConfirming(actor, namespace),
       victim: {
-        kill: () => this.#kill(process),
+        kill: () => this.#kill(process ?? this.#beingStarted()),
         freeze: (milliseconds) => void freeze(process, milliseconds),
       },
     });
@@ -162,14 +162,19 @@ export class Replicas {
     }
   }
 
-  #kill(process: ControllerProcess | null): void {
-    if (process === null) return;
+  /** The stage has it before it gives it away; its requests may reach a point before that. */
+  #beingStarted(): ControllerProcess | undefined {
+    return this.#options.stage.controllers.at(-1);
+  }
+
+  #kill(process: ControllerProcess | undefined): void {
+    if (process === undefined) return;
     this.#kills += 1;
     process.signal('SIGKILL');
   }
 }
 
-/** A process that is still being started is left alone. */
+/** A process that is still being started is left alone: who starts it waits for it. */
 async function freeze(process: ControllerProcess | null, milliseconds: number): Promise<void> {
   process?.signal('SIGSTOP');
   await pause(milliseconds);
