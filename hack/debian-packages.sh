@@ -1,7 +1,8 @@
 #!/bin/sh
-# Fetches single programs that tests use out of Debian's packages, into .cache/debian: nothing is installed on the
-# machine and no service is started. Does nothing where they are there already, in PATH or from before. Elsewhere than
-# on Debian it says what to install; the tests that need it say so too, and are left out.
+# Gets programs that tests use out of Debian's packages: `debian-packages.sh PROGRAM...`. A single file goes into
+# .cache/debian: nothing is installed on the machine and no service is started. What needs other packages is installed,
+# by root alone. Does nothing where they are there already, in PATH or from before. Elsewhere than on Debian it says what
+# to install; the tests that need it say so too, and are left out.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 programs=$root/.cache/debian
@@ -34,4 +35,32 @@ download() {
   apt-get download "$1" || { [ "$(id -u)" = 0 ] && apt-get update && apt-get download "$1"; }
 }
 
-fetch promtool prometheus usr/bin/promtool
+# install PROGRAM PACKAGE
+install() {
+  if command -v "$1" >/dev/null 2>&1; then return 0; fi
+  if ! command -v apt-get >/dev/null 2>&1 || [ "$(id -u)" != 0 ]; then
+    echo "Expected $1 in PATH: install it (on Debian: apt-get install $2) to run the tests that use it." >&2
+    return 0
+  fi
+  log=$(mktemp)
+  if ! { get "$2" || { apt-get update && get "$2"; }; } >"$log" 2>&1; then
+    cat "$log" >&2
+    echo "Could not install Debian's package $2: install $1 to run the tests that use it." >&2
+  fi
+  rm -f "$log"
+}
+
+get() {
+  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$1"
+}
+
+for program in "$@"; do
+  case $program in
+    promtool) fetch promtool prometheus usr/bin/promtool ;;
+    chromium) install chromium chromium ;;
+    *)
+      echo "Expected promtool or chromium, got: $program" >&2
+      exit 2
+      ;;
+  esac
+done

@@ -58,9 +58,10 @@ function readArguments() {
   }
 }
 
-/** Tests that take long: those against the control plane, the exploration of every state, and many simulated rollouts. */
+/** Those against the control plane or in a browser, the exploration of every state, and many simulated rollouts. */
 function isLong(file: string): boolean {
-  return ['test/cluster/', 'test/explorer/', 'test/simulation/'].some((folder) => file.startsWith(folder));
+  const folders = ['test/browser/', 'test/cluster/', 'test/explorer/', 'test/simulation/'];
+  return folders.some((folder) => file.startsWith(folder));
 }
 
 /** Long ones come last: what fails fast is seen fast. */

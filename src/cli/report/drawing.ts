@@ -1,60 +1,75 @@
-import { timestampOf } from '../../moco/timestamp.ts';
 import { brief } from '../durations.ts';
 import { escaped } from './escaped.ts';
+import { instant, timeOfDay } from './instant.ts';
 import type { Lane, Mark, Timeline } from './timeline.ts';
 
-const width = 960;
-const labelWidth = 150;
-const rightMargin = 20;
-const laneHeight = 26;
-const barHeight = 14;
-const topMargin = 24;
-const ticks = 5;
-const narrowestBar = 2;
+// Places are in percent of the time that is shown, and text is text, so that a narrow window makes the lanes shorter and
+// no letter smaller.
+
+/** What stands between two ticks: the first of which no more than `mostTicks` are needed. */
+const tickSeconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
+const mostTicks = 6;
+/** A tick so near to the end would have its text outside. */
+const lastTickShare = 0.94;
+
+/** Where a moment is, in percent from the left. */
+type Scale = (moment: number) => number;
 
 /** Members as lanes, the highest ordinal on top, as they are taken; switchovers as lines, waits as dots below. */
 export function drawing(timeline: Timeline, nowMilliseconds: number): string {
   const { lanes, marks, startedAt, finishedAt, hash } = timeline;
   const end = Math.max(finishedAt ?? nowMilliseconds, startedAt + 1000);
-  const at = (moment: number): number =>
-    labelWidth +
-    ((Math.min(Math.max(moment, startedAt), end) - startedAt) / (end - startedAt)) * (width - labelWidth - rightMargin);
-  const rows = lanes.toReversed();
-  const bottom = topMargin + rows.length * laneHeight;
-  const height = bottom + laneHeight + 20;
-  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Timeline of revision ${escaped(hash)}">
-${Array.from({ length: ticks + 1 }, (_, index) => tick(startedAt + ((end - startedAt) * index) / ticks, at, bottom, startedAt)).join('')}
-${rows.map((lane, index) => laneOf(lane, topMargin + index * laneHeight, at, end)).join('')}
-<text class="dim" x="0" y="${bottom + 17}">waits</text>
-${marks.map((mark) => markOf(mark, at, bottom)).join('')}
-</svg>`;
+  const at: Scale = (moment) => ((Math.min(Math.max(moment, startedAt), end) - startedAt) / (end - startedAt)) * 100;
+  return `<div class="chart" role="group" aria-label="Timeline of revision ${escaped(hash)}">
+<div class="plot">${ticksOf(startedAt, end, at)}</div>
+${lanes
+  .toReversed()
+  .map((lane) => laneOf(lane, at, end))
+  .join('\n')}
+<div class="dim name">waits</div><div class="waits">${marksOf(marks, 'hold', at)}</div>
+<div class="plot above">${marksOf(marks, 'switchover', at)}</div>
+</div>
+<ul class="legend">
+<li><span class="sample"><span class="away"></span></span> away</li>
+<li><span class="sample"><span class="switchover"></span></span> switchover</li>
+<li><span class="sample"><span class="hold"></span></span> wait</li>
+</ul>`;
 }
 
-type Scale = (moment: number) => number;
+const percent = (number: number): string => `${number.toFixed(2)}%`;
 
-const fixed = (number: number): string => number.toFixed(1);
-
-function tick(moment: number, at: Scale, bottom: number, startedAt: number): string {
-  const x = fixed(at(moment));
-  const label = moment === startedAt ? timestampOf(moment).slice(11, 19) : `+${brief((moment - startedAt) / 1000)}`;
-  return `<line class="axis" x1="${x}" x2="${x}" y1="${topMargin - 6}" y2="${bottom}"/><text class="dim" x="${x}" y="12" text-anchor="middle">${escaped(label)}</text>`;
+function ticksOf(startedAt: number, end: number, at: Scale): string {
+  const span = (end - startedAt) / 1000;
+  const step = tickSeconds.find((seconds) => span / seconds <= mostTicks) ?? span / mostTicks;
+  const moments = Array.from({ length: mostTicks + 1 }, (_, index) => startedAt + index * step * 1000);
+  const shown = moments.filter((moment) => moment <= startedAt + (end - startedAt) * lastTickShare);
+  return shown
+    .map((moment) => {
+      const label = moment === startedAt ? timeOfDay(moment) : `+${brief((moment - startedAt) / 1000)}`;
+      return `<span class="tick" style="left:${percent(at(moment))}"><span class="dim">${escaped(label)}</span></span>`;
+    })
+    .join('');
 }
 
-function laneOf({ name, takenAt, seconds }: Lane, top: number, at: Scale, end: number): string {
-  const middle = top + laneHeight / 2;
-  const lane = `<rect class="lane" x="${labelWidth}" y="${middle - barHeight / 2}" width="${width - labelWidth - rightMargin}" height="${barHeight}" rx="3"/>`;
-  const label = `<text x="0" y="${middle + 4}">${escaped(name)}</text>`;
-  if (takenAt === null) return `${label}${lane}`;
-  const until = seconds === null ? end : takenAt + seconds * 1000;
-  const [left, right] = [at(takenAt), at(until)];
-  const title = `${name} away for ${seconds === null ? 'all the time since' : brief(seconds)}`;
-  return `${label}${lane}<rect class="away" x="${fixed(left)}" y="${middle - barHeight / 2}" width="${fixed(Math.max(narrowestBar, right - left))}" height="${barHeight}" rx="3"><title>${escaped(title)}</title></rect>`;
+function laneOf({ name, takenAt, seconds }: Lane, at: Scale, end: number): string {
+  const heading = `<div class="name">${escaped(name)}</div>`;
+  if (takenAt === null) return `${heading}<div class="lane"></div>`;
+  const left = at(takenAt);
+  const width = at(seconds === null ? end : takenAt + seconds * 1000) - left;
+  const [label, title] =
+    seconds === null
+      ? [`<span class="since">since ${timeOfDay(takenAt)}</span>`, `${name} away since ${instant(takenAt)}`]
+      : [`<span>${brief(seconds)}</span>`, `${name} away from ${instant(takenAt)} for ${brief(seconds)}`];
+  const place = `left:${percent(left)};width:${percent(width)}`;
+  return `${heading}<div class="lane"><div class="away" style="${place}" title="${escaped(title)}">${label}</div></div>`;
 }
 
-function markOf({ at: moment, kind, title, note }: Mark, at: Scale, bottom: number): string {
-  const x = fixed(at(moment));
-  const words = `<title>${escaped(`${title}: ${note}`)}</title>`;
-  return kind === 'switchover'
-    ? `<line class="switchover" stroke-width="2" stroke-dasharray="4 3" x1="${x}" x2="${x}" y1="${topMargin - 6}" y2="${bottom}">${words}</line>`
-    : `<circle class="hold" cx="${x}" cy="${bottom + 13}" r="4">${words}</circle>`;
+function marksOf(marks: readonly Mark[], kind: Mark['kind'], at: Scale): string {
+  return marks
+    .filter((mark) => mark.kind === kind)
+    .map(({ at: moment, title, note }) => {
+      const words = `${timeOfDay(moment)} ${title}: ${note}`;
+      return `<span class="${kind}" style="left:${percent(at(moment))}" title="${escaped(words)}"></span>`;
+    })
+    .join('');
 }

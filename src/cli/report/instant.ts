@@ -1,0 +1,11 @@
+import { timestampOf } from '../../moco/timestamp.ts';
+
+/** Such as `2026-07-01 12:00:41`, in UTC. */
+export function instant(moment: number): string {
+  return timestampOf(moment).slice(0, 19).replace('T', ' ');
+}
+
+/** Such as `12:00:41`, in UTC. */
+export function timeOfDay(moment: number): string {
+  return timestampOf(moment).slice(11, 19);
+}

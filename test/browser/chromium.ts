@@ -1,0 +1,28 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Context } from 'mocha';
+import { type Browser, chromium } from 'playwright-core';
+
+const found = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((directory) => join(directory, 'chromium'))
+  .find(isExecutable);
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Leaves the tests out on a machine without chromium; where CI is `true` that counts as a failure. */
+export async function startChromium(test: Context): Promise<Browser> {
+  if (found === undefined) {
+    console.log('      chromium is not in PATH, and what looks at pages is left out: run `make chromium`');
+    test.skip();
+  }
+  // It refuses to put root into its sandbox.
+  return chromium.launch({ executablePath: found, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+}
