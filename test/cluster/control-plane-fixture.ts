@@ -26,8 +26,12 @@ export function beforeControlPlaneStops(close: () => Promise<void>): void {
  * one with `startControlPlane`.
  */
 function sharedControlPlane(): Promise<ControlPlane> {
-  shared ??= startControlPlane({ manifests: definitions.filter((path) => existsSync(path)) });
+  shared ??= startWithDefinitions();
   return shared;
+}
+
+function startWithDefinitions(): Promise<ControlPlane> {
+  return startControlPlane({ manifests: definitions.filter((path) => existsSync(path)) });
 }
 
 // In the root suite, whichever file imports this first: mocha runs it once, after every test there is.
@@ -42,10 +46,27 @@ after(async function stopSharedControlPlane() {
  * then on.
  */
 export function useControlPlane(): () => ControlPlane {
+  return startedBefore(sharedControlPlane);
+}
+
+/** The same with one for a file alone: on the shared one the stand-ins of the rollouts see to every namespace. */
+export function useOwnControlPlane(): () => ControlPlane {
+  let own: ControlPlane | null = null;
+  after(async function stopOwnControlPlane() {
+    this.timeout(stopDeadlineMilliseconds);
+    await own?.stop();
+  });
+  return startedBefore(async () => {
+    own = await startWithDefinitions();
+    return own;
+  });
+}
+
+function startedBefore(start: () => Promise<ControlPlane>): () => ControlPlane {
   let controlPlane: ControlPlane | null = null;
-  before(async function startSharedControlPlane() {
+  before(async function startBefore() {
     this.timeout(startDeadlineMilliseconds);
-    controlPlane = await sharedControlPlane();
+    controlPlane = await start();
   });
   return () => {
     if (controlPlane === null) {

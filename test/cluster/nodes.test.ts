@@ -7,14 +7,14 @@ import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import type { World } from '../../src/kube/world.ts';
 import { clusterNameLabel, roleLabel } from '../../src/moco/names.ts';
-import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
+import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
 const deadlineMilliseconds = 120_000;
 const conditionMilliseconds = 30_000;
 
 describe('nodes on a real API server', function () {
   this.timeout(deadlineMilliseconds);
-  const controlPlane = useControlPlane();
+  const controlPlane = useOwnControlPlane();
   let connection: Connection;
   let world: World;
   let client: ApiClient;

@@ -9,7 +9,7 @@ import type { Ground, PodVersion, SeenPod } from '../simulation/fidelity/ground.
 import { play } from '../simulation/fidelity/play.ts';
 import { scripts } from '../simulation/fidelity/script.ts';
 import { simulatedGround } from '../simulation/fidelity/simulated-ground.ts';
-import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
+import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
 const testMilliseconds = 240_000;
 const patienceMilliseconds = 20_000;
@@ -21,7 +21,7 @@ interface Seen extends Stored {
 
 describe('what the simulation takes Kubernetes for', function fidelity() {
   this.timeout(testMilliseconds);
-  const controlPlane = useControlPlane();
+  const controlPlane = useOwnControlPlane();
   const stopping = new AbortController();
   let connection: Connection | null = null;
 
