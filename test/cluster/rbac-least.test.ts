@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
@@ -7,7 +7,7 @@ import type { ControllerProcess } from '../../hack/stage/controller-process.ts';
 import { Stage } from '../../hack/stage/stage.ts';
 import { policyKind, type RolloutPolicySpec } from '../../src/controller/policy-resource.ts';
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
-import { apiVersion, events, type ResourceKind } from '../../src/kube/resource.ts';
+import { apiVersion, events, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
 import { type Manifest, readManifests } from '../config/manifests.ts';
 import { cli } from './cli-program.ts';
@@ -26,6 +26,27 @@ const limitRanges: ResourceKind = {
   namespaced: true,
 };
 
+/** Of a cluster that nothing is left to do about. */
+const bystander = 'single';
+const json = (value: object): string => JSON.stringify(value);
+const container = (name: string): object => ({ containers: [{ name, image: 'somebody/elses:1' }] });
+
+/** What the ServiceAccount's rights alone would allow. */
+const attempts: Readonly<Record<string, { readonly flags: readonly string[]; readonly refusal: string }>> = {
+  'change an image of a pod': {
+    flags: ['patch', 'pod', 'moco-x-0', '-p', json({ spec: container(mysqldContainer) })],
+    refusal: 'moco-rollout changes nothing in the spec of a pod',
+  },
+  'change a template': {
+    flags: ['patch', 'statefulset', 'moco-x', '-p', json({ spec: { template: { spec: container(mysqldContainer) } } })],
+    refusal: 'moco-rollout changes no template and no number of replicas',
+  },
+  'delete a pod that isn’t MOCO’s': {
+    flags: ['delete', 'pod', 'somebody-elses'],
+    refusal: 'moco-rollout touches nothing but what MOCO has made',
+  },
+};
+
 /** Rights that nothing here comes to use, and what for they are there. None: what isn't used isn't granted. */
 const exceptions: Readonly<Record<string, string>> = {};
 
@@ -42,6 +63,7 @@ describe('a controller that has done everything that it does', () => {
     this.timeout(startDeadlineMilliseconds);
     controlPlane = await startControlPlane();
     stage = await Stage.open(controlPlane);
+    await controlPlane.apply(await documentedPolicy());
     history = await History.start(stage.client, stage.world);
     kubeconfig = await controlPlane.kubeconfigFor(serviceAccount);
     certDir = await ownCertificate();
@@ -61,8 +83,13 @@ describe('a controller that has done everything that it does', () => {
     };
     await stage.client.create(policyKind, {}, policy, { lane: 'disrupt' });
     await Promise.all([rollOutAndHandBack(), missAMember(), rollOutOne()]);
+    await stage.client.create(
+      pods,
+      { namespace: bystander },
+      { metadata: { name: 'somebody-elses' }, spec: container('x') },
+      { lane: 'disrupt' },
+    );
     metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    await controller.stop();
   });
 
   after(async function closeAll() {
@@ -88,6 +115,14 @@ describe('a controller that has done everything that it does', () => {
       'exceptions that are none',
     ).to.deep.equal([]);
   });
+
+  for (const [what, attempt] of Object.entries(attempts)) {
+    it(`can't ${what}, where the policy of docs/security.md is in force`, async () => {
+      const { refusal, flags } = attempt;
+      const tried = controlPlane.kubectl('--kubeconfig', kubeconfig, '-n', bystander, ...flags, '--dry-run=server');
+      expect(String(await tried.catch((error: unknown) => error))).to.include(refusal);
+    });
+  }
 
   it('has told nobody its token, nor the key of its webhook', async () => {
     const token = /"token": "([^"]+)"/.exec(await readFile(kubeconfig, 'utf8'))?.[1] ?? '';
@@ -147,11 +182,20 @@ describe('a controller that has done everything that it does', () => {
 
   /** One without a budget, whose backups a CronJob tells of. */
   async function rollOutOne(): Promise<void> {
-    const cluster = newCluster('single');
+    const cluster = newCluster(bystander);
     await cluster.create({ replicas: 1 });
     await cluster.isTaken();
     await cluster.setImage('mysql:8.4.9');
     await cluster.completes();
+  }
+
+  /** Its YAML, as it stands there. */
+  async function documentedPolicy(): Promise<string> {
+    const text = await readFile(new URL('../../docs/security.md', import.meta.url), 'utf8');
+    const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(text) ?? [];
+    const file = join(controlPlane.directory, 'policy.yaml');
+    await writeFile(file, yaml);
+    return file;
   }
 
   async function ownCertificate(): Promise<string> {
