@@ -1,11 +1,13 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { chmod, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 // What runs, in dist/: the controller in main.js and what it has in common with the commands, whose own part is loaded only
-// by a command. Parts of libraries that nothing uses are left out, which is most of client-node.
+// by a command; and in cli.js all of kubectl's plugin, to be copied to wherever kubectl looks. Parts of libraries that
+// nothing uses are left out, which is most of client-node.
 
 const outdir = 'dist';
+const executable = 0o755;
 const clientNode = '@kubernetes/client-node';
 
 /**
@@ -26,13 +28,9 @@ const clientNodeByNeed: Plugin = {
 
 await rm(outdir, { recursive: true, force: true });
 const started = performance.now();
-await build({
-  entryPoints: ['src/main.ts'],
+const common: BuildOptions = {
   outdir,
   bundle: true,
-  // Without it everything that a command needs as well would be kept whole, used or not.
-  splitting: true,
-  chunkNames: '[name]-[hash]',
   platform: 'node',
   target: 'node24',
   format: 'esm',
@@ -42,10 +40,16 @@ await build({
   plugins: [clientNodeByNeed],
   // Libraries in CommonJS inside of it ask for Node's modules by `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-});
+};
+await Promise.all([
+  // Without splitting everything that a command needs as well would be kept whole, used or not.
+  build({ ...common, entryPoints: ['src/main.ts'], splitting: true, chunkNames: '[name]-[hash]' }),
+  build({ ...common, entryPoints: ['src/cli.ts'], sourcemap: false }),
+]);
+await chmod(join(outdir, 'cli.js'), executable);
 const files = (await readdir(outdir)).filter((name) => name.endsWith('.js'));
 const sizes = await Promise.all(files.map(async (name) => (await stat(join(outdir, name))).size));
 const mebibytes = sizes.reduce((sum, size) => sum + size, 0) / 1024 / 1024;
 console.log(
-  `${outdir}/main.js and ${files.length - 1} more: ${mebibytes.toFixed(1)} MiB in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  `${outdir}/main.js, ${outdir}/cli.js and ${files.length - 2} more: ${mebibytes.toFixed(1)} MiB in ${((performance.now() - started) / 1000).toFixed(1)} s`,
 );

@@ -16,10 +16,10 @@ install -m 0644 "$(dirname "$node")/../LICENSE" "$target/usr/local/LICENSE"
 ldd "$node" | grep -o '/[^ ]*' | while read -r library; do
   install -D -m 0755 "$library" "$target$library"
 done
-# Source maps are three times the size of the program and are not read without a flag.
+# Source maps are three times the size of the program and are not read without a flag. main.js has every command as well.
 for file in "$bundle"/*; do
   case $file in
-    *.map) ;;
+    *.map | */cli.js | */cli.js.*) ;;
     *) install -m 0644 "$file" "$target/app/" ;;
   esac
 done

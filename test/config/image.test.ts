@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -102,6 +102,17 @@ describe('the image', function () {
       { env: {}, cwd: join(tree, 'app') },
     );
     expect(stdout).to.contain(manifest.version);
+  });
+
+  it("is built along with kubectl's plugin, one file that runs wherever it is", async () => {
+    const plugin = join(directory, 'kubectl-moco_rollout');
+    await cp(join(directory, 'build/dist/cli.js'), plugin);
+    const { stdout, stderr } = await run(plugin, ['explain', 'BudgetUsed'], {
+      cwd: directory,
+      env: { PATH: dirname(process.execPath) + delimiter + (process.env['PATH'] ?? '') },
+    });
+    expect(stderr).to.equal('');
+    expect(stdout).to.match(/^BudgetUsed\n {2}what it means /);
   });
 
   it('tells the licence of every package that the list of what it is made of has', async () => {
