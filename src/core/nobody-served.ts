@@ -1,5 +1,5 @@
 import { membersDown, nobodyParticipates } from './not-participating.ts';
-import { dueMembers, type Outcome, type Situation, take } from './situation.ts';
+import { type Outcome, type Situation, take } from './situation.ts';
 
 /**
  * Partition mode, in a cluster that serves nobody: it has never been initialized, or none of its members does any work.
@@ -9,7 +9,6 @@ import { dueMembers, type Outcome, type Situation, take } from './situation.ts';
  */
 export function nobodyServed(situation: Situation): Outcome | null {
   const { members, snapshot } = situation;
-  if (!dueMembers(situation).some((member) => member.state === 'down')) return null;
   const atWork = members.some((member) => member.state !== 'down' && member.state !== 'leaving');
   if (snapshot.cluster.initialized && atWork) return null;
   return atUpdateRevision(situation, membersDown(situation));
@@ -18,7 +17,8 @@ export function nobodyServed(situation: Situation): Outcome | null {
 /** The same once no member has participated for longer than a failover takes, though they run: a restart may be the cure. */
 export function nobodyRecovers(situation: Situation): Outcome | null {
   const { snapshot, policy, deadlines } = situation;
-  if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, policy.failoverGraceSeconds)) return null;
+  const { primaryAwayForSeconds: away } = snapshot.cluster;
+  if (away === null || !deadlines.reached(away, policy.failoverGraceSeconds)) return null;
   return atUpdateRevision(situation, nobodyParticipates(situation));
 }
 
