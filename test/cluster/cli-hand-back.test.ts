@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { StatefulSet } from '../../hack/moco/objects.ts';
 import { CliProcess, cli } from './cli-program.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { useRollouts } from './rollout-fixture.ts';
+import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 import type { Moment } from './rollout-history.ts';
 
 const label = 'moco-rollout.io/strategy';
@@ -39,7 +39,8 @@ describe('hand-back on a real control plane', () => {
       await isBack(cluster);
       await cluster.holds('HandedBack');
       await cluster.setImage('mysql:8.4.9');
-      // MOCO's own partition controller takes it from here.
+      // MOCO's own partition controller takes it from here, at its own intervals.
+      cluster.patientFor(scenarioDeadlineMilliseconds);
       await cluster.completes();
       expect((await cluster.steps()).filter((step) => /evict|delete|demote|setStrategy/.test(step))).to.deep.equal([]);
     },

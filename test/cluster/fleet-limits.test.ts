@@ -5,6 +5,7 @@ import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, type Scene, useRollouts } from './rollout-fixture.ts';
 
 const limit = 3;
+const patienceForEachMilliseconds = 10_000;
 const deadlineMilliseconds = 15 * 60_000;
 const flags = [`--max-concurrent-rollouts=${limit}`];
 
@@ -37,7 +38,7 @@ for (const [mode, { clusters, scene, steps }] of Object.entries(modes)) {
     it(`holds for ${clusters} clusters that all have something to roll out at once`, async function fleet() {
       this.timeout(deadlineMilliseconds);
       const fleetOf = Array.from({ length: clusters }, newCluster);
-      for (const cluster of fleetOf) cluster.waitsFor(clusters);
+      for (const cluster of fleetOf) cluster.patientFor((1 + clusters) * patienceForEachMilliseconds);
       await Promise.all(fleetOf.map((cluster) => cluster.create({ replicas: 1 })));
       await Promise.all(fleetOf.map((cluster) => scene.atRest(cluster)));
       await Promise.all(fleetOf.map((cluster) => cluster.begin()));

@@ -28,8 +28,6 @@ const mergePatch: ContentType = 'application/merge-patch+json';
 const name = 'x';
 const backupJob = 'backup';
 
-const patienceForEachMilliseconds = 10_000;
-
 export type ClusterOptions = Partial<Omit<SampleOptions, 'name' | 'namespace'>>;
 
 /** One MySQLCluster in a namespace of its own, what can be done to it, and what the API server says was done to it. */
@@ -72,9 +70,9 @@ export class RolloutCluster {
     return this.#history.now(this.namespace);
   }
 
-  /** One that waits for others waits longer than one alone. */
-  waitsFor(others: number): void {
-    this.#patienceMilliseconds = (1 + others) * patienceForEachMilliseconds;
+  /** How long it is waited for what is to come, where that takes longer than usual: for others, or for MOCO's intervals. */
+  patientFor(milliseconds: number): void {
+    this.#patienceMilliseconds = milliseconds;
   }
 
   until<T>(sentence: string, condition: (moment: Moment) => T | undefined | false | null): Promise<T> {
