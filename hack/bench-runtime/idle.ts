@@ -12,6 +12,7 @@ import { clusterDefinitionFile } from '../moco/install.ts';
 import { fill } from './fill.ts';
 import { webhookConfiguration } from './fleet.ts';
 import type { RuntimeBenchOptions } from './settings.ts';
+import { measureStatusAll } from './status-all.ts';
 import { type Variant, variants } from './variants.ts';
 import { type Listing, listed, pause } from './watching.ts';
 
@@ -32,11 +33,14 @@ export interface Idle {
   readonly mostResidentBytes: number;
 }
 
-/** Every variant, one after the other, on a real API server that has nothing but the fleet. */
-export async function measureIdle(
-  options: RuntimeBenchOptions,
-  progress: (what: string) => void,
-): Promise<readonly Idle[]> {
+/** What is measured on a fleet with which nothing happens. */
+export interface AtRest {
+  readonly idle: readonly Idle[];
+  readonly statusAllMilliseconds: readonly number[];
+}
+
+/** Every variant, one after the other, on a real API server that has nothing but the fleet; then the command line. */
+export async function measureIdle(options: RuntimeBenchOptions, progress: (what: string) => void): Promise<AtRest> {
   const guard = new Guard();
   const controlPlane = await startControlPlane({
     audit: false,
@@ -62,7 +66,9 @@ export async function measureIdle(
       progress(`${variant.name}: listing, then ${options.idleSeconds} s without anything to do`);
       measured.push(await idle(variant, flags, options, guard));
     }
-    return measured;
+    progress('asking for the status of every cluster');
+    const statusAllMilliseconds = await measureStatusAll(controlPlane.adminKubeconfig, options.clusters);
+    return { idle: measured, statusAllMilliseconds };
   } finally {
     await controlPlane.stop();
     await guard.close();

@@ -17,7 +17,7 @@ async function run(options: RuntimeBenchOptions): Promise<void> {
   const loadBefore = loadavg();
   say(`${options.events.perSecond} events a second for ${options.events.seconds} s`);
   const eventRate = await measureEventRate(options);
-  const idle = await measureIdle(options, say);
+  const { idle, statusAllMilliseconds } = await measureIdle(options, say);
   const machine = {
     processor: cpus()[0]?.model ?? 'unknown',
     cores: cpus().length,
@@ -27,13 +27,13 @@ async function run(options: RuntimeBenchOptions): Promise<void> {
     loadBefore,
     loadAfter: loadavg(),
   };
-  const figures = figuresOf(eventRate, idle, options);
+  const figures = figuresOf(eventRate, idle, statusAllMilliseconds, options);
   const load = `load average ${loadBefore[0]?.toFixed(2)} before, ${machine.loadAfter[0]?.toFixed(2)} after`;
   say(`\n${machine.cores} cores (${machine.processor}), Node ${machine.node}, ${load}`);
   say(`${options.clusters} clusters, ${options.clusters * 3} pods, ${options.namespaces} namespaces\n`);
   say(tableOf(figures));
   if (options.json) {
-    const raw = { machine, options, eventRate, idle, figures };
+    const raw = { machine, options, eventRate, idle, statusAllMilliseconds, figures };
     process.stdout.write(`${JSON.stringify(raw, null, 2)}\n`);
   }
   const missed = figures.filter(isMissed);

@@ -15,10 +15,12 @@ const megabyte = 1_000_000;
 const longestDelayMilliseconds = 50;
 const mostResidentMegabytes = 150;
 const mostIdlePercent = 1;
+const longestStatusMilliseconds = 1000;
 
 export function figuresOf(
   { program, runtime }: EventRate,
   idle: readonly Idle[],
+  statusAllMilliseconds: readonly number[],
   { events }: RuntimeBenchOptions,
 ): readonly Figure[] {
   const rate = `${events.perSecond} events/s`;
@@ -38,6 +40,12 @@ export function figuresOf(
     { what: `resident, ${rate}`, value: program.residentBytes / megabyte, unit: 'MB' },
     { what: 'event sent to start of its pass, p50', value: runtime.latencyMilliseconds.p50, unit: 'ms' },
     { what: 'event sent to start of its pass, p99', value: runtime.latencyMilliseconds.p99, unit: 'ms' },
+    {
+      what: 'kubectl moco-rollout status -A, median',
+      value: statusAllMilliseconds[Math.floor(statusAllMilliseconds.length / 2)] ?? Number.NaN,
+      unit: 'ms',
+      limit: longestStatusMilliseconds,
+    },
     { what: 'calls', value: connections.calls, unit: '' },
     { what: 'connections for them', value: connections.callConnections, unit: '' },
     { what: 'calls per connection', value: connections.calls / connections.callConnections, unit: '' },
