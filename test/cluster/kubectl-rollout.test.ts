@@ -1,5 +1,20 @@
 import { expect } from 'chai';
+import { statefulSets } from '../../src/kube/resource.ts';
+import { mysqldContainer } from '../../src/moco/names.ts';
 import { useRollouts } from './rollout-fixture.ts';
+
+interface WithTemplate {
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
+}
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+}
+
+/** The image of mysqld that a version of the StatefulSet wants. */
+const imageOf = (statefulSet: unknown): string | undefined =>
+  (statefulSet as WithTemplate).spec.template.spec.containers.find(({ name }) => name === mysqldContainer)?.image;
 
 /** What kubectl prints, or what it says when it fails. */
 const said = (kubectl: Promise<string>): Promise<string> =>
@@ -47,11 +62,14 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
     expect(await said(cluster.kubectl('rollout', 'undo', `statefulset/moco-${cluster.name}`))).to.contain(
       'rolled back',
     );
-    await cluster.until('the revision before is wanted', ({ statefulSet }) => {
-      return statefulSet?.status?.updateRevision === before;
-    });
-    await cluster.until('MOCO’s own is wanted again', ({ statefulSet }) => {
-      return statefulSet?.status?.updateRevision === wanted;
+    // However short the moment is: MOCO may write its own before anybody has looked.
+    await cluster.until('the image before has been wanted, and MOCO’s own is again', ({ statefulSet }) => {
+      const images = cluster.versions(statefulSets).map(([, version]) => imageOf(version));
+      const lastBefore = images.lastIndexOf('mysql:8.4.8');
+      const undone = lastBefore > images.indexOf('mysql:8.4.9');
+      const { updateRevision, observedGeneration } = statefulSet?.status ?? {};
+      const observed = observedGeneration === statefulSet?.metadata.generation;
+      return undone && observed && updateRevision === wanted;
     });
   });
 
@@ -62,6 +80,9 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
       return observed && statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
     });
     const status = cluster.kubectl('rollout', 'status', `statefulset/moco-${cluster.name}`, '--watch=false');
-    expect(await said(status)).to.match(/^partitioned roll out complete: \d+ new pods have been updated/);
+    // The latter once MOCO has lowered the partition to 0, which it does where nothing is stale too.
+    expect(await said(status)).to.match(
+      /^(partitioned roll out complete: \d+ new pods have been updated|statefulset rolling update complete)/,
+    );
   });
 });
