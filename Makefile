@@ -79,10 +79,13 @@ chaos: node_modules control-plane ## Roll out on a real control plane while the 
 mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
 	@$(NODE) hack/mutate/main.ts
 
-soak: node_modules ## Explore the decision core further than `make test` does (long)
-	@$(NODE) hack/explorer/main.ts --replicas 3 --coarse --good
-	@$(NODE) hack/explorer/main.ts --replicas 5 --coarse --good --faults 1
-	@$(NODE) hack/explorer/main.ts --pairs --coarse --good --faults 1 --states 500000
+soak: node_modules ## Explore the decision core further than `make test` does, and play 100,000 histories (long)
+	@$(NODE) hack/explorer/main.ts --replicas 5 --coarse --good --faults 3
+	@$(NODE) hack/explorer/main.ts --alone --coarse --good --states 3000000
+	@$(NODE) hack/explorer/main.ts --replicas 5 --families two-at-once --coarse --good --faults 1
+	@$(NODE) hack/explorer/main.ts --replicas 5 --families scaling --coarse --good --faults 1
+	@$(NODE) hack/explorer/main.ts --pairs --coarse --good --faults 1 --states 1000000
+	@PROPERTY_RUNS=100000 timeout 6h $(NODE) hack/run-tests.ts test/explorer/histories.test.ts --grep 'with faults break'
 	@$(NODE) hack/simulate.ts --rollouts 100000
 
 clean: ## Remove everything that was built or fetched into this folder

@@ -141,9 +141,14 @@ export function progressOf(exploration: Exploration): Progress {
     found.add(exploration.numberOf(after));
   }
 
-  /** A sidecar that fails although its member is updated, or kept back, is somebody's to repair. */
+  /**
+   * A sidecar that fails although its member is updated, or kept back, is somebody's to repair. Until then MOCO doesn't
+   * call the cluster healthy, and a StatefulSet replaces no member below.
+   */
   function isBrokenBeside(hold: HoldRule): boolean {
-    return hold === 'ClusterNotHealthy' && facts.count(cells, world.replicas, isImpaired) > 0;
+    const waits =
+      hold === 'ClusterNotHealthy' || (hold === 'UpdatedMemberNotParticipating' && world.policy.mode === 'Partition');
+    return waits && facts.count(cells, world.replicas, isImpaired) > 0;
   }
 
   /** A revision that never starts leaves what waits for its members to the one who corrects the template. */
