@@ -24,6 +24,11 @@ export function untold({ lastStep }: RolloutStatus, { finished }: ClusterState):
   return finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step ? null : finished;
 }
 
+export interface RevisionChange {
+  readonly atMilliseconds: number;
+  readonly wallMilliseconds: number;
+}
+
 /** The API server's refusal to evict; believed as long as the budgets stay as they were. */
 export interface Refusal {
   readonly message: string;
@@ -40,6 +45,8 @@ export class ClusterState {
   readonly ages: Ages;
   ownWrites: readonly OwnWrite[] = [];
   refusal: Refusal | null = null;
+  /** The update revision that was seen last, and when it came on both clocks; `null` where it was there at the start. */
+  updateRevision: { readonly value: string; readonly came: RevisionChange | null } | null = null;
   /** What a hand-back that was only tried would have come to. */
   handBackRefusal: { readonly message: string; readonly atMilliseconds: number } | null = null;
   /** The StatefulSet's newest FailedCreate sentence, and when it was asked for. */

@@ -3,7 +3,9 @@ import { isConflict } from '../kube/api-error.ts';
 import { objects as items, type Json, object, whole } from '../moco/json.ts';
 import { rolloutCompleteCondition } from '../moco/names.ts';
 import type { ClusterObjects, ClusterRecord } from '../moco/records.ts';
+import { milliseconds } from '../moco/timestamp.ts';
 import type { ClusterApi, LiveObjects } from './cluster-api.ts';
+import type { ClusterState } from './cluster-state.ts';
 import type { Gathered } from './gather.ts';
 
 /** What a decision says about a MySQLCluster as it is just being read. */
@@ -19,13 +21,25 @@ const foreignTemplateMilliseconds = 10_000;
  * just come, and that every member has already, may be that of somebody's `kubectl rollout undo`: MOCO is about to write
  * its own again. It can't be where members were replaced for it.
  */
-export function unsettledMilliseconds({ rollout, objects, snapshot }: Gathered): number {
+export function unsettledMilliseconds(
+  { rollout, objects, snapshot }: Gathered,
+  { updateRevision: seen }: Pick<ClusterState, 'updateRevision'>,
+  monotonicMilliseconds: number,
+): number {
   const revision = objects.statefulSet?.updateRevision;
   const { updateRevision, rollout: progress, lastCompleted } = rollout?.status ?? {};
   if (updateRevision === undefined || progress?.revision === revision) return 0;
-  if (lastCompleted?.revision === revision && lastCompleted?.outcome === 'Complete') return 0;
-  const ageSeconds = updateRevision === revision ? snapshot.memory.recentRevisionAgesSeconds.at(-1) : 0;
-  return ageSeconds === undefined ? 0 : Math.max(0, foreignTemplateMilliseconds - ageSeconds * 1000);
+  const came = seen?.value === revision ? (seen?.came ?? null) : null;
+  if (lastCompleted?.revision === revision && lastCompleted?.outcome === 'Complete') {
+    const finishedAt = milliseconds(lastCompleted.finishedAt) ?? 0;
+    if (came === null || came.wallMilliseconds <= finishedAt) return 0;
+  }
+  const toldSeconds = updateRevision === revision ? snapshot.memory.recentRevisionAgesSeconds.at(-1) : 0;
+  const ages = [
+    ...(toldSeconds === undefined ? [] : [toldSeconds * 1000]),
+    ...(came === null ? [] : [monotonicMilliseconds - came.atMilliseconds]),
+  ];
+  return Math.max(0, ...ages.map((age) => foreignTemplateMilliseconds - age));
 }
 
 /**

@@ -46,6 +46,7 @@ export function gather(
     state.ownWrites = unseen(state.ownWrites, objects, world.monotonic());
   }
   const said = { rollout: rollout?.spec, ...cache.said(cluster), ...(policies && { policies }) };
+  noteRevision(state, statefulSet?.updateRevision ?? '', world);
   const wishes = policiesLost(cache, rollout)
     ? wishesUnknown(defaults, policiesMayNotBeRead)
     : wishesOf(said, defaults, world.wall());
@@ -95,6 +96,14 @@ const policiesMayNotBeRead =
 function policiesLost({ unavailable }: Surroundings['cache'], rollout: MySQLRollout | null): boolean {
   const sources = Object.values(rollout?.status?.effectivePolicy ?? {});
   return unavailable.get(policyKind.kind) === 'Forbidden' && sources.some(({ source }) => isPolicySource(source));
+}
+
+/** The status may not have been written between two changes, and MOCO may undo one of them within a moment. */
+function noteRevision(state: ClusterState, value: string, world: World): void {
+  const before = state.updateRevision;
+  if (value === '' || before?.value === value) return;
+  const came = { atMilliseconds: world.monotonic(), wallMilliseconds: world.wall() };
+  state.updateRevision = { value, came: before === null ? null : came };
 }
 
 function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World): BudgetFacts {

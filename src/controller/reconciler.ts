@@ -157,13 +157,15 @@ export class Reconciler {
     announcer.decided(gathered, decision, state, heldForSeconds);
     const now = timestampOf(world.wall());
     const publishIn = await publish(gathered, decision, state, heldForSeconds, this.#context, signal);
-    const unsettledIn = decision.complete ? unsettledMilliseconds(gathered) : 0;
+    const unsettled = (look: Gathered): number => unsettledMilliseconds(look, state, world.monotonic());
+    const unsettledIn = decision.complete ? unsettled(gathered) : 0;
     await keepCompletion(
       gathered.objects,
       unsettledIn > 0 ? { ...decision, complete: false } : decision,
       ({ objects, rollout }) => {
         const look = gather(objects, rollout, state, this.#context, 'live');
-        return decide(look.snapshot, look.policy);
+        const judged = decide(look.snapshot, look.policy);
+        return { ...judged, complete: judged.complete && unsettled(look) === 0 };
       },
       api,
       now,

@@ -89,6 +89,26 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     expect(completion(bench)).to.equal(undefined);
   });
 
+  it('is not True of a generation where another template came and was undone before anything was told', async () => {
+    const bench = new Bench({ stale: false });
+    bench.wish({ paused: true });
+    const program = bench.start();
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
+    bench.changeCluster({
+      metadata: { generation: 2 },
+      status: { reconcileInfo: { generation: 2 } },
+    });
+    bench.changeStatefulSet({ status: { updateRevision: 'another' } });
+    bench.server.before('GET', /statefulsets/, () => {
+      // kubectl rollout undo, between the look that saw it and the one past the cache
+      bench.changeStatefulSet({ status: { updateRevision: revisionAfter } });
+    });
+    program.sync();
+    await program.pass();
+    expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
+  });
+
   it('becomes True after ten seconds where a template that every member has already stays', async () => {
     const bench = new Bench();
     bench.wish({ paused: true });
