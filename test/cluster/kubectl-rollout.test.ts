@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { until } from '../../hack/control-plane/until.ts';
 import { statefulSets } from '../../src/kube/resource.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
 import { useRollouts } from './rollout-fixture.ts';
@@ -15,6 +16,8 @@ interface Container {
 /** The image of mysqld that a version of the StatefulSet wants. */
 const imageOf = (statefulSet: unknown): string | undefined =>
   (statefulSet as WithTemplate).spec.template.spec.containers.find(({ name }) => name === mysqldContainer)?.image;
+
+const wordDeadlineMilliseconds = 60_000;
 
 /** What kubectl prints, or what it says when it fails. */
 const said = (kubectl: Promise<string>): Promise<string> =>
@@ -79,10 +82,17 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
       const observed = statefulSet?.status?.observedGeneration === statefulSet?.metadata.generation;
       return observed && statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
     });
-    const status = cluster.kubectl('rollout', 'status', `statefulset/moco-${cluster.name}`, '--watch=false');
-    // The latter once MOCO has lowered the partition to 0, which it does where nothing is stale too.
-    expect(await said(status)).to.match(
-      /^(partitioned roll out complete: \d+ new pods have been updated|statefulset rolling update complete)/,
+    // MOCO writes to it now and then, and kubectl waits for each write to be seen; at partition 0 it calls it complete.
+    const complete =
+      /^(partitioned roll out complete: \d+ new pods have been updated|statefulset rolling update complete)/;
+    let word = '';
+    await until(
+      async () => {
+        word = await said(cluster.kubectl('rollout', 'status', `statefulset/moco-${cluster.name}`, '--watch=false'));
+        return complete.test(word) || undefined;
+      },
+      wordDeadlineMilliseconds,
+      () => `Expected kubectl to call it complete, it says "${word}"`,
     );
   });
 });
