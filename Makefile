@@ -68,6 +68,7 @@ bench: node_modules control-plane build ## A decision beside an empty one, the d
 	@$(NODE) hack/bench-decide.ts
 	@$(NODE) hack/bench.ts
 	@$(NODE) hack/bench-modes.ts
+	@$(NODE) hack/bench-scrape.ts
 	@$(NODE) hack/bench-runtime/main.ts
 
 simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again
