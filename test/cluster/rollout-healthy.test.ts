@@ -21,7 +21,8 @@ describe('a rollout of a healthy cluster', () => {
       ]);
       expect(await cluster.moves()).to.deep.equal(['primary 0 -> 1']);
       expect(conditionOf(cluster.now.cluster, 'StatefulSetReady')?.status).to.equal('True');
-      expect(cluster.now.rollout?.status?.phase).to.equal('UpToDate');
+      // The condition may come first: what is written to the MySQLRollout is gathered for half a second.
+      await cluster.until('the phase says so', ({ rollout }) => rollout?.status?.phase === 'UpToDate');
     },
   );
 
