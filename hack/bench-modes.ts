@@ -1,4 +1,5 @@
 import { loadavg } from 'node:os';
+import { piece } from '../src/cli/painted.ts';
 import { Outage } from './bench-modes/outage.ts';
 import { type Result, resultOf } from './bench-modes/result.ts';
 import { modesJson, modesLines, type Row } from './bench-modes/table.ts';
@@ -7,7 +8,6 @@ import { type BenchOptions, parseModesArguments } from './demo/arguments.ts';
 import { type DemoStage, withDemoStage } from './demo/demo-stage.ts';
 import { type Interruption, interruption } from './demo/interruption.ts';
 import { type Output, outputTo } from './demo/output.ts';
-import { piece } from './demo/painted.ts';
 import { progressing } from './demo/progress.ts';
 import { clusterName, DemoCluster } from './demo/rollout.ts';
 import { runProgram } from './demo/run-program.ts';

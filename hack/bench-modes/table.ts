@@ -1,6 +1,6 @@
+import { type Line, piece, type Style } from '../../src/cli/painted.ts';
 import { median } from '../demo/bench-table.ts';
 import { exactly } from '../demo/durations.ts';
-import { type Line, piece, type Style } from '../demo/painted.ts';
 import type { Result } from './result.ts';
 
 /** All rollouts in one way on one control plane. */

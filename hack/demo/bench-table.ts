@@ -1,6 +1,6 @@
+import { type Line, piece } from '../../src/cli/painted.ts';
 import type { RolloutSettings } from './arguments.ts';
 import { exactly, inMilliseconds } from './durations.ts';
-import { type Line, piece } from './painted.ts';
 import { ratioLimit, type Summary } from './summary.ts';
 import { jsonOf } from './summary-json.ts';
 

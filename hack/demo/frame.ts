@@ -1,5 +1,6 @@
+import { type Line, piece, type Style, widthOf } from '../../src/cli/painted.ts';
+import { clipped } from './clipped.ts';
 import { roughly } from './durations.ts';
-import { clipped, type Line, piece, type Style, widthOf } from './painted.ts';
 import type { MemberScene, Note, Scene } from './scene.ts';
 import { type Happening, happeningLine } from './story.ts';
 

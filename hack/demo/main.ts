@@ -1,8 +1,8 @@
+import { piece } from '../../src/cli/painted.ts';
 import { type DemoOptions, parseDemoArguments } from './arguments.ts';
 import { withDemoStage } from './demo-stage.ts';
 import { interruption } from './interruption.ts';
 import { outputTo } from './output.ts';
-import { piece } from './painted.ts';
 import { progressing } from './progress.ts';
 import { clusterName, DemoCluster, newImage, oldImage } from './rollout.ts';
 import { runProgram } from './run-program.ts';

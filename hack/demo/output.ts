@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty';
-import { type Line, painted, withoutTrailingSpaces } from './painted.ts';
+import { type Line, painted, withoutTrailingSpaces } from '../../src/cli/painted.ts';
 
 /** Where the demo tells its story: lines for whoever reads it later, or a terminal that is drawn on. */
 export interface Output {

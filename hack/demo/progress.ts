@@ -1,6 +1,6 @@
+import { type Line, piece } from '../../src/cli/painted.ts';
 import { roughly } from './durations.ts';
 import type { Output } from './output.ts';
-import { type Line, piece } from './painted.ts';
 import { Screen } from './screen.ts';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

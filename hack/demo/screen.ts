@@ -1,5 +1,6 @@
 import type { WriteStream } from 'node:tty';
-import { clipped, type Line, painted, widthOf } from './painted.ts';
+import { type Line, painted, widthOf } from '../../src/cli/painted.ts';
+import { clipped } from './clipped.ts';
 
 const hideCursor = '\u001B[?25l';
 const showCursor = '\u001B[?25h';

@@ -1,6 +1,6 @@
+import { type Line, piece, type Style } from '../../src/cli/painted.ts';
 import { exactly } from './durations.ts';
 import { type Absence, lasted, type Measure, type Switchover } from './measure.ts';
-import { type Line, piece, type Style } from './painted.ts';
 import { isBack, isUpdated, type Sight, shortRevision } from './sight.ts';
 
 /** One thing that happened, as a line tells it. */

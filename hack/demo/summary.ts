@@ -1,6 +1,6 @@
+import { type Line, piece, type Style } from '../../src/cli/painted.ts';
 import { exactly, inMilliseconds } from './durations.ts';
 import { lasted, type Measure } from './measure.ts';
-import { type Line, piece, type Style } from './painted.ts';
 import type { Reaction, Verb } from './reaction.ts';
 
 /** The ratio that a rollout of members of 2 s has to keep. */

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
 
-/** A piece of a line. */
+/** A piece of a line. Every character has to be one column wide. */
 export interface Piece {
   readonly text: string;
   readonly style: Style;
@@ -33,6 +33,13 @@ export function widthOf(pieces: Line): number {
   return pieces.reduce((sum, { text }) => sum + text.length, 0);
 }
 
+export function withoutTrailingSpaces(pieces: Line): Line {
+  const end = pieces.findLastIndex(({ text }) => text.trimEnd() !== '');
+  return pieces
+    .slice(0, end + 1)
+    .map(({ text, style }, index) => ({ text: index === end ? text.trimEnd() : text, style }));
+}
+
 /** At most so many columns: what doesn't fit ends in an ellipsis. */
 export function clipped(pieces: Line, columns: number): Line {
   if (widthOf(pieces) <= columns) return pieces;
@@ -48,10 +55,7 @@ export function clipped(pieces: Line, columns: number): Line {
 
 /** As a terminal takes it, or as plain text. Nothing ends in spaces. */
 export function painted(pieces: Line, colour: boolean): string {
-  const end = pieces.findLastIndex(({ text }) => text.trimEnd() !== '');
-  return pieces
-    .slice(0, end + 1)
-    .map(({ text, style }, index) => ({ text: index === end ? text.trimEnd() : text, style }))
+  return withoutTrailingSpaces(pieces)
     .map(({ text, style }) =>
       colour && style !== 'plain' && text !== '' ? `\u001B[${codes[style]}m${text}\u001B[0m` : text,
     )

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { frame } from '../../../hack/demo/frame.ts';
-import { painted } from '../../../hack/demo/painted.ts';
 import { sceneOf } from '../../../hack/demo/scene.ts';
 import type { Sight } from '../../../hack/demo/sight.ts';
 import type { Happening } from '../../../hack/demo/story.ts';
+import { painted } from '../../../src/cli/painted.ts';
 import { healthyRollout, measureOf, member, sight, starting, status, timestampAt, updated } from './sights.ts';
 
 const story: readonly Happening[] = [

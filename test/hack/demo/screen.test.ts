@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import type { WriteStream } from 'node:tty';
 import { expect } from 'chai';
 import { outputTo } from '../../../hack/demo/output.ts';
-import { type Line, piece } from '../../../hack/demo/painted.ts';
 import { Screen } from '../../../hack/demo/screen.ts';
+import { type Line, piece } from '../../../src/cli/painted.ts';
 
 /** A terminal that remembers what was written to it. */
 class Terminal extends EventEmitter {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { painted } from '../../../hack/demo/painted.ts';
 import type { Sight } from '../../../hack/demo/sight.ts';
 import { happeningLine, happenings } from '../../../hack/demo/story.ts';
+import { painted } from '../../../src/cli/painted.ts';
 import { healthyRollout, leaving, measureOf, member, sight, status, timestampAt } from './sights.ts';
 
 /** The plain lines of sights that follow each other. */

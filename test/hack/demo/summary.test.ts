@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { benchLines, median } from '../../../hack/demo/bench-table.ts';
-import { type Line, painted } from '../../../hack/demo/painted.ts';
 import { reactions } from '../../../hack/demo/reaction.ts';
 import { type Summary, summaryLines, summaryOf } from '../../../hack/demo/summary.ts';
 import { jsonOf } from '../../../hack/demo/summary-json.ts';
+import { type Line, painted } from '../../../src/cli/painted.ts';
 import { demoted, evicted, healthy, podMade, podReady } from './audit-events.ts';
 import { healthyRollout, leaving, measureOf, member, sight, timestampAt, updated } from './sights.ts';
 
