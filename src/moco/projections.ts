@@ -255,7 +255,7 @@ export function projectWebhookConfiguration(raw: Json): WebhookConfigurationReco
   const { namespace, name, uid, resourceVersion } = meta(raw);
   const webhooks = objects(raw['webhooks']).map((webhook): WebhookRecord => {
     const caBundle = text(object(webhook['clientConfig'])['caBundle']) ?? '';
-    return { name: text(webhook['name']) ?? '', hasCaBundle: caBundle !== '', caBundle };
+    return { name: text(webhook['name']) ?? '', caBundle };
   });
   const concerns = webhooks.some((webhook) => webhook.name === mocoStatefulSetWebhook || isOurs(webhook.name));
   return concerns ? { namespace, name, uid, resourceVersion, webhooks } : null;

@@ -110,7 +110,6 @@ export interface WebhookConfigurationRecord extends ObjectRecord {
 
 export interface WebhookRecord {
   readonly name: string;
-  readonly hasCaBundle: boolean;
   /** Base64 of PEM as it stands there; empty where there is none. */
   readonly caBundle: string;
 }

@@ -51,7 +51,7 @@ const ownConfiguration = {
   name: 'moco-rollout-mutating-webhook-configuration',
   uid: 'uid-of-webhooks',
   resourceVersion: '1',
-  webhooks: [ownWebhook, ownPartitionWebhook].map((name) => ({ name, hasCaBundle: true, caBundle: 'Y2E=' })),
+  webhooks: [ownWebhook, ownPartitionWebhook].map((name) => ({ name, caBundle: 'Y2E=' })),
 };
 
 /** One run of the program: what it has seen, and what it remembers. */

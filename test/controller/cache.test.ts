@@ -117,14 +117,14 @@ describe('a change in the cache', () => {
       namespace: '',
       name: 'moco',
       ...identity,
-      webhooks: [{ name: 'statefulset.kb.io', hasCaBundle: false, caBundle: '' }],
+      webhooks: [{ name: 'statefulset.kb.io', caBundle: '' }],
     };
     const changes = ({ webhookConfigurations }: Cache): void => {
       webhookConfigurations.put(configuration);
       webhookConfigurations.put({ ...configuration, resourceVersion: '2' });
       webhookConfigurations.put({
         ...configuration,
-        webhooks: [{ name: 'statefulset.kb.io', hasCaBundle: true, caBundle: 'x' }],
+        webhooks: [{ name: 'statefulset.kb.io', caBundle: 'x' }],
       });
       webhookConfigurations.remove('', 'moco');
     };

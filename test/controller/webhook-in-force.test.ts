@@ -9,7 +9,7 @@ const configuration = (name: string, webhook: string, caBundle = base64('ca')) =
   name,
   uid: name,
   resourceVersion: '1',
-  webhooks: [{ name: webhook, hasCaBundle: caBundle !== '', caBundle }],
+  webhooks: [{ name: webhook, caBundle }],
 });
 const moco = configuration('moco-mutating-webhook-configuration', mocoStatefulSetWebhook);
 const own = (name: string, caBundle?: string) => configuration(name, ownWebhook, caBundle);

@@ -373,8 +373,8 @@ describe('a MutatingWebhookConfiguration', () => {
         name: 'some',
         ...identity,
         webhooks: [
-          { name, hasCaBundle: true, caBundle: 'Q0E=' },
-          { name: 'other.kb.io', hasCaBundle: false, caBundle: '' },
+          { name, caBundle: 'Q0E=' },
+          { name: 'other.kb.io', caBundle: '' },
         ],
       });
     }
@@ -394,7 +394,7 @@ describe('a MutatingWebhookConfiguration', () => {
 
   it('whose certificate cert-manager has not put in yet has none', () => {
     const webhooks = configuration({ name: 'statefulset.kb.io', clientConfig: { service: {} } })?.webhooks;
-    expect(webhooks?.[0]).to.include({ hasCaBundle: false, caBundle: '' });
+    expect(webhooks?.[0]).to.include({ caBundle: '' });
   });
 });
 
