@@ -116,18 +116,25 @@ export class Fleet {
   #place(key: string): FleetPlace | null {
     const limit = this.#limits.maxConcurrentRollouts;
     if (limit <= 0 || this.#known.get(key)?.rolling === true) return null;
+    return fleetQueue(this.#clusters(key), limit).get(key) ?? null;
+  }
+
+  /** All clusters as the queue sees them. The one that asks wants a slot, and its own promise does not stand in its way. */
+  #clusters(asking: string | null): readonly FleetCluster[] {
     const now = this.#world.wall();
     const clusters: FleetCluster[] = [];
-    for (const [other, { rolling, waitingSince, wantsSlot }] of this.#known) {
-      const since = other === key ? (waitingSince ?? now) : wantsSlot ? waitingSince : null;
+    for (const [key, { rolling, waitingSince, wantsSlot }] of this.#known) {
+      const since = key === asking ? (waitingSince ?? now) : wantsSlot ? waitingSince : null;
       clusters.push({
-        key: other,
-        rolling: rolling || (other !== key && this.#promised.has(other)),
+        key,
+        rolling: rolling || (key !== asking && this.#promised.has(key)),
         waitingForSeconds: since === null ? null : (now - since) / 1000,
       });
     }
-    if (!this.#known.has(key)) clusters.push({ key, rolling: false, waitingForSeconds: 0 });
-    return fleetQueue(clusters, limit).get(key) ?? null;
+    if (asking !== null && !this.#known.has(asking)) {
+      clusters.push({ key: asking, rolling: false, waitingForSeconds: 0 });
+    }
+    return clusters;
   }
 
   /** The interval that leaves the most to wait for. */
@@ -162,15 +169,15 @@ export class Fleet {
     return open;
   }
 
-  /** Those that have waited longest, as many as there are slots: who of them may go is decided by their own pass. */
+  /** Those that want a slot and need not wait for it any more. */
   #freed(): void {
-    const { maxConcurrentRollouts } = this.#limits;
-    if (maxConcurrentRollouts <= 0) return;
-    const waiting = [...this.#known].filter(([, { wantsSlot }]) => wantsSlot);
-    waiting.sort(([a, { waitingSince: left }], [b, { waitingSince: right }]) =>
-      left === right ? (a < b ? -1 : 1) : (left ?? 0) - (right ?? 0),
-    );
-    for (const [key] of waiting.slice(0, maxConcurrentRollouts)) this.#wake(key);
+    const { maxConcurrentRollouts: limit } = this.#limits;
+    if (limit <= 0) return;
+    const clusters = this.#clusters(null);
+    const queue = fleetQueue(clusters, limit);
+    for (const { key, rolling, waitingForSeconds } of clusters) {
+      if (!rolling && waitingForSeconds !== null && !queue.has(key)) this.#wake(key);
+    }
   }
 }
 
