@@ -95,7 +95,14 @@ export class Fleet {
         if (lowers(lastStep)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
       }
     }
-    if (before?.rolling === true && this.#known.get(key)?.rolling !== true) this.#freed();
+    const now = this.#known.get(key);
+    if (
+      now?.rolling !== true &&
+      (before?.rolling === true || (before?.wantsSlot === true && now?.wantsSlot !== true))
+    ) {
+      // It has ended, or it has left its place in the queue to those behind it.
+      this.#freed();
+    }
   }
 
   /** What `decide` has to know of the other clusters. */

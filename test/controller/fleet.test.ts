@@ -91,6 +91,18 @@ describe('the slots of a fleet', () => {
     expect(watched.place('a')).to.equal(1);
   });
 
+  it('are offered to the next one where the first can not go after all, or is gone', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1 });
+    watched.waits('a', 10);
+    watched.waits('b', 20);
+    watched.waits('c', 30);
+    expect([watched.place('b'), watched.place('c')]).to.deep.equal([1, 2]);
+    watched.waits('a', 10, 'BlockedByPDB');
+    expect([watched.woken, watched.place('b')]).to.deep.equal([['b'], null]);
+    watched.fleet.note('b', null);
+    expect([watched.woken, watched.place('c')]).to.deep.equal([['b', 'c'], null]);
+  });
+
   it('are given up by one that rests because somebody wants it to, with everybody in place', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     const paused = { hold: { rule: 'Paused', message: '', since: at(0) } };
