@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import manifest from '../package.json' with { type: 'json' };
 import { Controller } from './controller/controller.ts';
+import { kubernetesVersion, untilSupported } from './controller/kubernetes-version.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';
@@ -18,10 +19,13 @@ import { startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
+import { OwnCertificate } from './webhook/self-made/own-certificate.ts';
 import { type RunningWebhook, startWebhook } from './webhook/server.ts';
 
 const leaseName = 'moco-rollout';
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+/** What the webhook's own certificate asks for comes to less than one a second. */
+const certificateRequests = { qps: 5, burst: 10 };
 /** What stops has this long altogether, well within a pod's default grace period of 30 s. */
 const stopGraceMilliseconds = 10_000;
 
@@ -34,11 +38,12 @@ export async function run(options: Options): Promise<void> {
   const connection = connect({ kubeconfigPath: options.kubeconfigPath });
   const world = realWorld(connection.exchange);
   const isLeading = (): boolean => !stop.signal.aborted && (elector?.isLeader() ?? true);
+  const userAgent = `moco-rollout/${manifest.version}`;
   const client = new ApiClient({
     world,
     qps: options.kubeApiQps,
     burst: options.kubeApiBurst,
-    userAgent: `moco-rollout/${manifest.version}`,
+    userAgent,
     mayWrite: (lane) => lane === 'lease' || isLeading(),
   });
   const enabled = options.featureGates.UpdateStrategyOnDelete;
@@ -53,7 +58,8 @@ export async function run(options: Options): Promise<void> {
         client,
         world,
         log,
-        namespace: options.leaderElectionNamespace ?? (await ownNamespace()),
+        namespace:
+          options.leaderElectionNamespace ?? (await ownNamespace('--leader-election-namespace with --leader-elect')),
         name: leaseName,
         identity,
         leaseDurationMilliseconds: options.leaseDurationMilliseconds,
@@ -85,6 +91,20 @@ export async function run(options: Options): Promise<void> {
     holder: identity,
     isLeading,
   });
+  const ownCertificate =
+    options.webhookBindAddress !== null && options.webhookCertificate === 'self-made'
+      ? new OwnCertificate({
+          // Of its own: each replica may write the Secret, whoever leads.
+          client: new ApiClient({ world, ...certificateRequests, userAgent }),
+          world,
+          log,
+          namespace:
+            options.webhookNamespace ??
+            (await ownNamespace('--webhook-namespace with --webhook-certificate=self-made')),
+          secretName: options.webhookSecret,
+          serviceName: options.webhookService,
+        })
+      : null;
   const watchdog = new Watchdog({
     clock: world,
     onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop stood still'),
@@ -104,9 +124,10 @@ export async function run(options: Options): Promise<void> {
           '/healthz': healthHandler('healthz', { eventLoop: watchdog.check }),
           '/readyz': healthHandler('readyz', {
             certificate: () =>
-              webhook !== null || options.webhookBindAddress === null
+              ownCertificate?.problem() ??
+              (webhook !== null || options.webhookBindAddress === null
                 ? null
-                : 'the webhook has not loaded its certificate yet',
+                : 'the webhook has not loaded its certificate yet'),
             caches: () => (controller.hasSynced ? null : 'not every kind has been listed yet'),
           }),
         },
@@ -114,7 +135,7 @@ export async function run(options: Options): Promise<void> {
       });
       closers.push(() => server.close());
     }
-    const kubernetes = await Promise.race([asked, versionOf(client, stop.signal)]);
+    const kubernetes = await Promise.race([asked, kubernetesVersion(client, stop.signal)]);
     if (kubernetes === undefined) return;
     log.info(
       { version: manifest.version, server: connection.server, kubernetes, UpdateStrategyOnDelete: enabled },
@@ -126,10 +147,17 @@ export async function run(options: Options): Promise<void> {
       const server = await startHttpServer({ address: options.metricsBindAddress, flag, handlers, onError });
       closers.push(() => server.close());
     }
+    if (ownCertificate !== null) {
+      const renewing = ownCertificate.run(stop.signal);
+      closers.push(() => renewing);
+      // Without one there is nothing to serve; /readyz says why.
+      if ((await Promise.race([asked, ownCertificate.read()])) === undefined) return;
+    }
     if (options.webhookBindAddress !== null) {
       const server = await startWebhook({
         address: options.webhookBindAddress,
         certDir: options.certDir,
+        ...(ownCertificate && { holder: ownCertificate }),
         ...(options.clientCaFile !== null && { clientCaFile: options.clientCaFile }),
         log,
         isOnDelete: (namespace, name) => controller.isOnDelete(namespace, name),
@@ -139,7 +167,10 @@ export async function run(options: Options): Promise<void> {
     }
     const watching = controller.watch(stop.signal);
     closers.push(() => watching);
-    const electing = controller.synced().then(() => elector?.run(stop.signal) ?? controller.work());
+    const electing = Promise.all([
+      controller.synced(),
+      untilSupported(kubernetes, { client, world, log }, stop.signal),
+    ]).then(() => (stop.signal.aborted ? undefined : (elector?.run(stop.signal) ?? controller.work())));
     closers.push(() => electing);
     await Promise.race([asked, watching, lost(stop.signal)]);
   } finally {
@@ -151,13 +182,6 @@ export async function run(options: Options): Promise<void> {
     for (const close of closers.toReversed()) await close();
     log.info({}, 'stopped');
   }
-}
-
-/** Also the first sign of life of the API server: where there is none, there is nothing to start for. */
-async function versionOf(client: ApiClient, signal: AbortSignal): Promise<string> {
-  const path = '/version';
-  const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path, lane: 'read', signal });
-  return gitVersion;
 }
 
 /** Rejects with the reason of an abort that came from within. */
@@ -182,12 +206,11 @@ function whenAskedToStop(): Promise<void> {
   });
 }
 
-async function ownNamespace(): Promise<string> {
+/** `flags`: what would have told it. */
+async function ownNamespace(flags: string): Promise<string> {
   try {
     return (await readFile(namespaceFile, 'utf8')).trim();
   } catch {
-    throw new UsageError(
-      'expected --leader-election-namespace with --leader-elect outside of a pod, got neither it nor the namespace of a pod',
-    );
+    throw new UsageError(`expected ${flags} outside of a pod, got neither it nor the namespace of a pod`);
   }
 }

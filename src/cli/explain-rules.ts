@@ -19,6 +19,11 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
     means: 'The MySQLCluster is being deleted, and its pods with it.',
     ends: 'When it is gone. If it stays, look at its finalizers: MOCO removes its own once it has cleaned up.',
   },
+  DefinitionOutdated: {
+    means:
+      'The API server leaves out what the controller writes down in the status of a MySQLRollout, since the CRD is that of an older version. A step that is written down nowhere could be done twice, so none is done.',
+    ends: "Apply the CRDs of the controller's version: `kubectl apply --server-side -k config/crd`, or what installed it. It is looked at every 30 seconds.",
+  },
   PolicyUnknown: {
     means:
       "What people want of this cluster can't be read: a value out of its range, or two MySQLRolloutPolicies of the same weight. Nothing is done on the defaults then, since somebody has said something else.",
@@ -66,7 +71,7 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
   WebhookNotInForce: {
     means:
       "The webhook that this program's way of updating rests on is not registered, runs before that of MOCO, or has a certificate that nobody would believe. The next write to the StatefulSet would hand its pods to Kubernetes, so nothing is disrupted.",
-    ends: 'Put right what the message names: apply config/webhook or config/partition-driver, under a name that sorts after that of MOCO, and look at the certificate (cert-manager fills in the caBundle).',
+    ends: 'Put right what the message names: apply config/webhook or config/partition-driver, under a name that sorts after that of MOCO, and look at the certificate (cert-manager fills in the caBundle, or the controller itself with --webhook-certificate=self-made).',
   },
   StrategyNotOnDelete: {
     means: 'The StatefulSet is to be at OnDelete and is not. The controller is about to set it.',
@@ -120,7 +125,7 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
   },
   RolesNotSettled: {
     means: 'MOCO has not finished with the roles of these members: labels, replication, and last of all writes.',
-    ends: 'By itself. If not, look at the log of moco-controller and at kubectl describe mysqlcluster NAME.',
+    ends: 'By itself; where MOCO calls the cluster Healthy and gives a replica no role, once that has taken part for failoverGraceSeconds. If not, look at the log of moco-controller and at kubectl describe mysqlcluster NAME.',
   },
   PrimaryProtected: {
     means:

@@ -14,7 +14,7 @@ import { alarms } from './conditions.ts';
 import type { Gathered } from './gather.ts';
 import { isDisruptive, ruleOf } from './intent.ts';
 import type { RolloutStatus } from './rollout-resource.ts';
-import { isShown, memberName } from './status.ts';
+import { announcedAfterSeconds, isShown, memberName } from './status.ts';
 
 /** Reasons of events about steps: past tense, as Kubernetes has them. */
 export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
@@ -82,7 +82,11 @@ export class Announcer {
     this.#returned(decision, state);
     if (hold === null) {
       state.announced = null;
-    } else if (isShown(hold, heldForSeconds) && state.announced !== hold.rule) {
+    } else if (
+      isShown(hold, heldForSeconds) &&
+      heldForSeconds >= announcedAfterSeconds(hold) &&
+      state.announced !== hold.rule
+    ) {
       state.announced = hold.rule;
       this.#recorder.record({
         regarding: reference(gathered),
@@ -119,6 +123,9 @@ export class Announcer {
     if (!asked?.askedAt || after.rollout?.tries?.askedAt === asked.askedAt) return;
     const superseded = after.rollout !== undefined && after.rollout.revision !== before.rollout?.revision;
     const takenBack = superseded || (after.rollout?.tries?.count ?? 0) > asked.count;
+    const switchovers = after.rollout?.switchovers ?? after.lastCompleted?.switchovers ?? 0;
+    // One that was written down and did not happen.
+    if (!takenBack && switchovers === before.rollout?.switchovers) return;
     this.#metrics.switchovers.inc({ outcome: takenBack ? 'takenBack' : 'done' });
     if (!takenBack) {
       const seconds = (this.#world.wall() - (milliseconds(asked.askedAt) ?? this.#world.wall())) / 1000;

@@ -12,6 +12,7 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../kube/resource.ts';
+import { together } from '../kube/together.ts';
 import { objects as items, type Json, object, text, whole } from '../moco/json.ts';
 import { selects } from '../moco/label-selector.ts';
 import { clusterKind } from '../moco/names.ts';
@@ -74,16 +75,16 @@ export class ClusterApi {
    */
   async readAll(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
     const { namespace, name } = known.cluster;
-    const [statefulSet, rollout, ...budgets] = await Promise.all([
-      this.#find(statefulSets, namespace, statefulSetName(name), signal),
-      this.#find(rolloutKind, namespace, name, signal),
-      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, signal)),
+    const [statefulSet = null, rollout = null, ...budgets] = await together(signal, (read) => [
+      this.#find(statefulSets, namespace, statefulSetName(name), read),
+      this.#find(rolloutKind, namespace, name, read),
+      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, read)),
     ]);
     const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
-    const [backup, ...members] = await Promise.all([
+    const [backup = null, ...members] = await together(signal, (read) => [
       // Only a cluster of one has no PodDisruptionBudget that tells of a backup.
-      replicas === 1 ? this.#find(cronJobs, namespace, backupName(name), signal) : null,
-      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, signal)),
+      replicas === 1 ? this.#find(cronJobs, namespace, backupName(name), read) : Promise.resolve(null),
+      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, read)),
     ]);
     const cluster = await this.#find(clusterKind, namespace, name, signal);
     const record = cluster === null ? null : projectCluster(cluster);
@@ -165,17 +166,22 @@ export class ClusterApi {
     });
   }
 
-  /** Replaces the status; its resourceVersion is the precondition that fences a second leader and a user's edit. */
+  /**
+   * Replaces the status; its resourceVersion is the precondition that fences a second leader and a user's edit. Resolves
+   * to what the API server keeps of it, or with `dryRun` would keep.
+   */
   replaceRolloutStatus(
     rollout: MySQLRollout,
     status: RolloutStatus,
     lane: 'disrupt' | 'status',
     signal: AbortSignal,
+    dryRun = false,
   ): Promise<MySQLRollout> {
     const { namespace, name } = rollout.metadata;
     return this.#client.call({
       method: 'PUT',
       path: path(rolloutKind, { namespace, name, subresource: 'status' }),
+      ...(dryRun && { query: { dryRun: 'All' } }),
       body: { ...rollout, status },
       lane,
       signal,

@@ -1,6 +1,7 @@
 import type { Hold } from '../core/decision.ts';
 import type { World } from '../kube/world.ts';
 import { Ages } from '../moco/ages.ts';
+import type { Remembered } from './fields-not-kept.ts';
 import type { OwnWrite } from './own-writes.ts';
 import type { LastStep, MySQLRollout, RolloutStatus, TemplateChange } from './rollout-resource.ts';
 
@@ -22,6 +23,15 @@ export interface Finished {
 /** What ended last, unless the status has it already: the answer to a write of it may have been lost. */
 export function untold({ lastStep }: RolloutStatus, { finished }: ClusterState): Finished | null {
   return finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step ? null : finished;
+}
+
+/** How soon what the status does not say yet is to be written: a step's own course waits, and numbers wait longest. */
+export type Urgency = 'now' | 'course' | 'numbers';
+
+/** Since when there has been something that is as urgent, on the monotonic clock. */
+export interface Unpublished {
+  readonly urgency: Urgency;
+  readonly sinceMilliseconds: number;
 }
 
 export interface RevisionChange {
@@ -63,13 +73,21 @@ export class ClusterState {
   /** The intent that is known to be over, done or not. */
   settledIntent: string | null = null;
   finished: Finished | null = null;
+  /** What the API server has left out of a status that was written, and when it was last looked whether it still does. */
+  notKept: { readonly fields: readonly string[]; readonly sent: Remembered; readonly atMilliseconds: number } | null =
+    null;
   /** Since when the present rule holds: on the monotonic clock, and as a timestamp. */
   holding: { readonly rule: Hold['rule']; readonly sinceMilliseconds: number; readonly since: string } | null = null;
+  /** When a rollout was first seen complete; `null` while none is. The status may tell it later. */
+  completeSince: string | null = null;
+  /** When members were first seen back at an update revision, by ordinal. The status may tell it later. */
+  back: { readonly revision: string; readonly at: Map<number, string> } = { revision: '', at: new Map() };
   /** The rule of the last Event about a hold. */
   announced: Hold['rule'] | null = null;
   /** When this process took a member, by ordinal, on the monotonic clock; until it takes part again. */
   readonly takenAtMilliseconds = new Map<number, number>();
   publishedAtMilliseconds = Number.NEGATIVE_INFINITY;
+  unpublished: Unpublished | null = null;
   /** The last decision that was logged, in a word or two. */
   logged = '';
 

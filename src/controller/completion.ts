@@ -2,6 +2,7 @@ import type { Decision } from '../core/decision.ts';
 import { isConflict } from '../kube/api-error.ts';
 import { objects as items, type Json, object, whole } from '../moco/json.ts';
 import { rolloutCompleteCondition } from '../moco/names.ts';
+import { projectCluster } from '../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../moco/records.ts';
 import { milliseconds } from '../moco/timestamp.ts';
 import type { ClusterApi, LiveObjects } from './cluster-api.ts';
@@ -46,7 +47,8 @@ export function unsettledMilliseconds(
  * Keeps condition `moco-rollout.io/RolloutComplete` on the MySQLCluster, the thing to wait for. Written on transitions
  * alone, since every write makes MOCO reconcile. True is never written from a cache: the MySQLCluster is read first,
  * so that a StatefulSet read after it has what MOCO had applied for that generation, and its resourceVersion is the
- * precondition. Conditions are an atomic list, hence GET, change, PUT.
+ * precondition. False needs no such look; where it was wrong, the next pass says so. Conditions are an atomic list,
+ * hence GET, change, PUT. Where MOCO keeps writing in between it is left to the pass that its writes bring.
  */
 export async function keepCompletion(
   known: ClusterObjects,
@@ -61,17 +63,19 @@ export async function keepCompletion(
   for (let tries = 1; ; tries++) {
     const raw = await api.readCluster(namespace, name, signal);
     if (raw === null || object(raw['metadata'])['deletionTimestamp'] !== undefined) return;
-    const live = await api.readAll(known, signal);
-    if (live === null) return;
-    const judged = judge(live);
+    const live = decision.complete ? await api.readAll(known, signal) : null;
+    if (decision.complete && live === null) return;
+    const judged = live === null ? decision : judge(live);
+    const cluster = live?.objects.cluster ?? projectCluster(raw);
+    if (cluster === null || !differs(cluster, judged)) return;
     const generation = whole(object(raw['metadata'])['generation'], 0);
-    if (!differs(live.objects.cluster, judged)) return;
     try {
       const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, nowTimestamp) };
       await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
       return;
     } catch (error) {
-      if (!isConflict(error) || tries === mostTries) throw error;
+      if (!isConflict(error)) throw error;
+      if (tries === mostTries) return;
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Condition } from './rollout-resource.ts';
 /** Holds that a person should look at. */
 const alarming: ReadonlySet<HoldRule> = new Set([
   'SnapshotImpossible',
+  'DefinitionOutdated',
   'PolicyUnknown',
   'HandBackUnsafe',
   'MemberDownOutOfTurn',

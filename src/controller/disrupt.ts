@@ -93,15 +93,23 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<Requeue> {
   const { api, world, log, announcer } = context;
-  const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
-  if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) return vetoed;
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - confirmingSince <= confirmationMilliseconds;
-  if (!isFresh()) {
+  const startOver = (): Requeue => {
     // Nothing was sent; that an API server is too slow to ever act on is for people to see.
     remember(context, confirmed, step, intent, tooLate, state);
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
     return atOnce;
+  };
+  // An intent that can't be acted on any more is not worth a write.
+  if (!isFresh()) return startOver();
+  const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
+  if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) {
+    if (state.notKept === null) return vetoed;
+    // Whatever of it is written down: nothing was sent.
+    state.settledIntent = intent.id;
+    return atOnce;
   }
+  if (!isFresh()) return startOver();
   const acted = await act(step, confirmed.objects, api.sendingWhile(isFresh), world, signal);
   remember(context, confirmed, step, intent, acted, state);
   announcer.stepEnded(confirmed, step, acted);
@@ -124,10 +132,10 @@ export async function settleIntent(
 ): Promise<Requeue | null> {
   const { intent } = rollout.status ?? {};
   if (!intent || intent.id === state.settledIntent) return null;
-  await makeVoid(intent, splitKey(key)[0], context.api, signal);
+  const staysDemoted = await makeVoid(intent, splitKey(key)[0], context.api, signal);
   // What is known of a step of our own is still to be told.
   const { finished } = state;
-  const status = withoutIntent(rollout.status ?? {});
+  const status = withoutIntent(rollout.status ?? {}, staysDemoted);
   if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) return vetoed;
   state.finished = finished;
   state.settledIntent = intent.id;

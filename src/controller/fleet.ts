@@ -105,6 +105,16 @@ export class Fleet {
     }
   }
 
+  /** Whether a cluster that ends its rollout makes way for another. */
+  get hasSlots(): boolean {
+    return this.#limits.maxConcurrentRollouts > 0;
+  }
+
+  /** How many clusters have begun a rollout and not ended it, those aside that rest as somebody wants them to. */
+  get rolling(): number {
+    return [...this.#known.values()].filter(({ rolling }) => rolling).length;
+  }
+
   /** What `decide` has to know of the other clusters. */
   factsFor(key: string, mode: RolloutPolicy['mode']): Pick<ClusterSnapshot, 'fleetQueue' | 'fleetInterval'> {
     return { fleetQueue: this.#place(key), fleetInterval: this.#interval(key, mode) };

@@ -76,6 +76,7 @@ export function gather(
       promotion: status?.promotion ?? null,
       handBackRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
       policyProblem: wishes.problem,
+      fieldsNotKept: state.notKept?.fields ?? [],
       ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),
     };
   });

@@ -1,7 +1,7 @@
 import { disruptive, type Step, type Target } from '../core/decision.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
-import { object, text } from '../moco/json.ts';
-import { voidedIntentAnnotation } from '../moco/names.ts';
+import { type Json, object, text } from '../moco/json.ts';
+import { annotationOn, demoteAnnotation, demotedForAnnotation, voidedIntentAnnotation } from '../moco/names.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { defined } from './defined.ts';
 import type { IntendedObject, Intent } from './rollout-resource.ts';
@@ -53,18 +53,32 @@ export function sameStep(a: Step, b: Step): boolean {
 
 const partitionOf = (step: DisruptiveStep): number | null => (step.kind === 'setPartition' ? step.partition : null);
 
+/** As it is read: where the CRD did not keep the pods, its author has given it up before anything was sent. */
+type KeptIntent = Pick<Intent, 'id' | 'revision' | 'statefulSet'> & Partial<Pick<Intent, 'pods'>>;
+
 /**
  * Makes sure that a write which its author may still be about to send can't do anything any more: it carries the pod's
  * uid and resourceVersion, so an object that is gone, leaving, replaced or changed refuses it, and one that is as it was
  * is given another resourceVersion. Only then may another step follow. A setPartition goes to the StatefulSet alone: it
- * is that which has to change.
+ * is that which has to change. Resolves to whether a pod that it names was left with a demotion of ours for its revision:
+ * one that was about to be taken back then stays, for whoever comes next to take back.
  */
-export async function makeVoid(intent: Intent, namespace: string, api: ClusterApi, signal: AbortSignal): Promise<void> {
-  const { id, pods, statefulSet } = intent;
-  if (statefulSet) return makeObjectVoid(id, 'StatefulSet', statefulSet, namespace, api, signal);
-  await Promise.all(pods.map((pod) => makeObjectVoid(id, 'Pod', pod, namespace, api, signal)));
+export async function makeVoid(
+  intent: KeptIntent,
+  namespace: string,
+  api: ClusterApi,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { id, pods = [], statefulSet, revision } = intent;
+  if (statefulSet) {
+    await makeObjectVoid(id, 'StatefulSet', statefulSet, namespace, api, signal);
+    return false;
+  }
+  const left = await Promise.all(pods.map((pod) => makeObjectVoid(id, 'Pod', pod, namespace, api, signal)));
+  return left.some((pod) => isDemotedFor(revision, pod));
 }
 
+/** Resolves to the object when the write could do nothing any more, `null` where there was none under that uid. */
 async function makeObjectVoid(
   intentId: string,
   kind: 'Pod' | 'StatefulSet',
@@ -72,16 +86,26 @@ async function makeObjectVoid(
   namespace: string,
   api: ClusterApi,
   signal: AbortSignal,
-): Promise<void> {
-  const live = await api.read(kind, namespace, intended.name, signal);
+): Promise<Json | null> {
+  const { name, uid, resourceVersion } = intended;
+  const read = async (): Promise<Json | null> => {
+    const live = await api.read(kind, namespace, name, signal);
+    return text(object(live?.['metadata'])['uid']) === uid ? live : null;
+  };
+  const live = await read();
   const metadata = object(live?.['metadata']);
-  const { uid, resourceVersion } = intended;
-  const changed = text(metadata['uid']) !== uid || text(metadata['resourceVersion']) !== resourceVersion;
-  if (changed || metadata['deletionTimestamp'] !== undefined) return;
+  if (text(metadata['resourceVersion']) !== resourceVersion || metadata['deletionTimestamp'] !== undefined) return live;
   try {
     await api.annotate(kind, namespace, intended, { [voidedIntentAnnotation]: intentId }, signal);
+    return live;
   } catch (error) {
-    // Changed or gone in between, which makes it void as well.
     if (!isConflict(error) && !isNotFound(error)) throw error;
+    // Changed or gone in between, which makes it void as well.
+    return read();
   }
+}
+
+function isDemotedFor(revision: string, pod: Json | null): boolean {
+  const annotations = object(object(pod?.['metadata'])['annotations']);
+  return annotations[demoteAnnotation] === annotationOn && annotations[demotedForAnnotation] === revision;
 }

@@ -10,6 +10,9 @@ export interface OwnWrite {
   readonly sinceMilliseconds: number;
 }
 
+/** How often a write of ours is looked for that no watch has brought. */
+export const unseenMilliseconds = 1000;
+
 /** After this long a live read decides, which every disruption is preceded by anyway. */
 const patienceMilliseconds = 30_000;
 

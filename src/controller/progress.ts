@@ -6,7 +6,7 @@ import { defined } from './defined.ts';
 import { needsSlot } from './fleet.ts';
 import type { Gathered } from './gather.ts';
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus, SwitchoverTries } from './rollout-resource.ts';
-import { ordinalOf, turnsOf } from './turns.ts';
+import { didNotHappen, ordinalOf, turnsOf } from './turns.ts';
 
 // What the status remembers of the rollout under way: what the next decision needs and no object says.
 
@@ -35,9 +35,12 @@ export function progressOf(
   const ended = untold(before, state);
   const resumed = wasAskedToWait(before) && !(decision.hold && isAskedFor(decision.hold.rule));
   const moved = resumed || ended?.result === 'done' || signature(members) !== signature(before.members ?? {});
-  const tries = triesOf(known, ended, state, objects, nowTimestamp);
+  const tries = triesOf(known, ended, state, objects, nowTimestamp, intent);
   const switched =
-    known.tries?.askedAt !== undefined && primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
+    known.tries?.askedAt !== undefined &&
+    !isDemotionMissed(ended) &&
+    primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
+  const seen = decision.members.map((one) => ({ ...one, updatedAt: members[String(one.ordinal)]?.updatedAt }));
   const down = intent?.rule === 'MemberDown' ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   return defined<RolloutProgress>({
     ...known,
@@ -49,7 +52,7 @@ export function progressOf(
     switchovers: known.switchovers + (switched ? 1 : 0),
     // The switchover has come: what is left is how often it had not.
     tries: switched && tries ? defined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt }) : tries,
-    ...turnsOf(known, decision.members, snapshot, ended, state, nowTimestamp, intent),
+    ...turnsOf(known, seen, snapshot, ended, state, nowTimestamp, intent),
     changes: known.changes ?? changesRead(known, state),
   });
 }
@@ -108,22 +111,35 @@ function triesOf(
   { ownWrites }: ClusterState,
   objects: Gathered['objects'],
   nowTimestamp: string,
+  intent: Intent | null,
 ): SwitchoverTries | undefined {
   const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
   const demotion = ended?.result === 'done' ? ended.demotion : null;
   if (demotion === 'takenBack') return { count: count + 1, lastEndedAt: nowTimestamp };
   const isUntold = askedAt === undefined && ownWrites.length === 0;
-  const asked = demotion ?? (isUntold ? demotionSeen(known, objects, nowTimestamp) : null);
-  return asked === null ? known.tries : defined<SwitchoverTries>({ count, lastEndedAt, ...asked });
+  const asked = demotionIntended(intent) ?? demotion ?? (isUntold ? demotionSeen(known, objects, nowTimestamp) : null);
+  if (asked !== null) return defined<SwitchoverTries>({ count, lastEndedAt, ...asked });
+  if (!isDemotionMissed(ended)) return known.tries;
+  return count === 0 ? undefined : defined<SwitchoverTries>({ count, lastEndedAt });
 }
+
+/** Written with the intent, so that whoever takes over knows since when, and takes it back in its time. */
+function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt' | 'pod'> | null {
+  if (intent?.step !== 'demote') return null;
+  const [pod] = intent.pods;
+  return pod === undefined ? null : { askedAt: intent.at, pod: { name: pod.name, uid: pod.uid } };
+}
+
+const isDemotionMissed = (ended: Finished | null): boolean => ended?.lastStep.step === 'demote' && didNotHappen(ended);
 
 /**
  * What is left of a status when the step that was about to be done is over. A demotion that was about to be taken back
- * counts as one that was: whether it has been is not known, and each try blocks writes for a while.
+ * and is gone counts as one that was: each try blocks writes for a while. One that is still there goes on as it was, its
+ * time and all, and counts when it is taken back.
  */
-export function withoutIntent({ intent, ...status }: RolloutStatus): RolloutStatus {
+export function withoutIntent({ intent, ...status }: RolloutStatus, staysDemoted: boolean): RolloutStatus {
   const { rollout } = status;
-  if (intent?.step !== 'undemote' || intent.rule === 'NoLongerPrimary') return status;
+  if (intent?.step !== 'undemote' || intent.rule === 'NoLongerPrimary' || staysDemoted) return status;
   if (rollout?.revision !== intent.revision) return status;
   const tries = { count: (rollout.tries?.count ?? 0) + 1, lastEndedAt: intent.at };
   return { ...status, rollout: { ...rollout, tries } };

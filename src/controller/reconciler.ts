@@ -15,10 +15,11 @@ import { type Gathered, gather } from './gather.ts';
 import { handBackUnsafe } from './give-back.ts';
 import { promotionToRemember } from './handed-back.ts';
 import { isDisruptive } from './intent.ts';
+import { unseenMilliseconds } from './own-writes.ts';
 import { publish } from './publish.ts';
 import { isOwnOf, type MySQLRollout } from './rollout-resource.ts';
-import { shownAfterSeconds } from './status.ts';
-import { writeStatus } from './write-status.ts';
+import { announcedAfterSeconds, shownAfterSeconds } from './status.ts';
+import { lookAgainMilliseconds, lookAtNotKept, writeStatus } from './write-status.ts';
 
 /** What people see of a decision whose step the API server does not take. */
 function heldUp(decision: Decision, { snapshot }: Gathered, { message }: ApiError): Decision {
@@ -32,9 +33,6 @@ function heldUp(decision: Decision, { snapshot }: Gathered, { message }: ApiErro
       return decision;
   }
 }
-
-/** How often a write of ours is looked for that no watch has brought. */
-const unseenMilliseconds = 1000;
 
 /** One pass over one cluster at a time: gather, decide, then at most one step, else the status. */
 export class Reconciler {
@@ -65,6 +63,7 @@ export class Reconciler {
       if (!isOwnOf(objects.cluster, rollout)) return {};
       const unsettled = await settleIntent(this.#context, key, rollout, state, signal);
       if (unsettled !== null) return unsettled;
+      await lookAtNotKept(this.#context, rollout, state, signal);
     }
     let gathered = gather(objects, rollout, state, this.#context, 'cached');
     let decision = decide(gathered.snapshot, gathered.policy);
@@ -174,8 +173,11 @@ export class Reconciler {
     const delays = [
       publishIn,
       unsettledIn,
-      decision.hold === null ? null : (shownAfterSeconds - heldForSeconds) * 1000,
+      ...(decision.hold === null
+        ? []
+        : [shownAfterSeconds, announcedAfterSeconds(decision.hold)].map((after) => (after - heldForSeconds) * 1000)),
       state.ownWrites.length > 0 ? unseenMilliseconds : null,
+      state.notKept === null ? null : lookAgainMilliseconds,
       decision.lookAgainInSeconds === null ? null : decision.lookAgainInSeconds * 1000,
     ].filter((delay): delay is number => delay !== null && delay > 0);
     return delays.length === 0 ? {} : { requeueAfterMilliseconds: Math.min(...delays) };

@@ -37,6 +37,20 @@ const passing: ReadonlySet<Hold['rule']> = new Set([
 
 export const shownAfterSeconds = 10;
 
+/**
+ * What every step waits for where all goes well. The Event of the step has announced it: it gets none of its own before
+ * it takes long.
+ */
+export const ofEveryStep: ReadonlySet<string> = new Set<Hold['rule']>([
+  'MemberLeaving',
+  'UpdatedMemberNotParticipating',
+  'AwaitingSwitchover',
+]);
+const longStepSeconds = 60;
+
+/** After how long a hold gets an Event, where it is one for people's eyes. */
+export const announcedAfterSeconds = ({ rule }: Hold): number => (ofEveryStep.has(rule) ? longStepSeconds : 0);
+
 /** Whether a hold that has lasted for so long is for people's eyes. */
 export function isShown(hold: Hold, heldForSeconds: number): boolean {
   if (heldForSeconds >= shownAfterSeconds) return true;
@@ -62,12 +76,14 @@ export function statusOf(
   const revision = statefulSet?.updateRevision ?? '';
   const hold = decision.hold !== null && isShown(decision.hold, heldForSeconds) ? decision.hold : null;
   const message = hold === null ? '' : explainHold(hold, memberName(gathered));
-  const members = Object.fromEntries(memberStatuses(decision, hold, before.members ?? {}, revision, nowTimestamp));
+  const backAt = backSince(decision, state, revision, nowTimestamp);
+  const members = Object.fromEntries(memberStatuses(decision, hold, before.members ?? {}, revision, backAt));
   const ended = untold(before, state);
   const progress = progressOf(before, gathered, decision, state, members, nowTimestamp, intent);
   const unresolved = before.intent && before.intent.id !== state.settledIntent ? before.intent : undefined;
   const finished = finishedRollout(before, progress, decision, disruptedFor(before.rollout?.revision ?? '', ended));
-  const entry = finished && { ...finished, finishedAt: nowTimestamp };
+  state.completeSince = decision.complete ? (state.completeSince ?? nowTimestamp) : null;
+  const entry = finished && { ...finished, finishedAt: state.completeSince ?? nowTimestamp };
   const status = defined<RolloutStatus>({
     observedGeneration: rollout?.metadata.generation,
     observedClusterGeneration: cluster.generation,
@@ -112,20 +128,36 @@ export function statusOf(
   return withinLimits(status);
 }
 
+/** When each member that takes part at the update revision was first seen to do so. */
+function backSince(
+  { members }: Decision,
+  state: ClusterState,
+  revision: string,
+  nowTimestamp: string,
+): ReadonlyMap<number, string> {
+  if (state.back.revision !== revision && revision !== '') state.back = { revision, at: new Map() };
+  const { at } = state.back;
+  for (const { ordinal, updated, participating } of members) {
+    if (!updated) at.delete(ordinal);
+    else if (participating && !at.has(ordinal)) at.set(ordinal, nowTimestamp);
+  }
+  return at;
+}
+
 /** A rule that isn't shown yet isn't shown as a member's either. */
 function* memberStatuses(
   decision: Decision,
   shown: Hold | null,
   before: Readonly<Record<string, MemberStatus>>,
   updateRevision: string,
-  nowTimestamp: string,
+  backAt: ReadonlyMap<number, string>,
 ): Generator<[string, MemberStatus]> {
   const hidden = shown === null ? decision.hold?.rule : undefined;
   for (const member of decision.members) {
     const { ordinal, role, revision, updated, state, verdict, rule, evidence } = member;
     const known = before[String(ordinal)];
     const since = known?.revision === revision ? known.updatedAt : undefined;
-    const seen = member.participating ? nowTimestamp : undefined;
+    const seen = member.participating ? backAt.get(ordinal) : undefined;
     yield [
       String(ordinal),
       defined({

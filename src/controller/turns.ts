@@ -15,6 +15,8 @@ type OrNone<F extends keyof RolloutProgress> = { readonly [K in F]: RolloutProgr
 export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly ordinal: number;
   readonly participating: boolean;
+  /** Since when it takes part at the update revision, where that was before now. */
+  readonly updatedAt?: string | undefined;
 }
 
 /**
@@ -74,10 +76,10 @@ function times(
   const away = new Map(Object.entries(takenAt).filter(([ordinal]) => !spared.includes(Number(ordinal))));
   for (const ordinal of taken) away.set(String(ordinal), takenNow);
   const seconds = new Map(Object.entries(memberSeconds));
-  for (const { ordinal, updated, participating } of members) {
+  for (const { ordinal, updated, participating, updatedAt = nowTimestamp } of members) {
     const since = milliseconds(away.get(String(ordinal)) ?? null);
     if (since === null || !updated || !participating) continue;
-    const elapsed = Math.max(0, ((milliseconds(nowTimestamp) ?? since) - since) / 1000);
+    const elapsed = Math.max(0, ((milliseconds(updatedAt) ?? since) - since) / 1000);
     seconds.set(String(ordinal), Math.round(elapsed * 10) / 10);
     away.delete(String(ordinal));
   }
@@ -93,7 +95,7 @@ const isStale = ({ updated, state }: Pick<Seen, 'updated' | 'state'>): boolean =
 /** Demotions move a role and take nobody. */
 const takes = ({ step }: Intent): boolean => disruptive[step] && step !== 'demote' && step !== 'undemote';
 
-const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
+export const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
 
 /** Of a pod's name. */
 export const ordinalOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../kube/api-client.ts';
 import type { Log } from '../kube/log.ts';
-import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
+import { Reflector, type ReflectorOptions, type Unavailable } from '../kube/reflector.ts';
 import {
   cronJobs,
   mutatingWebhookConfigurations,
@@ -37,6 +37,10 @@ interface Watch {
   readonly hasSynced: boolean;
 }
 
+const clusterApi = `${clusterKind.group}/${clusterKind.version}`;
+const mocoMissing = `expected ${clusterKind.kind}s as ${clusterApi}, the API server does not have them: MOCO is not installed, or is of a version that is not known here; nothing is done until it has them`;
+const mocoFound = `the API server has ${clusterKind.kind}s as ${clusterApi} now`;
+
 /** Keeps the cache as the API server has it, in the namespaces named or, where none is, in all. */
 export class Watches {
   readonly #reflectors: readonly Watch[];
@@ -53,7 +57,7 @@ export class Watches {
       kind: ResourceKind,
       store: Store<R>,
       project: (raw: Json) => R | null,
-      more: Pick<ReflectorOptions<R>, 'path' | 'query' | 'onUnavailable'>,
+      more: Pick<ReflectorOptions<R>, 'path' | 'query' | 'onUnavailable' | 'onlyWhere'>,
     ): Watch => {
       const observer = metrics?.observe(kind.kind, () => {
         const { ageMilliseconds } = reflector;
@@ -93,9 +97,27 @@ export class Watches {
           else cache.unavailable.set(kind.kind, why);
         },
       });
+    /** Without MOCO there is nothing to do, and nothing to wait for either: clusters come when it does. */
+    const watchClusters = (): readonly Watch[] => {
+      const missing = new Set<string>();
+      const told = (scope: string, why: Unavailable | null): void => {
+        const before = missing.size;
+        if (why === null) missing.delete(scope);
+        else missing.add(scope);
+        if (before === 0 && missing.size > 0) log.warn({}, mocoMissing);
+        if (before > 0 && missing.size === 0) log.info({}, mocoFound);
+      };
+      return scopes.map((namespace) =>
+        reflect(clusterKind, cache.clusters, projectCluster, {
+          path: path(clusterKind, namespace === undefined ? {} : { namespace }),
+          onlyWhere: 'NotFound',
+          onUnavailable: (why) => told(namespace ?? '', why),
+        }),
+      );
+    };
     const isWatched = ({ name }: Stored): boolean => namespaceNames.length === 0 || namespaceNames.includes(name);
     this.#reflectors = [
-      ...watch(clusterKind, cache.clusters, projectCluster),
+      ...watchClusters(),
       ...watch(rolloutKind, cache.rollouts, projectRollout),
       ...watch(statefulSets, cache.statefulSets, projectStatefulSet, memberSelector),
       watchWithout(policyKind, cache.policies, projectPolicy),

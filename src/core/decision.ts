@@ -90,6 +90,8 @@ export type Wait =
 export type Hold =
   | { readonly rule: 'SnapshotImpossible'; readonly problem: string }
   | { readonly rule: 'ClusterDeleting' }
+  /** Fields of the MySQLRollout's status that its definition does not know and the API server leaves out. */
+  | { readonly rule: 'DefinitionOutdated'; readonly fields: readonly string[] }
   | { readonly rule: 'PolicyUnknown'; readonly problem: string }
   | { readonly rule: 'StatefulSetMissing' }
   | { readonly rule: 'StatefulSetDeleting' }

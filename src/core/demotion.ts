@@ -22,8 +22,8 @@ export function takeBackDemotion(situation: Situation): Outcome | null {
 
 function takeBackReason(situation: Situation, member: Member): TakeBackReason | null {
   const { snapshot, policy, deadlines } = situation;
-  if (!member.facts.demote) return 'MarkAlone';
   const hold = holdEverything(situation) ?? failingRevision(situation) ?? holdEverythingButRepairs(situation);
+  if (!member.facts.demote) return hold === null && isNext(situation, member) ? null : 'MarkAlone';
   const timedOut = deadlines.reached(member.facts.demoteForSeconds, policy.switchoverTimeoutSeconds);
   if (!member.primary) {
     // MOCO takes it away itself as the last part of the switchover; two writers would only stop each other.
@@ -35,6 +35,16 @@ function takeBackReason(situation: Situation, member: Member): TakeBackReason | 
   if (dueMembers(situation).length > 1) return 'OthersDue';
   const unwanted = hold ?? awaitingApproval(situation, member) ?? primaryWaitsForHeld(situation, member);
   return unwanted?.rule ?? (timedOut ? 'TimedOut' : null);
+}
+
+/**
+ * Nobody else is due: what is left on its pod goes with it. Where it seems to be primary still, the index is on its way,
+ * which MOCO writes right before it takes `demote` away; or the pod is demoted again, which renews the mark.
+ */
+function isNext(situation: Situation, { due, facts }: Member): boolean {
+  const { policy, snapshot } = situation;
+  const isForThis = facts.demotedFor === snapshot.statefulSet?.updateRevision;
+  return policy.mode === 'OnDelete' && due && isForThis && dueMembers(situation).length === 1;
 }
 
 /**
@@ -65,7 +75,7 @@ function rolesNotSettled({ members, primary, snapshot, policy, deadlines }: Situ
   const unsettled = members.filter((member) => member.participates && !member.settled);
   if (unsettled.length > 0) return { rule: 'RolesNotSettled', members: unsettled.map((member) => member.ordinal) };
   if (snapshot.cluster.available || !primary?.participates) return null;
-  return deadlines.reached(primary.facts.settledForSeconds ?? 0, policy.failoverGraceSeconds)
+  return deadlines.reached(snapshot.cluster.primarySettledForSeconds ?? 0, policy.failoverGraceSeconds)
     ? null
     : { rule: 'RolesNotSettled', members: [primary.ordinal], unavailable: true };
 }

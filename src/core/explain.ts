@@ -12,6 +12,8 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return `the cluster's objects contradict each other: ${hold.problem}`;
     case 'ClusterDeleting':
       return 'the MySQLCluster is being deleted';
+    case 'DefinitionOutdated':
+      return `the CRD of MySQLRollouts is older than moco-rollout and does not keep ${hold.fields.join(', ')}: apply the CRDs of its version`;
     case 'PolicyUnknown':
       return `the MySQLRollout can't be followed: ${withoutFullStop(hold.problem)}`;
     case 'StatefulSetMissing':

@@ -17,7 +17,7 @@ export function failingRevision(situation: Situation): Hold | null {
   return null;
 }
 
-/** An updated member has participated, settled, for minReadySeconds: now, or earlier in this rollout. */
+/** An updated member is settled and has participated for minReadySeconds: now, or earlier in this rollout. */
 export function isProven({ snapshot, members }: Situation): boolean {
   return snapshot.memory.proven || members.some((member) => member.updated && member.owes === null);
 }

@@ -17,6 +17,7 @@ const untouchable: readonly HoldRuleFunction[] = [
   snapshotImpossible, // facts that contradict each other prove nothing
   clusterDeleting, // whatever is done now is undone by the garbage collector
   statefulSetMissing, // there is no update revision to compare with
+  definitionOutdated, // a step that can't be written down has no fence
   awaitingOwnWrite, // the facts are older than what was done
 ];
 
@@ -83,6 +84,11 @@ function clusterDeleting({ snapshot }: Situation): Hold | null {
 
 function statefulSetMissing({ snapshot }: Situation): Hold | null {
   return snapshot.statefulSet === null ? { rule: 'StatefulSetMissing' } : null;
+}
+
+function definitionOutdated({ snapshot }: Situation): Hold | null {
+  const { fieldsNotKept: fields } = snapshot;
+  return fields.length === 0 ? null : { rule: 'DefinitionOutdated', fields };
 }
 
 function awaitingOwnWrite({ snapshot }: Situation): Hold | null {

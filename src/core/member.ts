@@ -1,5 +1,5 @@
 import type { Deadlines } from './deadlines.ts';
-import type { ContainerFacts, MemberFacts } from './snapshot.ts';
+import type { ClusterFacts, ContainerFacts, MemberFacts } from './snapshot.ts';
 
 /** What a member is able to do, from its pod alone. Exactly one at a time; the order is that of the questions. */
 export type MemberState = 'leaving' | 'unreachable' | 'participating' | 'impaired' | 'down' | 'running';
@@ -70,6 +70,23 @@ export function isParticipating(member: MemberFacts, errant: boolean): boolean {
 /** MOCO has looked at this incarnation of the pod and finished with it. */
 export function isSettled(member: MemberFacts, primaryIndex: number): boolean {
   return member.role === (member.ordinal === primaryIndex ? 'primary' : 'replica');
+}
+
+/**
+ * A replica that MOCO has finished with and gives no role. It labels pods only while it finds something to put right:
+ * killed after it has taken a label away, or made a replica follow, and before it has given the label, it comes back to a
+ * cluster that it calls Healthy, and leaves it at that. `Healthy` is no remnant then: no mysqld takes part before MOCO
+ * has configured it, and MOCO writes `Healthy` False before it configures anybody or takes a label away. A primary is
+ * labelled before it is opened for writes, so one without a role has just become it.
+ */
+export function isPassedOver(
+  { ordinal, role, participatingForSeconds }: MemberFacts,
+  { primaryIndex, healthy, syncedReplicas, replicas }: ClusterFacts,
+  graceSeconds: number,
+  deadlines: Deadlines,
+): boolean {
+  const isLeftSo = ordinal !== primaryIndex && role === null && healthy && syncedReplicas === replicas;
+  return isLeftSo && participatingForSeconds !== null && deadlines.reached(participatingForSeconds, graceSeconds);
 }
 
 export function classify(member: MemberFacts, errant: boolean, deadlines: Deadlines): Classification {

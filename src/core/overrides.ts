@@ -11,6 +11,7 @@ export const overridable: Readonly<Record<HoldRule, boolean>> = {
   ClusterDeleting: false,
   PolicyUnknown: false,
   StatefulSetMissing: false,
+  DefinitionOutdated: false,
   StatefulSetDeleting: false,
   StatefulSetNotObserved: false,
   AwaitingOwnWrite: false,

@@ -1,7 +1,15 @@
 import { budgetOf } from './budget.ts';
 import { Deadlines } from './deadlines.ts';
 import type { Hold, HoldRule, Step, Target, Wait } from './decision.ts';
-import { canAcknowledge, classify, crashLoop, type Evidence, isSettled, type MemberState } from './member.ts';
+import {
+  canAcknowledge,
+  classify,
+  crashLoop,
+  type Evidence,
+  isPassedOver,
+  isSettled,
+  type MemberState,
+} from './member.ts';
 import { overriddenRules } from './overrides.ts';
 import type { RolloutPolicy } from './policy.ts';
 import type { ClusterSnapshot, MemberFacts, StatefulSetFacts } from './snapshot.ts';
@@ -91,7 +99,8 @@ function view(
   const errant = cluster.errantOrdinals.includes(facts.ordinal);
   const { state, evidence } = classify(facts, errant, deadlines);
   const updated = facts.revision === statefulSet?.updateRevision;
-  const settled = isSettled(facts, cluster.primaryIndex);
+  const settled =
+    isSettled(facts, cluster.primaryIndex) || isPassedOver(facts, cluster, policy.failoverGraceSeconds, deadlines);
   const participates = state === 'participating' || state === 'impaired';
   const crashLooping = crashLoop(facts);
   const held = policy.heldOrdinals.includes(facts.ordinal);
@@ -125,9 +134,9 @@ function owed(
 ): Wait | null {
   if (!participates) return { for: 'state', state, evidence };
   if (!settled) return { for: 'role' };
-  // Never null while it participates and is settled; a gatherer that says otherwise makes us wait, not go on.
-  if (facts.settledForSeconds === null) return { for: 'minReadySeconds', minReadySeconds };
-  return deadlines.reached(facts.settledForSeconds, minReadySeconds)
+  // Never null while it participates; a gatherer that says otherwise makes us wait, not go on.
+  if (facts.participatingForSeconds === null) return { for: 'minReadySeconds', minReadySeconds };
+  return deadlines.reached(facts.participatingForSeconds, minReadySeconds)
     ? null
     : { for: 'minReadySeconds', minReadySeconds };
 }

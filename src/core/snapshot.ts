@@ -29,6 +29,8 @@ export interface ClusterSnapshot {
   readonly promotion: { readonly from: string; readonly to: string } | null;
   /** What a hand-back that was only tried would have come to, seconds ago, or `null` where nothing is against it. */
   readonly handBackRefusal: { readonly message: string; readonly sinceSeconds: number } | null;
+  /** Fields of the MySQLRollout's status, such as `status.intent`, that were written and that its definition did not keep. */
+  readonly fieldsNotKept: readonly string[];
   /** A write of this controller that the facts don't show yet, in a word or two, or `null`. */
   readonly ownWritePending: string | null;
 }
@@ -59,6 +61,8 @@ export interface ClusterFacts {
   readonly forcedRollingUpdate: boolean;
   /** Seconds for which the member at `primaryIndex` has not participated; `null` while it does. */
   readonly primaryAwayForSeconds: number | null;
+  /** Seconds for which the primary has participated as what its role label says, without a break; `null` while not. */
+  readonly primarySettledForSeconds: number | null;
 }
 
 export interface StatefulSetFacts {
@@ -102,8 +106,8 @@ export interface MemberFacts {
   readonly graceSeconds: number;
   /** Seconds since container mysqld was last seen running; 0 while it runs. */
   readonly mysqldIdleForSeconds: number;
-  /** Seconds for which it has participated with a role label that agrees, without a break; `null` while not. */
-  readonly settledForSeconds: number | null;
+  /** Seconds for which it has participated without a break, in whatever role; `null` while it does not. */
+  readonly participatingForSeconds: number | null;
   readonly demote: boolean;
   /** The update revision in our mark beside `demote`, or `null`. */
   readonly demotedFor: string | null;

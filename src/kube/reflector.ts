@@ -61,6 +61,8 @@ export interface ReflectorOptions<R extends Stored> {
    * why, then `null` once it can be read. What was read before stays while it is forbidden, and goes with its kind.
    */
   readonly onUnavailable?: (why: Unavailable | null) => void;
+  /** Given for one that one can do without for this reason alone. Then whoever is told says so. */
+  readonly onlyWhere?: Unavailable;
 }
 
 /**
@@ -78,6 +80,8 @@ export class Reflector<R extends Stored> {
   #resourceVersion: string | null = null;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
+  /** What keeps it from being read and has been said: it is not said again while it stays. */
+  #said: Unavailable | null = null;
   /** In a row. */
   #pagesLost = 0;
   #wentWell = false;
@@ -126,7 +130,11 @@ export class Reflector<R extends Stored> {
       );
       if (!this.#goesWithout(error)) {
         observer?.failed?.(error);
-        log.warn({ path, error, waitMilliseconds }, 'could not list or watch, trying again');
+        const fields = { path, error, waitMilliseconds };
+        const why = unavailability(error);
+        if (why === null || why !== this.#said) log.warn(fields, 'could not list or watch, trying again');
+        else log.debug(fields, 'could not list or watch for the same reason as before, trying again');
+        this.#said = why;
       }
       await delay(world, waitMilliseconds, signal);
     }
@@ -135,8 +143,9 @@ export class Reflector<R extends Stored> {
 
   /** Whether the failure is that of a kind that one can do without, and is dealt with. */
   #goesWithout(error: unknown): boolean {
-    const why = isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
-    if (why === null || this.#options.onUnavailable === undefined) return false;
+    const why = unavailability(error);
+    const { onUnavailable, onlyWhere = why } = this.#options;
+    if (why === null || why !== onlyWhere || onUnavailable === undefined) return false;
     this.#resourceVersion = null;
     this.#heardAtMilliseconds = null;
     if (why === 'NotFound') this.#owned.replace(new Map());
@@ -148,9 +157,11 @@ export class Reflector<R extends Stored> {
   #setUnavailable(why: Unavailable | null, error?: unknown): void {
     if (this.#unavailable === why) return;
     this.#unavailable = why;
-    const { path, log, onUnavailable } = this.#options;
-    if (why === null) log.info({ path }, 'can be read now');
-    else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
+    const { path, log, onUnavailable, onlyWhere } = this.#options;
+    if (onlyWhere === undefined) {
+      if (why === null) log.info({ path }, 'can be read now');
+      else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
+    }
     onUnavailable?.(why);
   }
 
@@ -200,6 +211,7 @@ export class Reflector<R extends Stored> {
     } while (next !== undefined);
     this.#pagesLost = 0;
     this.#owned.replace(listing);
+    this.#said = null;
     this.#setUnavailable(null);
     this.#synchronized();
     observer?.listed?.(listing.size, (world.monotonic() - start) / 1000);
@@ -282,6 +294,11 @@ export class Reflector<R extends Stored> {
     if (reason !== null) observer?.ignored?.(reason);
     log.error({ path, error }, `could not take in ${what}: left out`);
   }
+}
+
+/** Of the kinds of failure that stay until a person does something; `null` for any other. */
+function unavailability(error: unknown): Unavailable | null {
+  return isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
 }
 
 /** What the server has asked for by Retry-After. */

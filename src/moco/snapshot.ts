@@ -26,7 +26,11 @@ export function objectFacts(objects: ClusterObjects, ages: Ages, memory: Demotio
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
   const members = pods.map((pod) => memberFacts(pod, cluster, ages, memory));
   return {
-    cluster: { ...cluster, primaryAwayForSeconds: primaryAway(cluster, members, pods, ages) },
+    cluster: {
+      ...cluster,
+      primaryAwayForSeconds: primaryAway(cluster, members, ages),
+      primarySettledForSeconds: primarySettled(cluster, pods, members, ages),
+    },
     statefulSet,
     members,
     budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
@@ -35,16 +39,17 @@ export function objectFacts(objects: ClusterObjects, ages: Ages, memory: Demotio
 }
 
 function memberFacts(pod: PodRecord, cluster: ClusterRecord, ages: Ages, memory: DemotionMemory): MemberFacts {
+  const turn = turnOf(pod);
   const facts: MemberFacts = {
     ...pod,
-    containers: pod.containers.map((container) => containerFacts(container, pod, ages)),
-    initContainers: pod.initContainers.map((container) => containerFacts(container, pod, ages)),
+    containers: pod.containers.map((container) => containerFacts(container, pod, turn, ages)),
+    initContainers: pod.initContainers.map((container) => containerFacts(container, pod, turn, ages)),
     leavingForSeconds: leaving(pod, ages),
     mysqldIdleForSeconds: idle(pod, ages),
-    settledForSeconds: null,
+    participatingForSeconds: null,
     demoteForSeconds: demoted(pod, ages, memory),
   };
-  return { ...facts, settledForSeconds: settled(pod, facts, cluster, ages) };
+  return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
 }
 
 function demoted(pod: PodRecord, ages: Ages, memory: DemotionMemory): number {
@@ -53,21 +58,39 @@ function demoted(pod: PodRecord, ages: Ages, memory: DemotionMemory): number {
   return pod.demote ? seconds : 0;
 }
 
-function containerFacts(container: ContainerRecord, pod: PodRecord, ages: Ages): ContainerFacts {
+function containerFacts(container: ContainerRecord, pod: PodRecord, turn: Turn, ages: Ages): ContainerFacts {
   const { name, ready, restarts, startedAt } = container;
   const run = `run ${restarts}`;
-  const notReadyForSeconds = ages.since(
-    pod,
-    `ready ${name}`,
-    ready ? 'yes' : 'no',
-    milliseconds(pod.containersReadyChangedAt),
-  );
   if (ready) ages.since(pod, `ready in ${name}`, run);
   return {
     ...container,
     readySinceRestart: ready || ages.remembers(pod.uid, `ready in ${name}`, run) || wasReadyAfter(startedAt, pod),
-    notReadyForSeconds: ready ? 0 : notReadyForSeconds,
+    notReadyForSeconds: notReady(container, pod, turn, ages),
   };
+}
+
+/** What comes before any of the pod's containers has its turn is nothing that a container could be blamed for. */
+interface Turn {
+  readonly begun: boolean;
+  /** Since when a container may not have been ready, as far as the API tells, or `null`. */
+  readonly sinceMilliseconds: number | null;
+}
+
+function turnOf({ containers, containersReadyChangedAt }: PodRecord): Turn {
+  const starts = containers.map(({ startedAt }) => milliseconds(startedAt)).filter((start) => start !== null);
+  const changed = milliseconds(containersReadyChangedAt);
+  return {
+    begun: containers.some(
+      ({ state, restarts, finishedAt }) => state !== 'waiting' || restarts > 0 || finishedAt !== null,
+    ),
+    sinceMilliseconds: changed === null ? null : Math.max(changed, ...starts),
+  };
+}
+
+function notReady({ name, ready }: ContainerRecord, pod: PodRecord, turn: Turn, ages: Ages): number {
+  const value = ready ? 'yes' : turn.begun ? 'no' : 'not yet';
+  const seconds = ages.since(pod, `ready ${name}`, value, turn.sinceMilliseconds);
+  return value === 'no' ? seconds : 0;
 }
 
 /** The containers stopped being ready together after this one had started, so until then it was. */
@@ -86,35 +109,50 @@ function leaving(pod: PodRecord, ages: Ages): number | null {
 
 /** A restart in between means that it ran, even where nobody saw it running. */
 function idle(pod: PodRecord, ages: Ages): number {
-  const mysqld = pod.containers.find((container) => container.part === 'mysqld');
+  const mysqld = mysqldOf(pod);
   const running = mysqld?.state === 'running';
   const value = running ? 'running' : `idle after ${mysqld?.restarts ?? 0}`;
   const seconds = ages.since(pod, 'mysqld', value, milliseconds(mysqld?.finishedAt ?? pod.createdAt));
   return running ? 0 : seconds;
 }
 
-/** A change of role or a restart of mysqld begins anew. */
-function settled(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecord, ages: Ages): number | null {
-  const errant = cluster.errantOrdinals.includes(pod.ordinal);
-  const is = isParticipating(facts, errant) && isSettled(facts, cluster.primaryIndex);
-  const restarts = pod.containers.find((container) => container.part === 'mysqld')?.restarts ?? 0;
-  const value = is ? `as ${pod.role} after ${restarts}` : 'no';
-  const changedAt = pod.ready ? pod.readyChangedAt : pod.containersReadyChangedAt;
-  const seconds = ages.since(pod, 'settled', value, milliseconds(changedAt));
+/** A restart of mysqld begins anew; another role does not, since nothing of the member has been restarted for it. */
+function participating(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecord, ages: Ages): number | null {
+  const is = isParticipating(facts, cluster.errantOrdinals.includes(pod.ordinal));
+  const seconds = ages.since(pod, 'participating', is ? restartsOf(pod) : 'no', readySince(pod));
   return is ? seconds : null;
 }
 
-function primaryAway(
+/** Remembered of whoever is primary only, so that another one begins anew. */
+function primarySettled(
   cluster: ClusterRecord,
-  members: readonly MemberFacts[],
   pods: readonly PodRecord[],
+  members: readonly MemberFacts[],
   ages: Ages,
 ): number | null {
-  const index = members.findIndex((member) => member.ordinal === cluster.primaryIndex);
-  const primary = members[index];
-  const errant = cluster.errantOrdinals.includes(cluster.primaryIndex);
-  const away = primary === undefined || !isParticipating(primary, errant);
+  const pod = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  const primary = members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  if (pod === undefined || primary === undefined) return null;
+  const is = primary.participatingForSeconds !== null && isSettled(primary, cluster.primaryIndex);
+  const seconds = ages.since(pod, 'settled as primary', is ? restartsOf(pod) : 'no', readySince(pod));
+  return is ? seconds : null;
+}
+
+const mysqldOf = ({ containers }: PodRecord): ContainerRecord | undefined =>
+  containers.find(({ part }) => part === 'mysqld');
+
+const restartsOf = (pod: PodRecord): string => `after ${mysqldOf(pod)?.restarts ?? 0}`;
+
+function readySince({ ready, readyChangedAt, containersReadyChangedAt }: PodRecord): number | null {
+  return milliseconds(ready ? readyChangedAt : containersReadyChangedAt);
+}
+
+function primaryAway(cluster: ClusterRecord, members: readonly MemberFacts[], ages: Ages): number | null {
+  const primary = members.find((member) => member.ordinal === cluster.primaryIndex);
+  const away = primary === undefined || primary.participatingForSeconds === null;
   const value = away ? `away from ${cluster.primaryIndex}` : 'no';
-  const seconds = ages.since(cluster, 'primary', value, milliseconds(pods[index]?.readyChangedAt ?? null));
+  // Since when its pod has not been ready the API says, but not since when it has been the primary: the index may have
+  // moved to one that was away already. So a process that comes later begins to count.
+  const seconds = ages.since(cluster, 'primary', value);
   return away ? seconds : null;
 }

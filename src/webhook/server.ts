@@ -5,7 +5,7 @@ import { listen } from '../telemetry/listen.ts';
 import { type Answer, answer, internalError } from './answer.ts';
 import type { IsOnDelete } from './creation-mutation.ts';
 import { type Reviewer, reviewers } from './reviewers.ts';
-import { followTls, readTls, secureContext, type TlsFiles } from './serving-tls.ts';
+import { followTls, readTls, secureContext, type TlsSources } from './serving-tls.ts';
 
 interface WebhookLog {
   info(fields: object, message: string): void;
@@ -13,13 +13,15 @@ interface WebhookLog {
   error(fields: object, message: string): void;
 }
 
-export interface WebhookOptions extends TlsFiles {
+export interface WebhookOptions extends TlsSources {
   readonly address: BindAddress;
   readonly log: WebhookLog;
   /** Decides about StatefulSets that are created; without it none is at OnDelete. */
   readonly isOnDelete?: IsOnDelete;
   /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
   readonly requestTimeoutMilliseconds?: number;
+  /** A connection that is used for nothing for so long is closed. */
+  readonly keepAliveMilliseconds?: number;
   readonly certificatePollMilliseconds?: number;
 }
 
@@ -36,7 +38,7 @@ export interface RunningWebhook {
 const defaultRequestTimeoutMilliseconds = 10_000;
 const defaultCertificatePollMilliseconds = 10_000;
 /** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
-const keepAliveMilliseconds = 120_000;
+const defaultKeepAliveMilliseconds = 120_000;
 /** How much sooner than a client's time is up it has to be noticed, as a part of that time. */
 const checksPerTimeout = 10;
 
@@ -58,13 +60,13 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
       headersTimeout: timeout,
       requestTimeout: timeout,
       connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
-      keepAliveTimeout: keepAliveMilliseconds,
+      keepAliveTimeout: options.keepAliveMilliseconds ?? defaultKeepAliveMilliseconds,
     },
     (request, response) => void serve(request, response, byPath, log),
   );
   const address = await listen(server, options.address, '--webhook-bind-address');
   const stopFollowing = followTls({
-    files: options,
+    sources: options,
     current: tls,
     pollMilliseconds: options.certificatePollMilliseconds ?? defaultCertificatePollMilliseconds,
     onChange: (found) => {

@@ -3,9 +3,17 @@ import { type Certificate, readCertificate } from './certificate.ts';
 import { readClientAuthority } from './client-authority.ts';
 import { followFiles } from './follow-files.ts';
 
-export interface TlsFiles {
-  /** Has `tls.crt` and `tls.key`. */
+/** Somebody who has a certificate and tells of the next. */
+export interface CertificateHolder {
+  read(): Promise<Certificate>;
+  /** Returns a function that ends it. */
+  follow(onChange: (certificate: Certificate) => void): () => void;
+}
+
+export interface TlsSources {
+  /** Has `tls.crt` and `tls.key`, unless there is a holder. */
   readonly certDir: string;
+  readonly holder?: CertificateHolder;
   /**
    * Certificates in PEM: with it only clients are served whose certificate one of these has issued, such as the API
    * server with a kubeconfig in its `--admission-control-config-file`.
@@ -21,9 +29,9 @@ export interface ServingTls {
 }
 
 /** Rejects with a `CertificateError`. */
-export async function readTls({ certDir, clientCaFile }: TlsFiles): Promise<ServingTls> {
+export async function readTls({ certDir, holder, clientCaFile }: TlsSources): Promise<ServingTls> {
   return {
-    certificate: await readCertificate(certDir),
+    certificate: await (holder?.read() ?? readCertificate(certDir)),
     clientAuthority: clientCaFile === undefined ? null : await readClientAuthority(clientCaFile),
   };
 }
@@ -34,7 +42,7 @@ export function secureContext({ certificate: { cert, key }, clientAuthority }: S
 }
 
 interface FollowedTls {
-  readonly files: TlsFiles;
+  readonly sources: TlsSources;
   readonly current: ServingTls;
   readonly pollMilliseconds: number;
   readonly onChange: (found: ServingTls) => void;
@@ -44,26 +52,29 @@ interface FollowedTls {
   };
 }
 
-/** Tells of every change of the files, each file by itself. Returns a function that ends it. */
-export function followTls({ files, current, pollMilliseconds, onChange, log }: FollowedTls): () => void {
-  const { certDir, clientCaFile } = files;
+/** Tells of every change, each source by itself. Returns a function that ends it. */
+export function followTls({ sources, current, pollMilliseconds, onChange, log }: FollowedTls): () => void {
+  const { certDir, holder, clientCaFile } = sources;
   let inUse = current;
   const change = (changes: Partial<ServingTls>): void => {
     inUse = { ...inUse, ...changes };
     onChange(inUse);
   };
-  const stopCertificate = followFiles({
-    directory: certDir,
-    read: () => readCertificate(certDir),
-    current: current.certificate,
-    isSame: (one, other) => one.cert === other.cert && one.key === other.key,
-    pollMilliseconds,
-    onChange: (certificate) => {
-      change({ certificate });
-      log.info({ validTo: certificate.validTo.toISOString() }, 'the webhook has a new certificate');
-    },
-    onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps its certificate'),
-  });
+  const onCertificate = (certificate: Certificate): void => {
+    change({ certificate });
+    log.info({ validTo: certificate.validTo.toISOString() }, 'the webhook has a new certificate');
+  };
+  const stopCertificate =
+    holder?.follow(onCertificate) ??
+    followFiles({
+      directory: certDir,
+      read: () => readCertificate(certDir),
+      current: current.certificate,
+      isSame: (one, other) => one.cert === other.cert && one.key === other.key,
+      pollMilliseconds,
+      onChange: onCertificate,
+      onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps its certificate'),
+    });
   if (clientCaFile === undefined) return stopCertificate;
   const stopAuthority = followFiles({
     directory: dirname(clientCaFile),

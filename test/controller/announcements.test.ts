@@ -5,7 +5,7 @@ import { Bench, member } from './bench.ts';
 import { rollOut } from './whole-rollout.ts';
 
 describe('the events of a rollout', () => {
-  it('tell of each step and of each new hold once, on the MySQLCluster, in the order in which it happened', async () => {
+  it('tell of each step once, and of nothing that every step waits for, on the MySQLCluster, in the order in which it happened', async () => {
     const bench = new Bench();
     const program = bench.start();
     await rollOut(bench, program);
@@ -13,7 +13,6 @@ describe('the events of a rollout', () => {
       'Evicted',
       'Evicted',
       'Demoted',
-      'AwaitingSwitchover',
       'Evicted',
       'RevisionPromoted',
     ]);
@@ -56,6 +55,20 @@ describe('the events of a rollout', () => {
       type: 'Warning',
       action: 'TimedOut',
     });
+  });
+
+  it('tell of what every step waits for once it has lasted for a minute', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2, { ready: false });
+    await program.work();
+    bench.world.freeze(30_000);
+    await program.work();
+    expect(program.events.map(({ reason }) => reason)).to.deep.equal(['Evicted']);
+    bench.world.freeze(30_000);
+    for (let passes = 0; passes < 3; passes += 1) await program.work();
+    expect(program.events.map(({ reason }) => reason)).to.deep.equal(['Evicted', 'UpdatedMemberNotParticipating']);
   });
 
   it('warn of a hold that a person should look at, and do not repeat it while it lasts', async () => {

@@ -291,7 +291,9 @@ describe('a disruption that the API server does not carry out', () => {
     const program = bench.start();
     program.sync();
     await program.pass();
-    bench.world.freeze(500);
+    program.sync();
+    await program.pass();
+    bench.world.freeze(1000);
     bench.server.loseAnswer('PUT', statusPath);
     program.sync();
     await failure(program.pass());

@@ -89,7 +89,10 @@ describe('making an intent void', () => {
   const signal = new AbortController().signal;
 
   /** An intent about the pods as they are, then whatever happens to them, then it is made void. */
-  async function voided(ordinals: readonly number[], happens: (bench: Bench) => void): Promise<[Bench, Intent]> {
+  async function voided(
+    ordinals: readonly number[],
+    happens: (bench: Bench) => void,
+  ): Promise<[Bench, Intent, boolean]> {
     const bench = new Bench();
     const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
     const targets = ordinals.map((ordinal) => {
@@ -100,8 +103,8 @@ describe('making an intent void', () => {
     if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
     const intent = intentOf(step, statefulSet, 'an-id', 'somebody', 'then');
     happens(bench);
-    await makeVoid(intent, 'default', api, signal);
-    return [bench, intent];
+    const staysDemoted = await makeVoid(intent, 'default', api, signal);
+    return [bench, intent, staysDemoted];
   }
 
   /** What comes of the write that its author may still send. */
@@ -166,6 +169,34 @@ describe('making an intent void', () => {
       expect(bench.server.writes.map(({ status }) => status)).to.deep.equal([answered]);
     }
   });
+
+  const marked = (demote: string | null, revision: string) => ({
+    metadata: { annotations: { 'moco.cybozu.com/demote': demote, 'moco-rollout.io/demoted-for': revision } },
+  });
+  const left: Readonly<Record<string, readonly [happens: (bench: Bench) => void, isLeft: boolean]>> = {
+    'has a demotion of ours for its revision': [(bench) => bench.changePod(2, marked('true', 'r')), true],
+    'gets one while it looks': [
+      (bench) => bench.server.before('PATCH', /pods/, () => bench.changePod(2, marked('true', 'r'))),
+      true,
+    ],
+    'has none': [() => {}, false],
+    'has one for another revision': [(bench) => bench.changePod(2, marked('true', 'another')), false],
+    'has the mark alone': [(bench) => bench.changePod(2, marked(null, 'r')), false],
+    'has been replaced by one that has it': [
+      (bench) => {
+        bench.replace(2);
+        bench.changePod(2, marked('true', 'r'));
+      },
+      false,
+    ],
+    'is gone': [(bench) => bench.server.remove(pods, member(2)), false],
+  };
+  for (const [what, [happens, isLeft]] of Object.entries(left)) {
+    it(`tells of ${isLeft ? 'a' : 'no'} demotion that was left where a pod ${what}`, async () => {
+      const [, , stays] = await voided([2], happens);
+      expect(stays).to.equal(isLeft);
+    });
+  }
 
   it('rejects where the API server refuses, since the write may still come', async () => {
     let problem: unknown = null;

@@ -168,7 +168,7 @@ export class ObjectServer {
         return this.#post(key, body);
       case 'PUT':
         return object
-          ? this.#write(key, object, body, subresource, (before) => ({ ...before, ...body }))
+          ? this.#write(key, object, body, subresource, (before) => ({ ...before, ...body }), isDryRun)
           : notFound(key);
       case 'PATCH':
         return object

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Bench, type Process } from './bench.ts';
+import { begunAt, rollOut } from './whole-rollout.ts';
 
 const statusPath = /mysqlrollouts\/test\/status$/;
 const answers = (bench: Bench): readonly number[] =>
@@ -13,6 +14,16 @@ async function resting(): Promise<[Bench, Process]> {
   await program.work();
   bench.world.freeze(60_000);
   return [bench, program];
+}
+
+/** So many other clusters roll at the same time. */
+function others(program: Process, count: number, at: string): void {
+  const rollout = begunAt(at);
+  for (let other = 0; other < count; other += 1) {
+    const metadata = { namespace: 'others', name: `db-${other}`, uid: `other-${other}`, resourceVersion: '1' };
+    const kind = { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout' };
+    program.fleet.note(`others/db-${other}`, { ...kind, metadata, status: { rollout } });
+  }
 }
 
 describe('publishing the status', () => {
@@ -60,12 +71,11 @@ describe('publishing the status', () => {
     bench.world.freeze(60_000);
     const before = written(bench);
     for (let second = 0; second < 61; second += 1) {
-      bench.mysqld(2, second % 2 === 0 ? 'starting' : 'ready');
+      bench.mysqld(2, Math.floor(second / 3) % 2 === 0 ? 'starting' : 'ready');
       program.sync();
       const { requeueAfterMilliseconds } = await program.pass();
-      if (second < 30 && second % 2 === 1) {
-        expect(requeueAfterMilliseconds, `second ${second}`).to.be.at.most(30_000 - second * 1000);
-      }
+      if (second === 0) expect(requeueAfterMilliseconds, 'more may come').to.equal(1000);
+      if (second === 4) expect(requeueAfterMilliseconds).to.equal(27_000);
       bench.world.freeze(1000);
     }
     expect(written(bench) - before, 'at the start and half a minute later').to.equal(2);
@@ -86,6 +96,98 @@ describe('publishing the status', () => {
     await program.pass();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.world.monotonic()).to.equal(0);
+  });
+
+  it('has the next step tell what became of the one before, and the end all of the end', async () => {
+    for (const count of [0, 999]) {
+      const bench = new Bench();
+      const program = bench.start({ minReadySeconds: 1 });
+      others(program, count, bench.now);
+      await rollOut(bench, program);
+      expect(bench.steps).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+      expect(bench.status.lastCompleted).to.include({ disruptions: 3, switchovers: 1, outcome: 'Complete' });
+      if (count > 0) expect(written(bench), 'a write a step, and one at the end').to.equal(5);
+      else expect(written(bench), 'and one while somebody waits for each').to.be.within(6, 10);
+    }
+  });
+
+  it('tells within a second what becomes of a step where one cluster rolls alone, and later where many do', async () => {
+    for (const [count, seconds] of [
+      [0, 1],
+      [9, 10],
+      [200, 30],
+    ] as const) {
+      const bench = new Bench();
+      const program = bench.start();
+      others(program, count, bench.now);
+      program.sync();
+      await program.pass();
+      expect(bench.status.intent?.step).to.equal('evict');
+      program.sync();
+      const asked = (await program.pass()).requeueAfterMilliseconds;
+      expect(asked).to.be.at.most(seconds * 1000);
+      bench.replace(2, { ready: false });
+      bench.world.freeze(seconds * 1000 - 1);
+      program.sync();
+      await program.pass();
+      expect(bench.status.lastStep, `${count} others`).to.equal(undefined);
+      bench.world.freeze(1);
+      await program.pass();
+      expect(bench.status.lastStep).to.include({ step: 'evict', result: 'done' });
+      expect(bench.status.hold?.rule).to.equal('UpdatedMemberNotParticipating');
+    }
+  });
+
+  it('tells when a member was back, however late it tells that it is', async () => {
+    const bench = new Bench();
+    const program = bench.start({ minReadySeconds: 60 });
+    others(program, 999, bench.now);
+    await program.work();
+    bench.replace(2);
+    program.sync();
+    const back = bench.now;
+    const taken = Date.parse(bench.status.intent?.at ?? '');
+    await program.pass();
+    bench.world.freeze(30_000);
+    program.sync();
+    await program.pass();
+    expect(bench.status.members?.['2']?.updatedAt).to.equal(back);
+    expect(bench.status.rollout?.memberSeconds).to.deep.equal({ 2: (Date.parse(back) - taken) / 1000 });
+  });
+
+  it('waits for a step that only time is waited for, where it is to come within ten seconds', async () => {
+    for (const [minReadySeconds, expected] of [
+      [8, 2],
+      [20, 3],
+    ] as const) {
+      const bench = new Bench();
+      const program = bench.start({ minReadySeconds });
+      await program.pass();
+      program.sync();
+      await program.pass();
+      bench.replace(2);
+      for (let second = 0; second < minReadySeconds + 1; second += 1) {
+        program.sync();
+        await program.pass();
+        bench.world.freeze(1000);
+      }
+      program.sync();
+      await program.pass();
+      expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
+      expect(written(bench), `${minReadySeconds} s`).to.equal(expected);
+    }
+  });
+
+  it('lets nothing else wait that comes to pass in a rollout, however many clusters roll', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    others(program, 999, bench.now);
+    await program.work();
+    bench.replace(2);
+    bench.mysqld(2, 'ImagePullBackOff');
+    program.sync();
+    await program.pass();
+    expect(bench.status.hold?.rule).to.equal('UpdateRevisionFailing');
   });
 
   it('gives way to whoever has written in between, and says it again on top of that', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { Bench, type Process } from './bench.ts';
 import { kstatus } from './kstatus.ts';
-import { rollOut } from './whole-rollout.ts';
+import { begunAt, rollOut } from './whole-rollout.ts';
 
 const read = (bench: Bench): MySQLRollout => bench.server.get(rolloutKind, 'test') as unknown as MySQLRollout;
 
@@ -97,7 +97,7 @@ describe('what kstatus makes of a rollout', () => {
       const program = bench.start({}, { ...limits, partitionUpdateIntervalSeconds: 0 });
       const metadata = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '1' };
       const at = bench.now;
-      const rollout = { ...beginning(at), begunAt: at };
+      const rollout = begunAt(at);
       const lastStep = { step: 'evict', rule: 'ReplicaHealthy', pods: ['moco-b-2'], at, result: 'done' } as const;
       program.fleet.note('a/b', { apiVersion: 'v1', kind: 'x', metadata, status: { rollout, lastStep } });
       await program.work();
@@ -170,14 +170,4 @@ describe('what kstatus makes of a rollout', () => {
     await next.work();
     expect(seen(bench)[0]).to.equal('InProgress');
   });
-});
-
-const beginning = (at: string) => ({
-  revision: 'r',
-  startedAt: at,
-  lastProgressAt: at,
-  proven: false,
-  takenDown: [],
-  disruptions: 0,
-  switchovers: 0,
 });

@@ -152,6 +152,29 @@ describe('a process that takes over', () => {
     expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
   });
 
+  it('takes a demotion back at once that its predecessor did not live to take back, and counts it once', async () => {
+    const bench = new Bench();
+    bench.replace(2);
+    bench.replace(1);
+    const before = bench.start();
+    await before.work();
+    const { askedAt } = bench.status.rollout?.tries ?? {};
+    bench.world.freeze(90_000);
+    await crashBeforeActing(bench, before);
+    expect(bench.status.intent?.step).to.equal('undemote');
+    const next = bench.start();
+    next.sync();
+    await next.pass();
+    expect(bench.status.intent).to.equal(undefined);
+    expect(bench.status.rollout?.tries, 'its time goes on').to.deep.include({ count: 0, askedAt });
+    next.sync();
+    await next.pass();
+    expect(bench.steps, 'and is over').to.deep.equal(['demote 0', 'void 0', 'undemote 0']);
+    await next.work();
+    expect(bench.status.rollout?.tries?.count).to.equal(1);
+    expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
+  });
+
   it('knows of a demotion that its predecessor had no time to tell of, and counts its switchover', async () => {
     const bench = new Bench();
     bench.replace(2);

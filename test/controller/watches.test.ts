@@ -67,6 +67,7 @@ describe('the watches', () => {
   let lines: Record<string, readonly object[]>;
   let cache: Cache;
   let registry: Registry;
+  let log: FakeLog;
   let world: FakeWorld;
   let stop: AbortController;
   let running: Promise<void>;
@@ -83,9 +84,10 @@ describe('the watches', () => {
   });
 
   const watchesOf = (namespaceNames: readonly string[]): Watches => {
+    log = new FakeLog();
     const client = new ApiClient({ world, qps: 1e6, burst: 1e6 });
     registry = new Registry();
-    return new Watches(cache, client, world, new FakeLog(), namespaceNames, new CacheMetrics(registry));
+    return new Watches(cache, client, world, log, namespaceNames, new CacheMetrics(registry));
   };
 
   afterEach(async () => {
@@ -201,6 +203,34 @@ describe('the watches', () => {
       await world.until(() => watches.hasSynced, 'every kind to be listed');
     });
   }
+
+  for (const namespaceNames of [[], ['default', 'other']]) {
+    const where = namespaceNames.length === 0 ? 'everywhere' : 'in two namespaces';
+
+    it(`say once that MOCO is not there, ${where}, and take up its clusters when it comes`, async () => {
+      watches = watchesOf(namespaceNames);
+      refusals['MySQLCluster'] = 404;
+      await synced();
+      await world.advance(60_000);
+      expect([watches.hasSynced, cache.clusters.size]).to.deep.equal([true, 0]);
+      expect(log.of('warn')).to.have.length(1);
+      expect(log.of('warn')[0]).to.match(
+        /expected MySQLClusters as moco\.cybozu\.com\/v1beta2, .* nothing is done until/,
+      );
+      refusals = {};
+      await world.until(() => cache.clusters.size > 0, 'the cluster');
+      expect(log.of('info').filter((line) => line.includes('MySQLClusters'))).to.have.length(1);
+    });
+  }
+
+  it('forget the clusters of a MOCO that goes away', async () => {
+    lines['MySQLCluster'] = [{ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } }];
+    await synced();
+    expect(cache.clusters.size).to.equal(1);
+    refusals['MySQLCluster'] = 404;
+    await world.until(() => cache.clusters.size === 0, 'the clusters to go');
+    expect(log.of('warn').filter((line) => line.includes('MOCO'))).to.have.length(1);
+  });
 
   it('keep of the namespaces those that they work in', async () => {
     items['Namespace'] = ['default', 'other'].map((name) => ({ metadata: { ...meta(name), namespace: undefined } }));

@@ -1,5 +1,18 @@
+import type { RolloutProgress } from '../../src/controller/rollout-resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import type { Bench, Process } from './bench.ts';
+
+/** What a status tells of a rollout that has begun and done nothing yet. */
+export const begunAt = (at: string): RolloutProgress => ({
+  revision: 'another',
+  startedAt: at,
+  begunAt: at,
+  lastProgressAt: at,
+  proven: false,
+  takenDown: [],
+  disruptions: 0,
+  switchovers: 0,
+});
 
 /** MOCO moves the primary: the index, then the labels, and its `demote` goes. */
 export function switchOver(bench: Bench, from: number, to: number): void {

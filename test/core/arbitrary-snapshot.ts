@@ -75,7 +75,7 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
 
 function built(ordinal: number, { stale, condition, age, roleOff, demote, preventDelete }: Draft): MemberBuilder {
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
-  one = (conditions[condition] ?? ((same) => same))(one.settledFor(age), age);
+  one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
   switch (demote) {
@@ -117,6 +117,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       clusteringStopped: rarely(false, true),
       forcedRollingUpdate: rarely(false, true),
       primaryAwayForSeconds: fc.option(seconds),
+      primarySettledForSeconds: fc.option(seconds),
     }),
     view: fc.constantFrom('right', 'as before', 'unhealthy'),
     statefulSet: fc.oneof(
@@ -155,6 +156,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       backupJobActive: rarely(false, true),
       policyProblem: rarely<string | null>(null, 'unreadable'),
       ownWritePending: rarely<string | null>(null, 'evict'),
+      fieldsNotKept: rarely<readonly string[]>([], ['status.intent']),
       createFailure: rarely<string | null>(null, 'quota'),
       handedBack: rarely(false, true),
       fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2 }),
@@ -218,7 +220,7 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   leavingForSeconds: fc.option(anyNumber, { freq: 3 }),
   graceSeconds: anyNumber,
   mysqldIdleForSeconds: anyNumber,
-  settledForSeconds: fc.option(anyNumber),
+  participatingForSeconds: fc.option(anyNumber),
   demote: rarely(false, true),
   demotedFor: rarely<string | null>(null, revisionAfter, 'old'),
   demoteForSeconds: anyNumber,
@@ -247,6 +249,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
     clusteringStopped: rarely(false, true),
     forcedRollingUpdate: rarely(false, true),
     primaryAwayForSeconds: fc.option(anyNumber),
+    primarySettledForSeconds: fc.option(anyNumber),
   }),
   statefulSet: fc.option(
     fc.record({
@@ -293,6 +296,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   }),
   policyProblem: rarely<string | null>(null, 'unreadable'),
   ownWritePending: rarely<string | null>(null, 'evict'),
+  fieldsNotKept: rarely<readonly string[]>([], ['status.intent']),
   createFailure: rarely<string | null>(null, 'quota'),
   handedBack: rarely(false, true),
   fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2 }),

@@ -6,7 +6,7 @@ import type {
   StatefulSetFacts,
   WebhookProblem,
 } from '../../src/core/snapshot.ts';
-import { type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
 export const cluster = (replicas: number): ClusterBuilder => new ClusterBuilder(replicas);
@@ -104,6 +104,12 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** Of the status, since the CRD is too old for them. */
+  fieldsNotKept(...fields: readonly string[]): this {
+    this.#around = { ...this.#around, fieldsNotKept: fields };
+    return this;
+  }
+
   handedBack(): this {
     this.#around = { ...this.#around, handedBack: true };
     return this;
@@ -156,6 +162,7 @@ export class ClusterBuilder {
     const wholeHouse = serving.length >= replicas;
     const primaryServes = serving.some((one) => one.ordinal === this.#primary);
     const members = builders.map((one) => one.facts(this.#primary, this.#revision));
+    const primary = members.find((one) => one.ordinal === this.#primary);
     return {
       cluster: {
         deleting: false,
@@ -174,6 +181,7 @@ export class ClusterBuilder {
         clusteringStopped: false,
         forcedRollingUpdate: false,
         primaryAwayForSeconds: primaryServes ? null : 0,
+        primarySettledForSeconds: primaryServes && primary?.role === 'primary' ? longSeconds : null,
         ...this.#facts,
       },
       statefulSet: this.#statefulSet && {
@@ -210,6 +218,7 @@ export class ClusterBuilder {
       webhookProblem: null,
       promotion: null,
       handBackRefusal: null,
+      fieldsNotKept: [],
       ownWritePending: null,
       ...this.#around,
     };

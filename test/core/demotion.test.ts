@@ -1,6 +1,6 @@
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { deletes, evicts, handsBack, holds, play, takesBack } from './table.ts';
+import { deletes, demotes, evicts, handsBack, holds, play, takesBack } from './table.ts';
 
 /** The index has moved to 1; MOCO has not yet set the roles. */
 const moving = (demotedForSeconds: number) =>
@@ -18,8 +18,8 @@ describe('after the index has moved', () => {
     'the demotion is left to MOCO until it lets writes in': {
       given: cluster(3)
         .primaryAt(1)
-        .members(member(0).stale().demotedByUs(10), member(1).settledFor(7))
-        .mysqlCluster({ available: false }),
+        .members(member(0).stale().demotedByUs(10))
+        .mysqlCluster({ available: false, primarySettledForSeconds: 7 }),
       decides: holds({ rule: 'RolesNotSettled', members: [1], unavailable: true }),
       lookAgainInSeconds: 80,
     },
@@ -36,12 +36,38 @@ describe('after the index has moved', () => {
       wishes: { paused: true },
       decides: takesBack(0, 'NoLongerPrimary'),
     },
-    'the mark that MOCO leaves is removed': {
+    'the mark that MOCO leaves goes with its pod, which is the next to go': {
       given: cluster(3).primaryAt(1).members(member(0).stale().markAlone()),
+      decides: evicts('ReplicaHealthy', 0),
+    },
+    'the mark waits with its pod while MOCO still sets the roles': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().markAlone().role('primary'), member(1).role('replica')),
+      decides: holds({ rule: 'RolesNotSettled', members: [0, 1] }),
+    },
+    'the mark is removed when something holds': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().markAlone()),
+      wishes: { paused: true },
       decides: takesBack(0, 'MarkAlone'),
     },
-    'the mark is removed while MOCO still sets the roles': {
-      given: cluster(3).primaryAt(1).members(member(0).stale().markAlone().role('primary'), member(1).role('replica')),
+    'the mark is removed when another member is due': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().markAlone(), member(2).stale()),
+      decides: takesBack(0, 'MarkAlone'),
+    },
+    'the mark is removed from a member that is not due': {
+      given: cluster(3).primaryAt(1).members(member(0).markAlone()),
+      decides: takesBack(0, 'MarkAlone'),
+    },
+    'the mark stays on one that is primary again, or that is still said to be, and is demoted again': {
+      given: cluster(3).members(member(0).stale().markAlone()),
+      decides: demotes(0),
+    },
+    'the mark of another revision is removed': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().markAlone('another')),
+      decides: takesBack(0, 'MarkAlone'),
+    },
+    'the mark is removed where partitions are lowered': {
+      given: cluster(3).atPartition(1).primaryAt(1).members(member(0).stale().markAlone()),
+      wishes: { mode: 'Partition' },
       decides: takesBack(0, 'MarkAlone'),
     },
     'then the old primary is an ordinary replica': {
@@ -103,6 +129,62 @@ describe('a switchover of somebody else', () => {
     'keeps nothing when nothing is due': {
       given: cluster(3).members(member(0).demotedBySomebody(1)),
       decides: 'idle',
+    },
+  });
+});
+
+const stale = () => cluster(3).templateChanged();
+const withoutRole = holds({ rule: 'RolesNotSettled', members: [1] });
+
+describe('a member to which MOCO gives no role', () => {
+  play({
+    'has the time of a failover to get one': {
+      given: stale().members(member(1).unlabelled(179)),
+      decides: withoutRole,
+      lookAgainInSeconds: 1,
+    },
+    'is passed over by MOCO after that, and waited for no more': {
+      given: stale().members(member(1).unlabelled(180)),
+      decides: evicts('ReplicaHealthy', 2),
+    },
+    'owes nothing then where it is updated, so that the primary’s switchover gives MOCO something to do': {
+      given: cluster(3).members(member(0).stale(), member(1).unlabelled(180)),
+      decides: demotes(0),
+    },
+    'is waited for by its owing where nothing else is due': {
+      given: cluster(3).statefulSet({ currentRevision: 'before' }).members(member(1).unlabelled(179)),
+      decides: holds({ rule: 'UpdatedMemberNotParticipating', member: 1, wait: { for: 'role' } }),
+      lookAgainInSeconds: 1,
+    },
+    'is always waited for as primary: MOCO lets writes in after it has labelled that': {
+      given: stale().members(member(0).unlabelled(3600)),
+      decides: holds({ rule: 'RolesNotSettled', members: [0] }),
+    },
+    'is waited for when the index has moved to it, and Healthy is what was said before that': {
+      given: stale().primaryAt(1).members(member(0).leaving(), member(1).unlabelled(3600)),
+      decides: withoutRole,
+    },
+    'is waited for as long as the user gives MOCO': {
+      given: stale().members(member(1).unlabelled(180)),
+      wishes: { failoverGraceSeconds: 300 },
+      decides: withoutRole,
+      lookAgainInSeconds: 120,
+    },
+    'is waited for while MOCO does not call the cluster Healthy: it has something to put right': {
+      given: stale().members(member(1).unlabelled(3600)).mysqlCluster({ healthy: false }),
+      decides: withoutRole,
+    },
+    'is waited for while not all are in sync': {
+      given: stale().members(member(1).unlabelled(3600)).mysqlCluster({ syncedReplicas: 2 }),
+      decides: withoutRole,
+    },
+    'is waited for where nobody knows since when it participates': {
+      given: stale().members(member(1).unlabelled().but({ participatingForSeconds: null })),
+      decides: withoutRole,
+    },
+    'is another one than a member with the wrong one, which is always waited for': {
+      given: stale().members(member(1).unlabelled(3600).role('primary')),
+      decides: withoutRole,
     },
   });
 });

@@ -36,6 +36,13 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: { given: stale().statefulSet(null), decides: holds({ rule: 'StatefulSetMissing' }) },
     justDoesNot: { given: stale().statefulSet({}), decides: next },
   },
+  DefinitionOutdated: {
+    applies: {
+      given: stale().fieldsNotKept('status.intent'),
+      decides: holds({ rule: 'DefinitionOutdated', fields: ['status.intent'] }),
+    },
+    justDoesNot: { given: stale().fieldsNotKept(), decides: next },
+  },
   AwaitingOwnWrite: {
     applies: {
       given: stale().ownWritePending('evict moco-test-2'),
@@ -334,7 +341,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   },
   UpdatedMemberNotParticipating: {
     applies: {
-      given: stale().members(member(2).updated().settledFor(3)),
+      given: stale().members(member(2).updated().participatingFor(3)),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -343,7 +350,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       lookAgainInSeconds: 2,
     },
     justDoesNot: {
-      given: stale().members(member(2).updated().settledFor(5)),
+      given: stale().members(member(2).updated().participatingFor(5)),
       decides: evicts('ReplicaHealthy', 1),
       lookAgainInSeconds: 600,
     },

@@ -138,10 +138,13 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
   },
   MarkAlone: {
     applies: {
-      given: cluster(3).members(member(0).stale().markAlone()).primaryAt(1),
+      given: cluster(3).members(member(0).stale().markAlone(), member(2).stale()).primaryAt(1),
       decides: takesBack(0, 'MarkAlone'),
     },
-    justDoesNot: { given: cluster(3).members(member(0).stale()).primaryAt(1), decides: evicts('ReplicaHealthy', 0) },
+    justDoesNot: {
+      given: cluster(3).members(member(0).stale().markAlone()).primaryAt(1),
+      decides: evicts('ReplicaHealthy', 0),
+    },
   },
 };
 
@@ -164,6 +167,10 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   },
   ClusterDeleting: { does: 'keeps from taking back', given: { given: demoted().mysqlCluster({ deleting: true }) } },
   StatefulSetMissing: { does: 'keeps from taking back', given: { given: demoted().statefulSet(null) } },
+  DefinitionOutdated: {
+    does: 'keeps from taking back',
+    given: { given: demoted().fieldsNotKept('status.intent') },
+  },
   AwaitingOwnWrite: { does: 'keeps from taking back', given: { given: demoted().ownWritePending('demote') } },
   PolicyUnknown: { does: 'takes back', given: { given: demoted().policyProblem('spec.partition is -1') } },
   StatefulSetDeleting: { does: 'takes back', given: { given: demoted().statefulSet({ deleting: true }) } },
@@ -192,7 +199,7 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     does: 'takes back',
     given: {
       given: demoted().members(
-        member(1).updated().settledFor(1),
+        member(1).updated().participatingFor(1),
         member(2).updated().crashLooping(failed.container, failed.restarts),
       ),
     },
@@ -200,7 +207,7 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   AwaitingSwitchover: { does: 'is the wait itself' },
   SwitchoverInProgress: { does: 'is the wait itself' },
   ForeignDemote: { does: 'leaves alone', given: { given: demoted().members(member(2).demotedBySomebody(100)) } },
-  RolesNotSettled: { does: 'leaves alone', given: { given: demoted().members(member(2).role(null)) } },
+  RolesNotSettled: { does: 'leaves alone', given: { given: demoted().members(member(2).unlabelled()) } },
   PrimaryProtected: {
     does: 'leaves alone',
     given: { given: cluster(3).members(member(0).stale().demotedByUs().preventDelete()) },

@@ -19,6 +19,12 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     ],
   ],
   ClusterDeleting: [[{ rule: 'ClusterDeleting' }, 'the MySQLCluster is being deleted']],
+  DefinitionOutdated: [
+    [
+      { rule: 'DefinitionOutdated', fields: ['status.intent', 'status.rollout.tries'] },
+      'the CRD of MySQLRollouts is older than moco-rollout and does not keep status.intent, status.rollout.tries: apply the CRDs of its version',
+    ],
+  ],
   PolicyUnknown: [
     [
       { rule: 'PolicyUnknown', problem: 'spec.partition is -1' },

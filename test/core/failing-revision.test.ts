@@ -47,9 +47,9 @@ describe('the new revision fails', () => {
     },
     'on the last member too': {
       given: cluster(3).members(
-        member(0).settledFor(1),
-        member(1).settledFor(1),
-        member(2).settledFor(1).crashLooping('mysqld', 2),
+        member(0).participatingFor(1),
+        member(1).participatingFor(1),
+        member(2).participatingFor(1).crashLooping('mysqld', 2),
       ),
       decides: fails(2, 'mysqld', 2),
     },
@@ -58,7 +58,7 @@ describe('the new revision fails', () => {
       decides: fails(2, 'mysqld', 3),
     },
     'and the member that participates but for less than minReadySeconds acquits nothing': {
-      given: stale().members(member(1).updated().settledFor(4), member(2).updated().crashLooping()),
+      given: stale().members(member(1).updated().participatingFor(4), member(2).updated().crashLooping()),
       decides: fails(2, 'mysqld', 3),
       lookAgainInSeconds: 1,
     },
@@ -90,7 +90,7 @@ describe('the new revision does not fail', () => {
       decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
     'when another member has proven it just now': {
-      given: stale().members(member(1).updated().settledFor(5), member(2).updated().down('ErrImagePull')),
+      given: stale().members(member(1).updated().participatingFor(5), member(2).updated().down('ErrImagePull')),
       decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
     'when a member has proven it earlier': {
@@ -128,7 +128,7 @@ describe('without a quorum the failing revision', () => {
     },
     'is not given to anybody while there is a quorum, however long it takes': {
       given: stale()
-        .members(member(1).settledFor(100), member(2).updated().crashLooping(), member(0).settledFor(100))
+        .members(member(1).participatingFor(100), member(2).updated().crashLooping(), member(0).participatingFor(100))
         .memory({ sinceProgressSeconds: 9999 }),
       decides: fails(2, 'mysqld', 3),
       lookAgainInSeconds: null,

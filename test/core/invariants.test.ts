@@ -60,7 +60,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     ],
     'a healthy replica taken from a cluster that is not': [stale().unhealthy(), eviction(2), 'needs healthy'],
     'a replica taken before the last one has settled': [
-      stale().members(member(2).updated().settledFor(1)),
+      stale().members(member(2).updated().participatingFor(1)),
       eviction(1),
       'needs nobodyOwes',
     ],
@@ -69,7 +69,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       deletion('MemberNotParticipating', 2),
       'needs primaryServesOrGraceOver',
     ],
-    'a replica taken while the roles move': [stale().members(member(1).role(null)), eviction(2), 'needs rolesRest'],
+    'a replica taken while the roles move': [stale().members(member(1).unlabelled()), eviction(2), 'needs rolesRest'],
     'a failing revision given to one that is down': [
       stale().members(member(1).down('ErrImagePull'), member(2).updated().crashLooping()),
       deletion('MemberDown', 1),

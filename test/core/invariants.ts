@@ -159,16 +159,23 @@ function ofDemotion(
 
 /** I12, and its precedence: a demotion of ours whose reason is gone is taken back before anything else is done. */
 function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): string[] {
-  const { cluster, statefulSet, members, ownWritePending } = snapshot;
-  if (impossible(snapshot) || cluster.deleting || statefulSet === null || ownWritePending !== null) {
+  const { cluster, statefulSet, members, ownWritePending, fieldsNotKept } = snapshot;
+  const isUnwritable = ownWritePending !== null || fieldsNotKept.length > 0;
+  if (impossible(snapshot) || cluster.deleting || statefulSet === null || isUnwritable) {
     return step.kind === 'none' ? [] : ['a step while nothing may be written'];
   }
   const stale = (one: MemberFacts): boolean => one.revision !== statefulSet.updateRevision;
   const due = members.filter((one) => stale(one) && one.leavingForSeconds === null && one.ordinal >= policy.partition);
   const over = members.filter((one) => {
     if (one.demotedFor === null || one.leavingForSeconds !== null) return false;
-    if (!one.demote || one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
+    if (one.demote && one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
     if (policy.paused && !policy.repairWhilePaused && policy.mode !== 'Observe') return true;
+    if (!one.demote) {
+      // A mark alone goes with its pod, where nobody else is to go before it.
+      const next = due.filter(({ ordinal }) => !policy.heldOrdinals.includes(ordinal));
+      const isNext = next.length === 1 && next[0] === one && one.demotedFor === statefulSet.updateRevision;
+      return policy.mode !== 'OnDelete' || !isNext;
+    }
     // What MOCO is about to take away itself, as the last part of a switchover, is left to it.
     if (one.ordinal !== cluster.primaryIndex) return !rolesMove(snapshot, policy);
     if (policy.mode !== 'OnDelete') return true;

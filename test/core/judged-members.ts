@@ -55,20 +55,27 @@ export function down(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
 
 /** An updated member that has not yet served for long enough, as what MOCO has made it. */
 export function owes(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
-  const { cluster, statefulSet } = snapshot;
-  if (member.revision !== statefulSet?.updateRevision) return false;
-  const role = member.ordinal === cluster.primaryIndex ? 'primary' : 'replica';
-  const settled = member.role === role && (member.settledForSeconds ?? Number.NaN) >= policy.minReadySeconds;
-  return !participates(snapshot, member) || !settled;
+  if (member.revision !== snapshot.statefulSet?.updateRevision) return false;
+  const longEnough = (member.participatingForSeconds ?? Number.NaN) >= policy.minReadySeconds;
+  return !participates(snapshot, member) || !hasItsRole(snapshot, policy, member) || !longEnough;
+}
+
+/** What MOCO has made it, or leaves it at in a cluster that it calls Healthy. */
+function hasItsRole({ cluster }: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
+  const { ordinal, role, participatingForSeconds } = member;
+  if (ordinal === cluster.primaryIndex) return role === 'primary';
+  if (role !== null) return role === 'replica';
+  const allInSync = cluster.healthy && cluster.syncedReplicas === cluster.replicas;
+  return allInSync && (participatingForSeconds ?? Number.NaN) >= policy.failoverGraceSeconds;
 }
 
 export function rolesMove(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
   const { cluster, members } = snapshot;
   const serving = members.filter((one) => participates(snapshot, one));
-  const labelled = ({ ordinal, role }: MemberFacts): boolean =>
-    role === (ordinal === cluster.primaryIndex ? 'primary' : 'replica');
   const primary = serving.find(({ ordinal }) => ordinal === cluster.primaryIndex);
   const opening =
-    !cluster.available && primary !== undefined && !((primary.settledForSeconds ?? 0) >= policy.failoverGraceSeconds);
-  return opening || !serving.every(labelled);
+    !cluster.available &&
+    primary !== undefined &&
+    !((cluster.primarySettledForSeconds ?? 0) >= policy.failoverGraceSeconds);
+  return opening || !serving.every((one) => hasItsRole(snapshot, policy, one));
 }

@@ -92,7 +92,7 @@ describe('maxUnavailable 1 is what a StatefulSet does without it', () => {
     'before anything is taken': stale(5),
     'while one is leaving': stale(5).members(leaving(4)),
     'while one is starting': stale(5).members(starting(4)),
-    'while one has to settle': stale(5).members(back(4).settledFor(1)),
+    'while one has to settle': stale(5).members(back(4).participatingFor(1)),
     'when one is back': stale(5).members(back(4)),
     'when one is down': stale(5).members(back(4), member(1).down('CrashLoopBackOff')),
     'when one lags': stale(5).members(back(4), member(1).lagging()),
@@ -126,12 +126,12 @@ describe('maxUnavailable 2 of five', () => {
       decides: next(3),
     },
     'a second one goes while the first has to settle': {
-      given: stale(5).members(back(4).settledFor(1)),
+      given: stale(5).members(back(4).participatingFor(1)),
       wishes,
       decides: next(3),
     },
     'a second one waits until the first has its role': {
-      given: stale(5).members(back(4).role(null)),
+      given: stale(5).members(back(4).unlabelled()),
       wishes,
       decides: holds({ rule: 'RolesNotSettled', members: [4] }),
     },
@@ -146,12 +146,12 @@ describe('maxUnavailable 2 of five', () => {
       decides: holds(used([3, 4], 2)),
     },
     'a third one does not, while both have to settle': {
-      given: stale(5).members(back(4).settledFor(1), back(3).settledFor(1)),
+      given: stale(5).members(back(4).participatingFor(1), back(3).participatingFor(1)),
       wishes,
       decides: holds(used([3, 4], 2)),
     },
     'an impaired one goes while another has to settle: every other participates': {
-      given: stale(5).members(back(4).settledFor(1), member(1).impaired('slow-log')),
+      given: stale(5).members(back(4).participatingFor(1), member(1).impaired('slow-log')),
       wishes,
       decides: deletes('MemberImpaired', 1),
     },
@@ -250,7 +250,7 @@ describe('what MOCO says of a cluster with some on their way', () => {
       decides: holds(notHealthy(4)),
     },
     'an updated one that has only to settle is no longer missed': {
-      given: stale(5).members(back(4).settledFor(1)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      given: stale(5).members(back(4).participatingFor(1)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
       wishes: upTo(2),
       decides: holds(notHealthy(4)),
     },
@@ -369,7 +369,7 @@ describe('pod management', () => {
     },
     'OrderedReady: its last one too': { given: ordered(back(6), back(5), starting(4)), wishes, decides: behind(4) },
     'OrderedReady: and until it has settled': {
-      given: ordered(back(6), back(5), back(4).settledFor(4)),
+      given: ordered(back(6), back(5), back(4).participatingFor(4)),
       wishes,
       decides: behind(4),
     },

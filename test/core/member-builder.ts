@@ -6,7 +6,7 @@ export const revisionAfter = '7966559688';
 /** A member that has served for an hour, until it is told otherwise. */
 export const member = (ordinal: number): MemberBuilder => new MemberBuilder(ordinal);
 
-const longSeconds = 3600;
+export const longSeconds = 3600;
 
 const running = (name: string, part: ContainerFacts['part']): ContainerFacts => ({
   name,
@@ -167,11 +167,16 @@ export class MemberBuilder {
   }
 
   role(role: MemberFacts['role']): this {
-    return this.but({ role, settledForSeconds: null });
+    return this.but({ role });
   }
 
-  settledFor(seconds: number): this {
-    return this.but({ settledForSeconds: seconds });
+  /** It has participated for so long, and MOCO has given it no role. */
+  unlabelled(forSeconds = 10): this {
+    return this.role(null).participatingFor(forSeconds);
+  }
+
+  participatingFor(seconds: number): this {
+    return this.but({ participatingForSeconds: seconds });
   }
 
   /** It carries `demote` and our mark. */
@@ -184,8 +189,8 @@ export class MemberBuilder {
   }
 
   /** MOCO has removed `demote`; our mark is still there. */
-  markAlone(): this {
-    return this.but({ demote: false, demotedFor: revisionAfter });
+  markAlone(revision: string = revisionAfter): this {
+    return this.but({ demote: false, demotedFor: revision });
   }
 
   preventDelete(): this {
@@ -209,7 +214,7 @@ export class MemberBuilder {
       leavingForSeconds: null,
       graceSeconds: 300,
       mysqldIdleForSeconds: 0,
-      settledForSeconds: this.serves ? longSeconds : null,
+      participatingForSeconds: this.serves ? longSeconds : null,
       demote: false,
       demotedFor: null,
       demoteForSeconds: 0,
@@ -219,6 +224,6 @@ export class MemberBuilder {
   }
 
   #unready(): this {
-    return this.but({ ready: false, settledForSeconds: null });
+    return this.but({ ready: false, participatingForSeconds: null });
   }
 }

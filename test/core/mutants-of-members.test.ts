@@ -105,9 +105,7 @@ describe('members that do not participate', () => {
       lookAgainInSeconds: 180,
     },
     'the time of the new primary begins when nobody has said when it did': {
-      given: stale()
-        .members(member(0).but({ settledForSeconds: null }))
-        .mysqlCluster({ available: false }),
+      given: stale().mysqlCluster({ available: false, primarySettledForSeconds: null }),
       decides: holds({ rule: 'RolesNotSettled', members: [0], unavailable: true }),
       lookAgainInSeconds: 180,
     },
@@ -139,7 +137,7 @@ describe('a revision that fails', () => {
       decides: deletes('MemberDown', 3),
     },
     'is not one whose database serves while its agent crashes': {
-      given: stale().members(member(2).updated().impaired('agent').settledFor(1)),
+      given: stale().members(member(2).updated().impaired('agent').participatingFor(1)),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,

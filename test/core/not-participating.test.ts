@@ -105,7 +105,7 @@ describe('members that run without participating', () => {
       decides: holds({ rule: 'MemberLeaving', member: 2 }),
     },
     'both behind: the second goes once the first has settled': {
-      given: stale().members(member(1).lagging(), member(2).updated().settledFor(5)),
+      given: stale().members(member(1).lagging(), member(2).updated().participatingFor(5)),
       decides: deletes('MemberNotParticipating', 1),
     },
     'an errant one goes, acknowledging nothing': {
@@ -215,7 +215,7 @@ describe('when no failover has come within its time', () => {
     },
     'they go one at a time': {
       given: stale()
-        .members(member(0).crashLooping(), member(1).lagging(), member(2).updated().settledFor(1))
+        .members(member(0).crashLooping(), member(1).lagging(), member(2).updated().participatingFor(1))
         .primaryAwayFor(180),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',

@@ -13,7 +13,7 @@ describe('when nothing is due', () => {
       decides: 'idle',
     },
     'it does not before the last member has served for minReadySeconds': {
-      given: behind().members(member(1).settledFor(1)),
+      given: behind().members(member(1).participatingFor(1)),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 1,
@@ -22,11 +22,11 @@ describe('when nothing is due', () => {
       lookAgainInSeconds: 4,
     },
     'it does not before MOCO has set the last role': {
-      given: behind().members(member(1).role(null)),
+      given: behind().members(member(1).unlabelled()),
       decides: holds({ rule: 'UpdatedMemberNotParticipating', member: 1, wait: { for: 'role' } }),
     },
     'an age that nobody knows is waited for': {
-      given: behind().members(member(1).but({ settledForSeconds: null })),
+      given: behind().members(member(1).but({ participatingForSeconds: null })),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 1,
@@ -60,7 +60,7 @@ describe('when nothing is due', () => {
       decides: holds({ rule: 'PartitionReached', partition: 5, members: [0, 1, 2], held: [] }),
     },
     'the partition is not said to be reached before the last updated member has settled': {
-      given: cluster(3).members(member(0).stale(), member(2).settledFor(2)),
+      given: cluster(3).members(member(0).stale(), member(2).participatingFor(2)),
       wishes: { partition: 1 },
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',

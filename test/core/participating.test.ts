@@ -47,7 +47,7 @@ describe('impaired members', () => {
       decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
     },
     'wait for the updated ones to settle': {
-      given: stale().members(member(1).impaired('slow-log'), member(2).updated().settledFor(1)),
+      given: stale().members(member(1).impaired('slow-log'), member(2).updated().participatingFor(1)),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -74,7 +74,7 @@ describe('healthy replicas', () => {
       decides: holds({ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }),
     },
     'wait for the roles': {
-      given: stale().members(member(1).role(null)),
+      given: stale().members(member(1).unlabelled()),
       decides: holds({ rule: 'RolesNotSettled', members: [1] }),
     },
     'wait while a replica carries a demote of somebody else': {

@@ -83,7 +83,7 @@ describe('the partition of the user', () => {
       decides: reached(Number.NaN, 0, 1, 2),
     },
     'keeps the one below it when it is updated already, and what it is waits for its turn': {
-      given: midway(2).members(member(2).updated().settledFor(1)),
+      given: midway(2).members(member(2).updated().participatingFor(1)),
       wishes: { partition: 2 },
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
@@ -115,7 +115,7 @@ describe('while the StatefulSet has still to replace one', () => {
       decides: holds({ rule: 'MemberLeaving', member: 2 }),
     },
     'what an updated one owes is said first': {
-      given: midway(0).members(member(0).stale(), member(2).updated().settledFor(4)),
+      given: midway(0).members(member(0).stale(), member(2).updated().participatingFor(4)),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -149,13 +149,13 @@ describe('the gates of a healthy one', () => {
   });
   inPartitionMode({
     'the one before has to settle': {
-      given: midway(2).members(member(2).updated().settledFor(4)),
+      given: midway(2).members(member(2).updated().participatingFor(4)),
       decides: holds(settling(2)),
       lookAgainInSeconds: 1,
     },
-    'has settled': { given: midway(2).members(member(2).updated().settledFor(5)), decides: healthy(1) },
+    'has settled': { given: midway(2).members(member(2).updated().participatingFor(5)), decides: healthy(1) },
     'MOCO has to be done with the roles': {
-      given: midway(2).members(member(2).updated().role(null)),
+      given: midway(2).members(member(2).updated().unlabelled()),
       decides: holds({ rule: 'RolesNotSettled', members: [2] }),
     },
     'no switchover may be under way': {

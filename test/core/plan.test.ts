@@ -134,9 +134,13 @@ describe('the plan of a rollout', () => {
       lastOne().members(member(0).stale().demotedByUs(90)),
       ['undemote 0', ...andDone],
     ],
-    'that first removes a mark': [
+    'that leaves a mark to the eviction': [
       lastOne().primaryAt(1).members(member(0).stale().markAlone()),
-      ['undemote 0', 'evict 0', 'done'],
+      ['evict 0', 'done'],
+    ],
+    'that first removes a mark': [
+      cluster(3).primaryAt(1).members(member(2).stale(), member(0).stale().markAlone()),
+      ['undemote 0', 'evict 2', 'evict 0', 'done'],
     ],
   };
   for (const [sentence, [given, expected, wishes]] of Object.entries(plans)) {
@@ -215,7 +219,7 @@ describe('what a plan waits for first', () => {
       stale().members(member(2).leaving()),
       ['wait MemberLeaving', 'wait ClusterNotHealthy', 'evict 1', ...lastOf3],
     ],
-    'roles to be set': [stale().members(member(2).role(null)), ['wait RolesNotSettled', ...rest]],
+    'roles to be set': [stale().members(member(2).unlabelled()), ['wait RolesNotSettled', ...rest]],
     'an updated one to participate': [
       stale().members(member(2).updated().starting()),
       ['wait UpdatedMemberNotParticipating', 'evict 1', ...lastOf3],

@@ -75,11 +75,15 @@ function older(snapshot: ClusterSnapshot, seconds: number): ClusterSnapshot {
   const { cluster, memory } = snapshot;
   return {
     ...snapshot,
-    cluster: { ...cluster, primaryAwayForSeconds: age(cluster.primaryAwayForSeconds) },
+    cluster: {
+      ...cluster,
+      primaryAwayForSeconds: age(cluster.primaryAwayForSeconds),
+      primarySettledForSeconds: age(cluster.primarySettledForSeconds),
+    },
     members: snapshot.members.map((one) => ({
       ...one,
       leavingForSeconds: age(one.leavingForSeconds),
-      settledForSeconds: age(one.settledForSeconds),
+      participatingForSeconds: age(one.participatingForSeconds),
       mysqldIdleForSeconds: one.mysqldIdleForSeconds === 0 ? 0 : age(one.mysqldIdleForSeconds),
       demoteForSeconds: one.demote ? age(one.demoteForSeconds) : 0,
       containers: one.containers.map((container) => ({

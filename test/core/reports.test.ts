@@ -23,7 +23,7 @@ describe('the verdict of each member', () => {
       ['Waiting ClusterNotHealthy', 'Waiting ClusterNotHealthy', 'Next ClusterNotHealthy'],
     ],
     'an updated one starts until it has settled': [
-      stale().members(member(2).updated().settledFor(1)),
+      stale().members(member(2).updated().participatingFor(1)),
       ['Waiting UpdatedMemberNotParticipating', 'Next UpdatedMemberNotParticipating', 'Starting'],
     ],
     'the partition keeps back': [
@@ -147,8 +147,8 @@ describe('the decision as a whole', () => {
   it('says whether the update revision is proven', () => {
     expect(decisionOf(stale()).proven).to.equal(false);
     expect(decisionOf(stale().memory({ proven: true })).proven).to.equal(true);
-    expect(decisionOf(stale().members(member(2).updated().settledFor(4))).proven).to.equal(false);
-    expect(decisionOf(stale().members(member(2).updated().settledFor(5))).proven).to.equal(true);
+    expect(decisionOf(stale().members(member(2).updated().participatingFor(4))).proven).to.equal(false);
+    expect(decisionOf(stale().members(member(2).updated().participatingFor(5))).proven).to.equal(true);
   });
 
   const incomplete: Readonly<Record<string, ClusterBuilder>> = {

@@ -30,21 +30,21 @@ describe('a rollout of three', () => {
       }),
     },
     'waits until MOCO has set its role, since Healthy may be left from before it': {
-      given: stale().members(member(2).updated().role(null)).healthyAsBefore(),
+      given: stale().members(member(2).updated().unlabelled()).healthyAsBefore(),
       decides: holds({ rule: 'RolesNotSettled', members: [2] }),
     },
     'waits until it has participated for minReadySeconds': {
-      given: stale().members(member(2).updated().settledFor(3)),
+      given: stale().members(member(2).updated().participatingFor(3)),
       decides: settling(2, 5),
       lookAgainInSeconds: 2,
     },
     'goes on with the next one': {
-      given: stale().members(member(2).updated().settledFor(5)),
+      given: stale().members(member(2).updated().participatingFor(5)),
       decides: evicts('ReplicaHealthy', 1),
       lookAgainInSeconds: 600,
     },
     'goes on at once with minReadySeconds 0': {
-      given: stale().members(member(2).updated().settledFor(0)),
+      given: stale().members(member(2).updated().participatingFor(0)),
       wishes: { minReadySeconds: 0 },
       decides: evicts('ReplicaHealthy', 1),
     },
@@ -67,8 +67,8 @@ describe('a rollout of three', () => {
     'waits until the new primary takes writes': {
       given: cluster(3)
         .primaryAt(1)
-        .members(member(0).stale(), member(1).settledFor(4))
-        .mysqlCluster({ available: false }),
+        .members(member(0).stale())
+        .mysqlCluster({ available: false, primarySettledForSeconds: 4 }),
       wishes: { minReadySeconds: 0 },
       decides: holds({ rule: 'RolesNotSettled', members: [1], unavailable: true }),
       lookAgainInSeconds: 176,
@@ -76,12 +76,12 @@ describe('a rollout of three', () => {
     'does not wait for ever for a cluster that is not available': {
       given: cluster(3)
         .primaryAt(1)
-        .members(member(0).stale(), member(1).settledFor(180))
-        .mysqlCluster({ available: false, healthy: false }),
+        .members(member(0).stale())
+        .mysqlCluster({ available: false, healthy: false, primarySettledForSeconds: 180 }),
       decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
     },
-    'evicts the old primary as an ordinary replica': {
-      given: cluster(3).primaryAt(1).members(member(0).stale()),
+    'evicts the old primary as an ordinary replica, however young the new primary is as such': {
+      given: cluster(3).primaryAt(1).members(member(0).stale()).mysqlCluster({ primarySettledForSeconds: 0 }),
       decides: evicts('ReplicaHealthy', 0),
     },
     'ends by promoting the revision': {
@@ -190,7 +190,7 @@ describe('the scenarios of DEP-06', () => {
       decides: deletes('MemberDown', 0),
     },
     '2: a second one that fails mid-way goes before the healthy ones': {
-      given: stale().members(member(2).updated().settledFor(1), member(1).down('CrashLoopBackOff')),
+      given: stale().members(member(2).updated().participatingFor(1), member(1).down('CrashLoopBackOff')),
       decides: deletes('MemberDown', 1),
     },
     '2: it goes while the one before it is still starting': {

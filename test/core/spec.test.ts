@@ -12,6 +12,7 @@ const spec = read('src/core/SPEC.md');
 const holdRules: Readonly<Record<HoldRule, true>> = {
   SnapshotImpossible: true,
   ClusterDeleting: true,
+  DefinitionOutdated: true,
   PolicyUnknown: true,
   StatefulSetMissing: true,
   StatefulSetDeleting: true,

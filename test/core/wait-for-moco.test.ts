@@ -29,7 +29,7 @@ describe("what MOCO's own partition controller waits for", () => {
       decides: awaits(2),
     },
     'is an updated one that has not been ready for long enough': {
-      given: midway().members(member(2).updated().settledFor(1)),
+      given: midway().members(member(2).updated().participatingFor(1)),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -37,7 +37,7 @@ describe("what MOCO's own partition controller waits for", () => {
       }),
     },
     'is not the role of an updated one': {
-      given: midway().members(member(2).updated().role(null)),
+      given: midway().members(member(2).updated().unlabelled()),
       decides: awaits(1),
     },
     'is the last one that terminates': {

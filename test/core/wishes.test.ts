@@ -248,6 +248,7 @@ describe('a rule that the user has switched off', () => {
 const forGood: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
   SnapshotImpossible: { given: stale().mysqlCluster({ primaryIndex: 3 }) },
   ClusterDeleting: { given: stale().mysqlCluster({ deleting: true }) },
+  DefinitionOutdated: { given: stale().fieldsNotKept('status.intent') },
   PolicyUnknown: { given: stale().policyProblem('no') },
   StatefulSetMissing: { given: stale().statefulSet(null) },
   StatefulSetDeleting: { given: stale().statefulSet({ deleting: true }) },
@@ -272,7 +273,7 @@ const forGood: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
   Scaling: { given: stale().statefulSet({ replicas: 5 }) },
   AwaitingSwitchover: { given: lastOne().members(member(0).stale().demotedByUs()) },
   SwitchoverInProgress: { given: stale().members(member(0).stale().demotedBySomebody()) },
-  RolesNotSettled: { given: stale().members(member(2).role(null)) },
+  RolesNotSettled: { given: stale().members(member(2).unlabelled()) },
   PrimaryProtected: { given: lastOne().members(member(0).stale().preventDelete()) },
   MemberUnreachable: { given: stale().members(member(1).unreachable(), member(2).unreachable()) },
   AwaitingFailover: { given: stale().members(member(0).lagging()) },

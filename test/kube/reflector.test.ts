@@ -748,6 +748,21 @@ describe('a reflector, over real HTTP', function suite() {
     });
   }
 
+  it('says once for which reason a kind can’t be read, as long as that stays the same', async () => {
+    const times = (count: number, code: number, reason: string): void => {
+      for (let time = 0; time < count; time += 1) {
+        server.lists.push((_, response) => json(response, code, status(code, reason)));
+      }
+    };
+    times(3, 403, 'Forbidden');
+    times(2, 404, 'NotFound');
+    times(2, 500, 'InternalError');
+    run();
+    await inSync();
+    expect(failed).to.equal(7);
+    expect(log.of('warn')).to.have.length(4);
+  });
+
   it('forgets the objects of a kind that goes away, where it can do without', async () => {
     unavailable = [];
     await started('a', 'b');

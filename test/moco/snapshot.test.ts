@@ -131,34 +131,32 @@ const roleOf = (role: string | null) => ({
   },
 });
 
-describe('how long a member has been settled', () => {
+describe('how long a member has participated', () => {
   it('counts since its pod became ready, for a process that comes later', () => {
-    expect(new Look().member(1).settledForSeconds).to.equal(3600);
+    expect(new Look().member(1).participatingForSeconds).to.equal(3599);
   });
 
-  it('counts from the moment when MOCO sets the role of a fresh pod', () => {
+  it('counts from the moment when mysqld is ready, whether or not MOCO has set a role', () => {
     const look = new Look();
     look.facts();
     look.pod(2, { ready: false, role: null, at: look.now });
-    expect(look.member(2).settledForSeconds).to.equal(null);
+    expect(look.member(2).participatingForSeconds).to.equal(null);
     look.pass(3);
     look.mysqld(2, 'ready');
-    expect(look.member(2).settledForSeconds, 'without a role').to.equal(null);
+    expect(look.member(2).participatingForSeconds).to.equal(0);
     look.pass(3);
     look.change(2, roleOf('replica'));
-    expect(look.member(2).settledForSeconds).to.equal(0);
-    look.pass(4);
-    expect(look.member(2).settledForSeconds).to.equal(4);
+    expect(look.member(2).participatingForSeconds).to.equal(3);
   });
 
   it('ends when it turns not ready, and begins anew', () => {
     const look = new Look();
     look.facts();
     look.mysqld(1, 'starting');
-    expect(look.member(1).settledForSeconds).to.equal(null);
+    expect(look.member(1).participatingForSeconds).to.equal(null);
     look.mysqld(1, 'ready');
     look.pass(1);
-    expect(look.member(1).settledForSeconds).to.equal(0);
+    expect(look.member(1).participatingForSeconds).to.equal(0);
   });
 
   it('begins anew with a restart of mysqld that nobody has seen', () => {
@@ -166,37 +164,24 @@ describe('how long a member has been settled', () => {
     look.facts();
     look.pass(10);
     look.mysqld(1, 'ready', 1);
-    expect(look.member(1).settledForSeconds).to.equal(0);
+    expect(look.member(1).participatingForSeconds).to.equal(0);
   });
 
-  it('begins anew with another role', () => {
-    const look = new Look();
-    look.facts();
-    look.pass(10);
-    look.cluster({ currentPrimaryIndex: 1 });
-    expect(look.member(1).settledForSeconds, 'the index is ahead of the label').to.equal(null);
-    look.change(1, roleOf('primary'));
-    expect(look.member(1).settledForSeconds).to.equal(0);
-  });
-
-  it('begins anew with another role also where index and label were seen to change together', () => {
+  it('goes on through a switchover', () => {
     const look = new Look();
     look.facts();
     look.pass(10);
     look.cluster({ currentPrimaryIndex: 1 });
     look.change(1, roleOf('primary'));
-    expect(look.member(1).settledForSeconds).to.equal(0);
-    expect(look.member(2).settledForSeconds).to.equal(3610);
+    expect(look.member(1).participatingForSeconds).to.equal(3609);
   });
 
   it('is nothing for a member that is errant or leaving', () => {
     const look = new Look();
     look.cluster({ errantReplicaList: [1] });
     look.change(2, { metadata: { deletionTimestamp: '2026-07-01T12:05:00Z' } });
-    expect([look.member(1), look.member(2)].map(({ settledForSeconds }) => settledForSeconds)).to.deep.equal([
-      null,
-      null,
-    ]);
+    expect(look.member(1).participatingForSeconds).to.equal(null);
+    expect(look.member(2).participatingForSeconds).to.equal(null);
   });
 
   it('goes on, somewhat younger, for a process that is started again', () => {
@@ -205,7 +190,58 @@ describe('how long a member has been settled', () => {
     look.pod(2, { role: 'replica', at: look.now });
     look.pass(10);
     look.restart();
-    expect(look.member(2).settledForSeconds).to.equal(10);
+    expect(look.member(2).participatingForSeconds).to.equal(9);
+  });
+});
+
+describe('how long the primary has been settled', () => {
+  const settled = (look: Look): number | null => look.facts().cluster.primarySettledForSeconds;
+
+  it('counts since its pod became ready, for a process that comes later', () => {
+    expect(settled(new Look())).to.equal(3599);
+  });
+
+  it('begins anew with another primary, once its label says so too', () => {
+    const look = new Look();
+    look.facts();
+    look.pass(10);
+    look.cluster({ currentPrimaryIndex: 1 });
+    expect(settled(look), 'the index is ahead of the label').to.equal(null);
+    look.pass(10);
+    look.change(1, roleOf('primary'));
+    expect(settled(look)).to.equal(0);
+    look.pass(4);
+    expect(settled(look)).to.equal(4);
+  });
+
+  it('begins anew with another primary also where index and label were seen to change together', () => {
+    const look = new Look();
+    look.facts();
+    look.pass(10);
+    look.cluster({ currentPrimaryIndex: 1 });
+    look.change(1, roleOf('primary'));
+    expect(settled(look)).to.equal(0);
+  });
+
+  it('begins anew when the primacy comes back', () => {
+    const look = new Look();
+    look.facts();
+    look.pass(10);
+    look.cluster({ currentPrimaryIndex: 1 });
+    look.facts();
+    look.cluster({ currentPrimaryIndex: 0 });
+    expect(settled(look)).to.equal(0);
+  });
+
+  it('is nothing while it does not participate, or is not there', () => {
+    const look = new Look();
+    look.facts();
+    look.mysqld(0, 'starting');
+    expect(settled(look)).to.equal(null);
+    look.mysqld(0, 'ready', 1);
+    expect(settled(look)).to.equal(0);
+    look.cluster({ currentPrimaryIndex: 7 });
+    expect(settled(look)).to.equal(null);
   });
 });
 
@@ -227,12 +263,12 @@ describe('how long mysqld has been idle', () => {
   it('counts from its last end, else from the creation of the pod, for a process that comes later', () => {
     const look = new Look();
     look.mysqld(1, 'ImagePullBackOff');
-    expect(look.member(1).mysqldIdleForSeconds).to.equal(3600);
+    expect(look.member(1).mysqldIdleForSeconds).to.equal(3599);
     const ended = { waiting: { reason: 'CrashLoopBackOff' } };
     const lastState = { terminated: { finishedAt: '2026-07-01T11:59:00Z' } };
     look.change(2, { status: { containerStatuses: [{ name: 'mysqld', state: ended, lastState }] } });
     look.restart();
-    expect(look.member(2).mysqldIdleForSeconds).to.equal(60);
+    expect(look.member(2).mysqldIdleForSeconds).to.equal(59);
   });
 
   it('begins anew with every restart, whether anybody saw it run or not', () => {
@@ -294,6 +330,36 @@ describe('how long a container has not been ready', () => {
     expect(look.container(1, 'mysqld').notReadyForSeconds).to.equal(61);
     expect(look.container(1, 'agent').notReadyForSeconds).to.equal(0);
   });
+
+  /** Neither scheduled nor through with its init containers, and then mysqld is quicker than the agent. */
+  const slowToBegin = (look: Look): void => {
+    const waits = ['mysqld', 'agent'].map((name) => ({ name, ready: false, state: { waiting: {} } }));
+    const conditions = [{ type: 'ContainersReady', status: 'False', lastTransitionTime: look.now }];
+    look.pod(1, { at: look.now });
+    look.change(1, { status: { conditions, containerStatuses: waits } });
+    look.facts();
+    look.pass(100);
+    const state = { running: { startedAt: look.now } };
+    const containerStatuses = ['mysqld', 'agent'].map((name) => ({ name, ready: name === 'mysqld', state }));
+    look.change(1, { status: { conditions, containerStatuses } });
+  };
+
+  it('does not count what went before the first of its containers had its turn', () => {
+    const look = new Look();
+    look.facts();
+    slowToBegin(look);
+    expect(look.container(1, 'agent').notReadyForSeconds).to.equal(0);
+    look.pass(59);
+    expect(look.container(1, 'agent').notReadyForSeconds).to.equal(59);
+  });
+
+  it('counts from the last start of a container of its pod for a process that comes later', () => {
+    const look = new Look();
+    slowToBegin(look);
+    look.pass(40);
+    look.restart();
+    expect(look.container(1, 'agent').notReadyForSeconds).to.equal(39);
+  });
 });
 
 describe('how long the primary has been away', () => {
@@ -326,11 +392,22 @@ describe('how long the primary has been away', () => {
     expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
   });
 
-  it('counts from when its pod stopped being ready for a process that comes later', () => {
+  it('counts from its first look for a process that comes later: the index may have moved to one that was away', () => {
     const look = new Look();
     look.mysqld(0, 'starting');
     look.pass(100);
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(100);
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+    look.pass(30);
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(30);
+  });
+
+  it('counts for an errant one too', () => {
+    const look = new Look();
+    look.pass(150);
+    look.cluster({ errantReplicaList: [0] });
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+    look.pass(30);
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(30);
   });
 
   it('counts for one that is unreachable: every container says ready, and the pod is not', () => {
@@ -354,9 +431,9 @@ describe('how long a member has been leaving', () => {
     const look = new Look();
     const metadata = { deletionTimestamp: '2026-07-01T12:04:50Z', deletionGracePeriodSeconds: 300 };
     look.change(1, { metadata });
-    expect(look.member(1)).to.include({ leavingForSeconds: 10, graceSeconds: 300 });
+    expect(look.member(1)).to.include({ leavingForSeconds: 9, graceSeconds: 300 });
     look.pass(5);
-    expect(look.member(1).leavingForSeconds).to.equal(15);
+    expect(look.member(1).leavingForSeconds).to.equal(14);
   });
 
   it('counts from when it was seen by a process that was there', () => {
@@ -391,7 +468,7 @@ describe('how long a demotion has been there', () => {
     const look = new Look();
     demoted(look);
     look.demotionAskedAt = '2026-07-01T11:59:00Z';
-    expect(look.member(0).demoteForSeconds).to.equal(60);
+    expect(look.member(0).demoteForSeconds).to.equal(59);
   });
 
   it('begins anew when it becomes another demotion', () => {

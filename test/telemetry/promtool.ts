@@ -1,21 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Context } from 'mocha';
-
-const places = [...(process.env['PATH'] ?? '').split(delimiter), resolve('.cache/debian')];
+import { programInPath } from '../program-in-path.ts';
 
 /** Prometheus' own checker, of Debian's package `prometheus`; `make debian-packages` fetches it. */
-const found = places.map((directory) => join(directory, 'promtool')).find(isExecutable);
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const found = programInPath('promtool', resolve('.cache/debian'));
 
 export interface Checked {
   readonly status: number | null;

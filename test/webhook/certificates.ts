@@ -17,10 +17,14 @@ export async function makeDirectory(): Promise<{ path: string; remove: () => Pro
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Puts a new self-signed `tls.crt` and `tls.key` for 127.0.0.1 into the directory, each file in one move. */
-export async function putCertificate(directory: string, commonName: string): Promise<MadeCertificate> {
+/** Puts a new self-signed `tls.crt` and `tls.key`, for 127.0.0.1 unless told, into the directory, each file in one move. */
+export async function putCertificate(
+  directory: string,
+  commonName: string,
+  alternativeNames = 'IP:127.0.0.1',
+): Promise<MadeCertificate> {
   const [cert, key] = [join(directory, 'next.crt'), join(directory, 'next.key')];
-  const subject = ['-subj', `/CN=${commonName}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const subject = ['-subj', `/CN=${commonName}`, '-addext', `subjectAltName=${alternativeNames}`];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   await run('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, '-days', '2', ...subject]);
   const made = { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };

@@ -1,3 +1,4 @@
+import { connect as connectPlainly, type Socket } from 'node:net';
 import { clearInterval, setInterval } from 'node:timers';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -10,7 +11,7 @@ import { reviewOf } from './review.ts';
 const pieceMilliseconds = 10;
 const heads = 'POST /mutate-statefulset HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 
-describe('a webhook whose client sends piece after piece and comes to no end', () => {
+describe('a webhook whose client is slow', () => {
   let directory: Awaited<ReturnType<typeof makeDirectory>>;
   let certificate: MadeCertificate;
   let webhook: RunningWebhook;
@@ -20,7 +21,13 @@ describe('a webhook whose client sends piece after piece and comes to no end', (
     certificate = await putCertificate(directory.path, 'webhook');
     const log = { info: () => {}, warn: () => {}, error: () => {} };
     const address = { host: '127.0.0.1', port: 0 };
-    webhook = await startWebhook({ address, certDir: directory.path, log, requestTimeoutMilliseconds: 200 });
+    webhook = await startWebhook({
+      address,
+      certDir: directory.path,
+      log,
+      requestTimeoutMilliseconds: 200,
+      keepAliveMilliseconds: 100,
+    });
   });
 
   afterEach(async () => {
@@ -39,14 +46,38 @@ describe('a webhook whose client sends piece after piece and comes to no end', (
     ],
   };
   for (const [what, [beginning, piece, answer]] of Object.entries(clients)) {
-    it(`cuts it off: ${what}`, async () => {
-      expect(await receivedUntilCut(beginning, piece)).to.match(answer);
-      expect((await post(webhook.address.port, certificate.cert, JSON.stringify(reviewOf()))).status).to.equal(200);
+    it(`cuts it off that sends piece after piece of ${what} and comes to no end`, async () => {
+      expect(await receivedUntilCut(await open(), beginning, piece)).to.match(answer);
+      await isServed();
     });
   }
 
-  async function receivedUntilCut(beginning: string, piece: string): Promise<string> {
-    const socket = await open();
+  it('cuts it off that sends piece after piece of a TLS handshake and comes to no end', async () => {
+    // The head of a record that announces 16 KiB of a handshake, then one byte of it after the other.
+    const head = Buffer.from([0x16, 0x03, 0x01, 0x40, 0x00]);
+    expect(await receivedUntilCut(await openPlainly(), head, Buffer.from([0x01]))).to.equal('');
+    await isServed();
+  });
+
+  it('cuts it off that has come to TLS and says nothing', async () => {
+    expect(await receivedUntilCut(await open(), '', '')).to.match(/^HTTP\/1\.1 408 /);
+    await isServed();
+  });
+
+  it('cuts it off that has been answered and keeps its connection for nothing', async () => {
+    const asked = `${heads}Content-Length: 2\r\n\r\n{}`;
+    expect(await receivedUntilCut(await open(), asked, '')).to.match(
+      /^HTTP\/1\.1 400 .*\r\nConnection: keep-alive\r\n/is,
+    );
+    await isServed();
+  });
+
+  async function isServed(): Promise<void> {
+    const { status } = await post(webhook.address.port, certificate.cert, JSON.stringify(reviewOf()));
+    expect(status).to.equal(200);
+  }
+
+  async function receivedUntilCut(socket: Socket, beginning: string | Buffer, piece: string | Buffer): Promise<string> {
     let received = '';
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('data', (bytes: Buffer) => {
@@ -54,7 +85,7 @@ describe('a webhook whose client sends piece after piece and comes to no end', (
     });
     socket.on('error', () => {});
     socket.write(beginning);
-    const sending = setInterval(() => socket.write(piece), pieceMilliseconds);
+    const sending = setInterval(() => piece.length > 0 && socket.write(piece), pieceMilliseconds);
     await closed;
     clearInterval(sending);
     return received;
@@ -64,6 +95,13 @@ describe('a webhook whose client sends piece after piece and comes to no end', (
     return new Promise((resolve, reject) => {
       const where = { host: '127.0.0.1', port: webhook.address.port, rejectUnauthorized: false };
       const socket = connect(where, () => resolve(socket));
+      socket.once('error', reject);
+    });
+  }
+
+  function openPlainly(): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const socket = connectPlainly(webhook.address.port, '127.0.0.1', () => resolve(socket));
       socket.once('error', reject);
     });
   }

@@ -52,5 +52,7 @@ function takeAway(world: World, ordinal: number): World {
   const { template, brokenRevisions, spent } = world;
   const costs = brokenRevisions.includes(template) && serves(world, ordinal);
   const counted = costs ? { ...world, spent: { ...spent, [template]: (spent[template] ?? 0) + 1 } } : world;
-  return podAt(world, ordinal) === null ? counted : withPod(counted, ordinal, { leaving: true, settledLong: false });
+  return podAt(world, ordinal) === null
+    ? counted
+    : withPod(counted, ordinal, { leaving: true, participatesLong: false });
 }

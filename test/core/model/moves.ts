@@ -1,4 +1,16 @@
-import { fresh, mysqldReady, ordinals, type Pod, podAt, roleOf, runs, serves, type World, withPod } from './world.ts';
+import {
+  fresh,
+  isPrimarySettled,
+  mysqldReady,
+  ordinals,
+  type Pod,
+  podAt,
+  roleOf,
+  runs,
+  serves,
+  type World,
+  withPod,
+} from './world.ts';
 
 /** `benign` ones happen by themselves, sooner than time makes a difference; `repair` needs somebody to come. */
 export type MoveKind = 'benign' | 'settle' | 'long wait' | 'noise' | 'fault' | 'repair';
@@ -25,10 +37,14 @@ export function moves(world: World): readonly Move[] {
   }
   for (const [kind, name, to] of movesOfMoco(world)) add(kind, name, to);
   for (const [kind, name, to] of movesOfPeople(world)) add(kind, name, to);
-  const settled = { ...world, pods: world.pods.map((pod, ordinal) => pod && settle(world, ordinal, pod)) };
+  const settled = {
+    ...world,
+    pods: world.pods.map((pod, ordinal) => pod && { ...pod, participatesLong: serves(world, ordinal) }),
+  };
   if (differ(settled, world)) found.push({ kind: 'settle', name: 'some seconds pass', to: settled });
   const waited = {
     ...settled,
+    primarySettledLong: isPrimarySettled(world),
     pods: settled.pods.map(
       (pod) => pod && { ...pod, idleLong: pod.body === 'creating', demotedLong: pod.demote !== null },
     ),
@@ -42,24 +58,20 @@ export function moves(world: World): readonly Move[] {
 
 const differ = (one: World, other: World): boolean => JSON.stringify(one) !== JSON.stringify(other);
 
-function settle(world: World, ordinal: number, pod: Pod): Pod {
-  return { ...pod, settledLong: serves(world, ordinal) && pod.role === roleOf(world, ordinal) };
-}
-
 /** An age ends with the state that it belongs to. */
 function aged(before: World, after: World): World {
   const pods = after.pods.map((pod, ordinal) => {
     if (pod === null) return null;
-    const settled = serves(after, ordinal) && pod.role === roleOf(after, ordinal);
     return {
       ...pod,
-      settledLong: pod.settledLong && settled && before.primary === after.primary,
+      participatesLong: pod.participatesLong && serves(after, ordinal),
       looping: pod.looping && !mysqldReady(after, ordinal),
     };
   });
   return {
     ...after,
     pods,
+    primarySettledLong: after.primarySettledLong && isPrimarySettled(after) && before.primary === after.primary,
     awayLong: after.awayLong && !serves(after, after.primary) && before.primary === after.primary,
   };
 }

@@ -1,7 +1,7 @@
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { cluster } from '../cluster-builder.ts';
 import { type MemberBuilder, member } from '../member-builder.ts';
-import { mysqldReady, ordinals, type Pod, podAt, roleOf, serves, type World } from './world.ts';
+import { isPrimarySettled, mysqldReady, ordinals, type Pod, podAt, serves, type World } from './world.ts';
 
 const longSeconds = 100_000;
 const age = (long: boolean): number => (long ? longSeconds : 0);
@@ -19,6 +19,7 @@ export function viewOf(world: World): ClusterSnapshot {
       available: world.report.available,
       syncedReplicas: world.report.synced,
       primaryAwayForSeconds: serves(world, world.primary) ? null : age(world.awayLong),
+      primarySettledForSeconds: isPrimarySettled(world) ? age(world.primarySettledLong) : null,
     })
     .statefulSet({
       updateRevision: revisionName(world.template),
@@ -40,12 +41,11 @@ function memberOf(world: World, ordinal: number, pod: Pod): MemberBuilder {
   if (pod.sidecarBroken) one.impaired('slow-log');
   if (pod.lost) one.unreachable();
   if (pod.leaving) one.leaving(0);
-  const settled = serves(world, ordinal) && pod.role === roleOf(world, ordinal);
   return one.but({
     uid: `uid-${pod.uid}`,
     revision: revisionName(pod.revision),
     role: pod.role,
-    settledForSeconds: settled ? age(pod.settledLong) : null,
+    participatingForSeconds: serves(world, ordinal) ? age(pod.participatesLong) : null,
     demote: pod.demote !== null,
     demotedFor: pod.mark === null ? null : revisionName(pod.mark),
     demoteForSeconds: pod.demote === null ? 0 : age(pod.demotedLong),

@@ -19,7 +19,7 @@ export interface Pod {
   /** The revision in our mark. */
   readonly mark: number | null;
   /** Ages, one bit each: longer than minReadySeconds, than the idle limit, than the switchover may take. */
-  readonly settledLong: boolean;
+  readonly participatesLong: boolean;
   readonly idleLong: boolean;
   readonly demotedLong: boolean;
 }
@@ -39,6 +39,8 @@ export interface World {
   readonly disruptionsAllowed: number;
   readonly backup: boolean;
   readonly awayLong: boolean;
+  /** Longer than a failover may take. */
+  readonly primarySettledLong: boolean;
   readonly proven: boolean;
   readonly takenDown: readonly number[];
   readonly tries: number;
@@ -64,7 +66,7 @@ export const fresh = (uid: number, revision: number): Pod => ({
   sidecarBroken: false,
   demote: null,
   mark: null,
-  settledLong: false,
+  participatesLong: false,
   idleLong: false,
   demotedLong: false,
 });
@@ -73,7 +75,7 @@ export const fresh = (uid: number, revision: number): Pod => ({
 export function staleWorld(replicas: number, primary: number, policy: RolloutPolicy = defaultPolicy): World {
   const pods = Array.from({ length: replicas }, (_, ordinal): Pod => {
     const role = ordinal === primary ? 'primary' : 'replica';
-    return { ...fresh(ordinal, 1), body: 'up', role, settledLong: true };
+    return { ...fresh(ordinal, 1), body: 'up', role, participatesLong: true };
   });
   return {
     pods,
@@ -86,6 +88,7 @@ export function staleWorld(replicas: number, primary: number, policy: RolloutPol
     disruptionsAllowed: Math.floor(replicas / 2),
     backup: false,
     awayLong: false,
+    primarySettledLong: true,
     proven: false,
     takenDown: [],
     tries: 0,
@@ -124,6 +127,9 @@ export function serves(world: World, ordinal: number): boolean {
   const pod = podAt(world, ordinal);
   return mysqldReady(world, ordinal) && pod?.lost === false && !pod.leaving;
 }
+
+export const isPrimarySettled = (world: World): boolean =>
+  serves(world, world.primary) && podAt(world, world.primary)?.role === 'primary';
 
 export const ordinals = ({ pods }: World): readonly number[] => pods.map((_, ordinal) => ordinal);
 

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { commands } from '../../src/cli/commands.ts';
+import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { FakeCluster, forbidden } from './fake-cluster.ts';
+
+interface Role {
+  readonly rules: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+}
+
+const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+/** One line of each command. */
+const lines: Readonly<Record<string, readonly string[]>> = {
+  status: ['status', 'test'],
+  plan: ['plan', 'test'],
+  wait: ['wait', 'test', '--timeout', '10ms'],
+  explain: ['explain', 'Paused'],
+  history: ['history', 'test'],
+  undo: ['undo', 'test'],
+  report: ['report', 'test'],
+  pause: ['pause', 'test'],
+  resume: ['resume', 'test'],
+  approve: ['approve', 'test'],
+  hold: ['hold', 'moco-test-1', '--reason', 'a test'],
+  unhold: ['unhold', 'moco-test-1'],
+  override: ['override', 'test', 'BackupRunning', '--for', '1h', '--reason', 'a test'],
+  'hand-back': ['hand-back', 'test'],
+  take: ['take', 'test'],
+  completion: ['completion'],
+};
+
+/** `kubectl exec` into the controller's pod: whatever a command asks the API server there, its ServiceAccount asks. */
+describe("a command with the controller's rights", () => {
+  let role: Role;
+  let text: string;
+  let cluster: FakeCluster;
+
+  before(async () => {
+    role = parse(await readFile('config/rbac/role.yaml', 'utf8')) as Role;
+    text = await readFile('docs/cli.md', 'utf8');
+  });
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+    cluster.fault = (request) => (may(request) ? null : forbidden(request));
+  });
+
+  afterEach(() => cluster.close());
+
+  function may({ method, path }: ExchangeRequest): boolean {
+    const [bare = '', query = ''] = path.split('?');
+    const parts = bare.split('/').slice(1);
+    const group = parts[0] === 'api' ? '' : (parts[1] ?? '');
+    const rest = parts.slice(parts[0] === 'api' ? 2 : 3);
+    const [resource = '', name, subresource] = rest[0] === 'namespaces' && rest.length > 2 ? rest.slice(2) : rest;
+    const read = name === undefined ? (query.includes('watch=true') ? 'watch' : 'list') : 'get';
+    const wanted = subresource === undefined ? resource : `${resource}/${subresource}`;
+    return role.rules.some(
+      (rule) =>
+        rule.apiGroups.includes(group) && rule.resources.includes(wanted) && rule.verbs.includes(verbs[method] ?? read),
+    );
+  }
+
+  it('has a line here for each that there is', () => {
+    expect(Object.keys(lines)).to.have.members(commands.map(({ name }) => name));
+  });
+
+  it('does what docs/cli.md says, and is refused the rest', async () => {
+    const refused: string[] = [];
+    for (const [name, line] of Object.entries(lines)) {
+      const { err } = await cluster.run(...line);
+      if (err.includes('Forbidden')) refused.push(name);
+    }
+    const [, listed = ''] = /refused there: ([^:]+?)\. /.exec(text.replaceAll('\n', ' ')) ?? [];
+    expect([...listed.matchAll(/`([\w-]+)`/g)].map(([, name]) => name)).to.have.members(refused);
+  });
+});
