@@ -1,21 +1,24 @@
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { draw } from '../test/simulation/draw.ts';
+import { faultTables } from '../test/simulation/faults.ts';
 import { mistakes, runsUntilFound } from '../test/simulation/mistakes.ts';
+import { playSeeds } from '../test/simulation/play-seeds.ts';
 import { run } from '../test/simulation/run.ts';
-import { isFailure, shrink, withOnly } from '../test/simulation/shrink.ts';
+import { isFailure, withOnly } from '../test/simulation/shrink.ts';
 import { replayLine, storyOf } from '../test/simulation/story.ts';
 import { Tally } from '../test/simulation/tally.ts';
 
 // Plays rollouts of the whole controller in virtual time, each from a seed of its own, until there have been enough. Each
-// one that fails is made short and told. With SEED one scenario is played alone, with REPLAY only those of its happenings.
+// one that fails is made short and told. With --faults it is told how often each fault has struck. With SEED one scenario is played alone, with REPLAY only those of its happenings.
 
 const usage =
-  'usage: hack/simulate.ts [--rollouts N] [--from SEED]   or   hack/simulate.ts --mistakes   or   SEED=S [REPLAY=I,J,…|-] hack/simulate.ts';
+  'usage: hack/simulate.ts [--rollouts N] [--from SEED] [--jobs N|cores] [--faults]   or   hack/simulate.ts --mistakes   or   SEED=S [REPLAY=I,J,…|-] hack/simulate.ts';
 const mostRunsForMistake = 400;
 const mostFailures = 10;
 const progressMilliseconds = 30_000;
 
-const { rollouts: wanted, from, mistakes: wantsMistakes } = readArguments();
+const { rollouts: wanted, from, jobs, mistakes: wantsMistakes, faults: wantsFaults } = readArguments();
 const seed = process.env['SEED'] ?? '';
 const failed = await (wantsMistakes ? findMistakes() : seed === '' ? playMany() : playOne(seed, replayed()));
 process.exitCode = failed ? 1 : 0;
@@ -41,23 +44,25 @@ async function playMany(): Promise<boolean> {
   const tally = new Tally();
   const began = performance.now();
   let told = began;
-  for (let number = from; tally.rollouts < wanted && tally.failures < mostFailures; number++) {
-    const scenario = draw(String(number));
-    const outcome = await run(scenario);
-    tally.add(outcome);
-    if (isFailure(outcome)) {
-      const kept = await shrink(scenario, run);
-      const short = withOnly(scenario, kept);
-      console.log(`${replayLine(String(number), kept)}\n${storyOf(short, await run(short))}`);
-    }
-    if (performance.now() - told > progressMilliseconds) {
+  let interrupted = false;
+  // Whoever has waited long enough gets the figures of what has been played.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (interrupted = true));
+  await playSeeds({
+    from,
+    jobs,
+    isEnough: () => interrupted || tally.rollouts >= wanted || tally.failures >= mostFailures,
+    onPlayed: ({ outcome, failure }) => {
+      tally.add(outcome);
+      if (failure !== null) console.log(failure);
+      if (performance.now() - told < progressMilliseconds) return;
       told = performance.now();
-      console.log(tally.closingLine);
-    }
-  }
+      console.log(`so far ${tally.closingLine}, ${((told - began) / 60_000).toFixed(1)} minutes`);
+    },
+  });
   const seconds = (performance.now() - began) / 1000;
   const { user, system } = process.cpuUsage();
   const cpuMilliseconds = (user + system) / 1000 / Math.max(1, tally.rollouts);
+  if (wantsFaults) console.log(faultTables(tally.strikes));
   const { races, stuck, disruptions, needless, longestWindowMilliseconds } = tally;
   console.log(
     `${disruptions} disruptions, ${needless} needless; ${stuck} rollouts that never ended; ${races} races, the longest window ${longestWindowMilliseconds.toFixed(0)} ms`,
@@ -89,18 +94,31 @@ function placesIn(replay: string, count: number): readonly number[] {
   return places;
 }
 
-function readArguments(): { readonly rollouts: number; readonly from: number; readonly mistakes: boolean } {
+interface Arguments {
+  readonly rollouts: number;
+  readonly from: number;
+  /** Threads. */
+  readonly jobs: number;
+  readonly mistakes: boolean;
+  readonly faults: boolean;
+}
+
+function readArguments(): Arguments {
   try {
     const options = {
       rollouts: { type: 'string', default: '1000' },
       from: { type: 'string', default: '1' },
+      jobs: { type: 'string', default: '1' },
       mistakes: { type: 'boolean', default: false },
+      faults: { type: 'boolean', default: false },
     } as const;
     const { values } = parseArgs({ options });
     return {
       rollouts: whole('--rollouts', values.rollouts),
       from: whole('--from', values.from),
+      jobs: values.jobs === 'cores' ? availableParallelism() : whole('--jobs', values.jobs),
       mistakes: values.mistakes,
+      faults: values.faults,
     };
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));

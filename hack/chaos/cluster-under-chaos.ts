@@ -1,10 +1,12 @@
-import { namespaces, pods } from '../../src/kube/resource.ts';
+import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { apiVersion, namespaces, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import {
   clusterKind,
   demotedForAnnotation,
   mysqldContainer,
   revisionHashLabel,
   rolloutCompleteCondition,
+  strategyLabel,
 } from '../../src/moco/names.ts';
 import type {
   WitnessedCluster,
@@ -15,7 +17,7 @@ import type {
 import { prefixedName } from '../moco/names.ts';
 import { sampleCluster } from '../moco/sample.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { ClusterPlan, Task } from './plan.ts';
+import type { ClusterPlan, Strategy, Task } from './plan.ts';
 import type { Present, StoreRecord } from './record.ts';
 
 export const clusterName = 'x';
@@ -26,6 +28,17 @@ export class LostRollout extends Error {
   override readonly name = 'LostRollout';
 }
 
+export interface Circumstances {
+  readonly stage: Stage;
+  readonly record: StoreRecord;
+  /** For whatever is to come next. */
+  readonly patienceMilliseconds: number;
+  /** Then nobody can say which strategy is in force. */
+  readonly flipsGate: boolean;
+  /** Nobody waits for anything any more. */
+  readonly over: Promise<unknown>;
+}
+
 /** One MySQLCluster in a namespace of its own, and what its user does. */
 export class ClusterUnderChaos {
   readonly namespace: string;
@@ -33,19 +46,36 @@ export class ClusterUnderChaos {
   readonly #stage: Stage;
   readonly #record: StoreRecord;
   readonly #patienceMilliseconds: number;
+  readonly #flipsGate: boolean;
+  readonly #over: Promise<unknown>;
+  #strategy: Strategy;
 
-  constructor(stage: Stage, record: StoreRecord, { name, replicas }: ClusterPlan, patienceMilliseconds: number) {
+  constructor({ name, replicas, strategy }: ClusterPlan, circumstances: Circumstances) {
     this.namespace = name;
     this.#replicas = replicas;
-    this.#stage = stage;
-    this.#record = record;
-    this.#patienceMilliseconds = patienceMilliseconds;
+    this.#strategy = strategy;
+    this.#stage = circumstances.stage;
+    this.#record = circumstances.record;
+    this.#patienceMilliseconds = circumstances.patienceMilliseconds;
+    this.#flipsGate = circumstances.flipsGate;
+    this.#over = circumstances.over;
   }
 
   /** Resolves once the controller has taken it and finds nothing to do. */
   async create(): Promise<void> {
     const { namespace } = this;
     await this.#stage.createNamespace(namespace);
+    await this.#stage.client.create(
+      rolloutKind,
+      { namespace },
+      {
+        apiVersion: apiVersion(rolloutKind),
+        kind: rolloutKind.kind,
+        metadata: { name: clusterName, namespace },
+        spec: { strategy: this.#strategy },
+      },
+      { lane: 'disrupt' },
+    );
     const body = sampleCluster({ name: clusterName, namespace, replicas: this.#replicas, image: firstImage });
     await this.#stage.client.create(clusterKind, { namespace }, body, { lane: 'disrupt' });
     await this.#until('the new cluster is taken', (present) => this.#isAtRest(present, firstImage));
@@ -71,6 +101,10 @@ export class ClusterUnderChaos {
       case 'changeOfMind':
         await this.#changeInTheMiddle(task.first);
         await this.#setImage(task.image);
+        break;
+      case 'flip':
+        await this.#changeInTheMiddle(task.image);
+        await this.#setStrategy(task.to);
     }
     await this.#until(`the rollout of ${task.image} ends`, (present) => this.#isAtRest(present, task.image));
   }
@@ -85,14 +119,23 @@ export class ClusterUnderChaos {
   }
 
   async #setImage(image: string): Promise<void> {
-    const body = { spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } } };
+    await this.#patch(clusterKind, { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } });
+  }
+
+  async #setStrategy(strategy: Strategy): Promise<void> {
+    this.#strategy = strategy;
+    await this.#patch(rolloutKind, { strategy });
+  }
+
+  async #patch(kind: ResourceKind, spec: object): Promise<void> {
     const place = { namespace: this.namespace, name: clusterName };
     const options = { lane: 'disrupt' } as const;
-    await this.#stage.client.patch(clusterKind, place, 'application/merge-patch+json', body, options);
+    await this.#stage.client.patch(kind, place, 'application/merge-patch+json', { spec }, options);
   }
 
   async #until(sentence: string, condition: (present: Present) => boolean): Promise<void> {
-    if (await this.#record.until(this.namespace, condition, this.#patienceMilliseconds)) return;
+    const came = this.#record.until(this.namespace, condition, this.#patienceMilliseconds);
+    if (await Promise.race([came, this.#over.then(() => false)])) return;
     throw new LostRollout(`expected that ${sentence} within ${this.#patienceMilliseconds / 1000} s, it did not come`);
   }
 
@@ -103,7 +146,8 @@ export class ClusterUnderChaos {
     return (
       isTrue(cluster, rolloutCompleteCondition, cluster?.metadata.generation) &&
       isTrue(cluster, 'StatefulSetReady') &&
-      set?.spec.updateStrategy?.type === 'OnDelete' &&
+      set !== undefined &&
+      (this.#flipsGate || isBy(this.#strategy, set)) &&
       members.length === this.#replicas &&
       members.every(
         (pod) =>
@@ -115,6 +159,12 @@ export class ClusterUnderChaos {
       )
     );
   }
+}
+
+/** By partitions nothing of ours is left on it. */
+function isBy(strategy: Strategy, { metadata, spec }: WitnessedStatefulSet): boolean {
+  if (strategy === 'OnDelete') return spec.updateStrategy?.type === 'OnDelete';
+  return spec.updateStrategy?.type === 'RollingUpdate' && metadata.labels?.[strategyLabel] === undefined;
 }
 
 function podName(ordinal: number): string {

@@ -1,22 +1,21 @@
-import { demotedForAnnotation } from '../../src/moco/names.ts';
+import { annotationOn, demoteAnnotation, demotedForAnnotation, strategyLabel } from '../../src/moco/names.ts';
 import { controllerUser, storyOf } from '../../test/cluster/rollout-story.ts';
 import type { Disruption } from '../../test/witness/disruption.ts';
-import { type Change, ordinalOf } from '../../test/witness/moment.ts';
+import { isWell, participates } from '../../test/witness/member.ts';
+import type { Change, Moment } from '../../test/witness/moment.ts';
 import { Witness } from '../../test/witness/witness.ts';
 import type { AuditEvent } from '../control-plane/control-plane.ts';
-import type { Asked } from './store-clock.ts';
+import { actorOf, disruptionsOf, isAgreed, type Requests } from './disruptions.ts';
+import type { Driver } from './plan.ts';
 
 /** All that is known of one cluster, from the API server alone but for when processes began to ask. */
-export interface Evidence {
-  readonly namespace: string;
-  readonly cluster: string;
-  /** In the order of the store. */
-  readonly changes: readonly Change[];
-  readonly audit: readonly AuditEvent[];
-  readonly asked: readonly Asked[];
-  /** As often may the primary have moved. */
-  readonly mostSwitchovers: number;
+export interface Evidence extends Requests {
+  /** As often may the primary have moved; `null`: it may move at every member. */
+  readonly mostSwitchovers: number | null;
   readonly ended: boolean;
+  readonly driver: Driver;
+  /** Processes with the gate off. */
+  readonly withoutGate: ReadonlySet<string>;
 }
 
 export interface Verdict {
@@ -30,32 +29,45 @@ export interface Verdict {
   readonly story: readonly string[];
 }
 
-/** Refused, so that nothing can have been done. */
-const refused: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 422, 429]);
-
 /** Has the witness see everything in the order of the store. */
 export function judge(evidence: Evidence): Verdict {
   const { namespace, cluster, changes, audit, ended, mostSwitchovers } = evidence;
+  const key = `${namespace}/${cluster}`;
   const witness = new Witness();
-  const disruptions = disruptionsOf(evidence, witness).toSorted((one, other) => one.before - other.before);
+  const disruptions = disruptionsOf(evidence, (...found) => witness.object(...found));
+  const demotions = new Map<string, number>();
+  const disrupted = (disruption: Disruption): void => {
+    witness.disrupted(disruption);
+    const moment = witness.latest(key);
+    for (const [law, text] of [
+      ...demotionsLeft(disruption, moment, demotions),
+      ...forbiddenWithoutGate(disruption, moment, evidence),
+    ]) {
+      const { verb, ordinal, actor, atMilliseconds } = disruption;
+      witness.object(law, `${verb} ${ordinal} by ${actor}: ${text}`, atMilliseconds);
+    }
+  };
   let next = 0;
   for (const change of changes) {
     for (; next < disruptions.length; next++) {
       const disruption = disruptions[next];
       if (disruption === undefined || disruption.before >= change.revision) break;
-      witness.disrupted(disruption);
+      disrupted(disruption);
     }
     witness.observe(change);
+    noteDemotion(change, demotions);
   }
-  for (const disruption of disruptions.slice(next)) witness.disrupted(disruption);
-  const key = `${namespace}/${cluster}`;
-  const { atMilliseconds, members } = witness.latest(key);
-  for (const { pod } of ended ? members : []) {
-    if (pod.metadata.annotations?.[demotedForAnnotation] === undefined) continue;
-    witness.object('I12', `a demotion of ours outlived the rollout on ${pod.metadata.name}`, atMilliseconds);
+  for (const disruption of disruptions.slice(next)) disrupted(disruption);
+  const { atMilliseconds } = witness.latest(key);
+  for (const pod of ended ? demotions.keys() : []) {
+    witness.object('I12', `a demotion of ours outlived the rollout on ${pod}`, atMilliseconds);
+  }
+  for (const event of audit.filter((one) => takesWithoutGate(one, evidence))) {
+    const at = Date.parse(event.requestReceivedTimestamp);
+    witness.object('I10', `${event.verb} ${event.objectRef?.name} by ${actorOf(event)}, with the gate off`, at);
   }
   const measures = witness.measures(key, 0);
-  if (measures.switchovers > mostSwitchovers) {
+  if (mostSwitchovers !== null && measures.switchovers > mostSwitchovers) {
     const text = `${measures.switchovers} switchovers where ${mostSwitchovers} would do`;
     witness.object('I8', text, atMilliseconds);
   }
@@ -70,75 +82,60 @@ export function judge(evidence: Evidence): Verdict {
   };
 }
 
-/** Those that the API server has carried out, whatever it has answered. */
-function disruptionsOf({ namespace, cluster, changes, audit, asked }: Evidence, witness: Witness): Disruption[] {
-  const requests = audit.filter(
-    ({ user, stage, objectRef, verb }) =>
-      user.username === controllerUser &&
-      stage === 'ResponseComplete' &&
-      objectRef?.namespace === namespace &&
-      objectRef.resource === 'pods' &&
-      (verb === 'delete' || objectRef.subresource === 'eviction'),
-  );
-  const agreed = new Set(requests.filter(isAgreed).map(uidOf));
-  const counted = new Set<string>();
-  return requests.flatMap((event): Disruption[] => {
-    const uid = uidOf(event);
-    const receivedAt = Date.parse(event.requestReceivedTimestamp);
-    if (uid === undefined) {
-      witness.object('I9', `${event.verb} ${event.objectRef?.name} carried no uid and resourceVersion`, receivedAt);
-      return [];
-    }
-    const left = changes.find(({ identity, object }) => {
-      const { metadata } = identity;
-      return metadata.uid === uid && (object === null || metadata.deletionTimestamp !== undefined);
-    });
-    if (left === undefined || refused.has(event.responseStatus?.code ?? 0)) return [];
-    // No answer, or one that says nothing: whatever took the pod away may have been this, or a request that succeeded.
-    if (!isAgreed(event) && agreed.has(uid)) return [];
-    const actor = event.userAgent?.split(' ').at(-1) ?? '';
-    const began = asked.findLast(
-      (one) => one.actor === actor && one.namespace === namespace && one.atMilliseconds <= receivedAt + 1,
-    );
-    if (began === undefined) {
-      witness.object('I9', `${event.verb} ${event.objectRef?.name} by ${actor} was not confirmed`, receivedAt);
-      return [];
-    }
-    const isFirst = !counted.has(uid);
-    counted.add(uid);
-    const later = changes.findLast(({ atMilliseconds }) => atMilliseconds <= receivedAt);
-    const before = isFirst ? left.revision - 1 : (later?.revision ?? left.revision);
-    return [
-      {
-        verb: event.verb === 'delete' ? 'delete' : 'evict',
-        actor,
-        cluster: `${namespace}/${cluster}`,
-        uid,
-        ordinal: ordinalOf(event.objectRef?.name ?? ''),
-        confirmingSince: { revision: began.revision, atMilliseconds: began.atMilliseconds },
-        before,
-        atMilliseconds: left.atMilliseconds,
-      },
-    ];
-  });
+/** Since which revision each pod carries a demotion of ours. One on its way out takes it along. */
+function noteDemotion({ kind, object, identity, revision }: Change, demotions: Map<string, number>): void {
+  if (kind !== 'Pod') return;
+  const { name, annotations, deletionTimestamp } = identity.metadata;
+  const isDemoted = annotations?.[demotedForAnnotation] !== undefined;
+  if (object === null || deletionTimestamp !== undefined || !isDemoted) demotions.delete(name);
+  else if (!demotions.has(name)) demotions.set(name, revision);
 }
 
-function isAgreed({ responseStatus }: AuditEvent): boolean {
-  const code = responseStatus?.code ?? 0;
-  return code >= 200 && code < 300;
+type Objection = readonly [law: string, text: string];
+
+/**
+ * A demotion is the last thing to be done before a primary goes: whoever takes a member at work while one is there, and
+ * was there before they asked, has left one for which there was no reason any more. The mark alone, which asks MOCO for
+ * nothing, may go with its pod.
+ */
+function demotionsLeft(
+  { uid, confirmingSince }: Disruption,
+  moment: Moment,
+  demotions: ReadonlyMap<string, number>,
+): readonly Objection[] {
+  const target = moment.members.find(({ pod }) => pod.metadata.uid === uid);
+  if (target === undefined || !isWell(moment, target)) return [];
+  const { name, annotations } = target.pod.metadata;
+  const goesWithItsMark = annotations?.[demoteAnnotation] !== annotationOn;
+  return [...demotions]
+    .filter(([pod, since]) => since <= confirmingSince.revision && !(pod === name && goesWithItsMark))
+    .map(([pod]) => ['I12', `a demotion of ours was left on ${pod}`]);
 }
 
-interface Preconditions {
-  readonly uid?: string;
-  readonly resourceVersion?: string;
+/** Where this program lowers partitions it may start members of a cluster that serves nobody. */
+function forbiddenWithoutGate(
+  { actor, verb }: Disruption,
+  moment: Moment,
+  { driver, withoutGate }: Evidence,
+): readonly Objection[] {
+  if (!withoutGate.has(actor)) return [];
+  const servesNobody = !moment.members.some((member) => participates(moment, member));
+  const mayBe = driver === 'own' && (verb === 'setPartition' || (verb === 'delete' && servesNobody));
+  return mayBe ? [] : [['I10', 'the gate was off']];
 }
 
-/** Of the preconditions; `undefined` where they don't name one very version of the pod. */
-function uidOf({ requestObject }: AuditEvent): string | undefined {
-  const { preconditions, deleteOptions } = requestObject as {
-    readonly preconditions?: Preconditions;
-    readonly deleteOptions?: { readonly preconditions?: Preconditions };
+interface Labelled {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string | null>>;
+    readonly annotations?: Readonly<Record<string, string | null>>;
   };
-  const { uid, resourceVersion } = preconditions ?? deleteOptions?.preconditions ?? {};
-  return resourceVersion === undefined ? undefined : uid;
+}
+
+/** A demotion, or a StatefulSet set to OnDelete, by a process with the gate off. */
+function takesWithoutGate(event: AuditEvent, { namespace, withoutGate }: Evidence): boolean {
+  const { user, verb, objectRef, requestObject, requestURI } = event;
+  if (user.username !== controllerUser || objectRef?.namespace !== namespace || verb !== 'patch') return false;
+  if (!withoutGate.has(actorOf(event)) || !isAgreed(event) || requestURI.includes('dryRun=')) return false;
+  const { labels, annotations } = ((requestObject ?? {}) as Labelled).metadata ?? {};
+  return typeof labels?.[strategyLabel] === 'string' || annotations?.[demoteAnnotation] === annotationOn;
 }

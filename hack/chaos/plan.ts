@@ -11,6 +11,11 @@ export interface Point {
   readonly mishap: Mishap;
 }
 
+/** As a MySQLRollout asks for it. */
+export type Strategy = 'OnDelete' | 'Partition';
+/** Who lowers partitions where a cluster isn't at OnDelete: MOCO, or this program. */
+export type Driver = 'moco' | 'own';
+
 /** What is asked of a cluster, and what goes wrong with the cluster itself. */
 export type Task =
   | { readonly kind: 'image'; readonly image: string }
@@ -19,7 +24,9 @@ export type Task =
   /** Nobody can run the first image; it is corrected once a member has been given it. */
   | { readonly kind: 'badImage'; readonly bad: string; readonly image: string }
   /** The template changes again when a member has been taken. */
-  | { readonly kind: 'changeOfMind'; readonly first: string; readonly image: string };
+  | { readonly kind: 'changeOfMind'; readonly first: string; readonly image: string }
+  /** The strategy changes when a member has been taken, and stays so. */
+  | { readonly kind: 'flip'; readonly image: string; readonly to: Strategy };
 
 export interface RolloutPlan {
   readonly task: Task;
@@ -30,29 +37,50 @@ export interface RolloutPlan {
 export interface ClusterPlan {
   readonly name: string;
   readonly replicas: 3 | 5;
+  /** Until a task changes it. */
+  readonly strategy: Strategy;
   readonly rollouts: readonly RolloutPlan[];
 }
 
-/** What befalls a whole process, whatever it is doing. */
-export type Disturbance =
-  | { readonly kind: 'kill' }
-  | { readonly kind: 'freeze'; readonly forMilliseconds: number }
-  | { readonly kind: 'cut' }
-  | { readonly kind: 'sever'; readonly forMilliseconds: number }
-  | {
-      readonly kind: 'watchLag';
-      readonly plural: string;
-      readonly byMilliseconds: number;
-      readonly forMilliseconds: number;
-    }
-  | { readonly kind: 'errors'; readonly share: number; readonly forMilliseconds: number }
-  | { readonly kind: 'slow'; readonly byMilliseconds: number; readonly forMilliseconds: number };
+/** Clusters that meet the same kind of replicas of the controller. */
+export interface Act {
+  readonly driver: Driver;
+  /** `false`: all of them act at once, all the time. */
+  readonly elects: boolean;
+  /** Whether the gate goes off and on again all the time, one process after the other. */
+  readonly flipsGate: boolean;
+  readonly plans: readonly ClusterPlan[];
+}
+
+interface Cast extends Omit<Act, 'plans'> {
+  /** Of all clusters. */
+  readonly share: number;
+  /** Of its clusters: how many are at OnDelete at the beginning. */
+  readonly onDelete: number;
+}
+
+const casts: readonly Cast[] = [
+  { driver: 'moco', elects: true, flipsGate: false, share: 0.34, onDelete: 0.85 },
+  { driver: 'moco', elects: false, flipsGate: false, share: 0.2, onDelete: 0.85 },
+  { driver: 'moco', elects: true, flipsGate: true, share: 0.14, onDelete: 1 },
+  { driver: 'own', elects: true, flipsGate: true, share: 0.14, onDelete: 1 },
+  { driver: 'own', elects: false, flipsGate: false, share: 0.18, onDelete: 0.3 },
+];
 
 /** More revisions than that within ten minutes are held as RevisionFlapping, the one that it starts with included. */
 const templateChanges = 2;
-const plurals = ['pods', 'statefulsets', 'mysqlclusters', 'mysqlrollouts', 'poddisruptionbudgets'] as const;
 /** Those that every rollout comes by more than once. */
-const repeated: ReadonlySet<RequestName> = new Set(['confirm', 'confirmed', 'intent', 'evict', 'record', 'lease']);
+const repeated: ReadonlySet<RequestName> = new Set([
+  'confirm',
+  'confirmed',
+  'intent',
+  'evict',
+  'setPartition',
+  'record',
+  'lease',
+]);
+/** Under OnDelete alone. */
+const ofPods: ReadonlySet<RequestName> = new Set(['evict', 'delete', 'demote', 'undemote', 'promote']);
 /** What a process does to no answer can't be done to it before there is one. */
 const mishaps: readonly ((chance: Chance) => Mishap)[] = [
   () => ({ kind: 'kill' }),
@@ -67,76 +95,109 @@ const mishaps: readonly ((chance: Chance) => Mishap)[] = [
 ];
 
 /**
- * The clusters of a run: the same for the same seed, so many template changes in all. Every point between two requests
- * comes up, and each kind of mishap at it, in turn.
+ * What a run plays: the same for the same seed, so many template changes in all. Every point between two requests comes
+ * up where it can be reached, and each kind of mishap at it, in turn.
  */
-export function drawClusters(seed: string, rollouts: number): readonly ClusterPlan[] {
+export function drawActs(seed: string, rollouts: number): readonly Act[] {
   const chance = new Chance(seed);
   const count = Math.ceil(rollouts / templateChanges);
-  const turns = shuffled(
-    requestNames.flatMap((request) => (['before', 'after'] as const).map((side) => ({ request, side }))),
-    chance.fork('turns'),
-  );
-  let turn = 0;
-  return Array.from({ length: count }, (_, index) => {
-    const own = chance.fork(`cluster ${index}`);
-    const replicas = own.happens(0.4) ? 5 : 3;
-    const point = (): Point => {
-      const { request, side } = turns[turn++ % turns.length] ?? { request: 'evict', side: 'after' };
-      const nth = repeated.has(request) ? own.whole(1, replicas) : 1;
-      return { request, nth, side, mishap: own.pick(mishaps)(own) };
-    };
-    const plan = (task: Task): RolloutPlan => ({
-      task,
-      points: Array.from({ length: own.whole(1, 3) }, point),
-    });
-    return { name: `chaos-${index}`, replicas, rollouts: drawTasks(own, replicas).map(plan) };
+  const turns = new Turns(chance.fork('turns'));
+  let number = 0;
+  let shares = 0;
+  return casts.map(({ share, onDelete, ...act }) => {
+    shares += share;
+    const upTo = Math.round(count * shares);
+    const plans: ClusterPlan[] = [];
+    for (; number < upTo; number++) {
+      const own = chance.fork(`cluster ${number}`);
+      const strategy = own.happens(onDelete) ? 'OnDelete' : 'Partition';
+      plans.push(drawCluster(own, `chaos-${number}`, strategy, act, turns));
+    }
+    return { ...act, plans };
   });
 }
 
-/** Two template changes, in one rollout or in two. */
-function drawTasks(chance: Chance, replicas: number): readonly Task[] {
-  const one = (image: string): Task =>
-    chance.happens(0.25)
-      ? { kind: 'imageWithDead', image, ordinal: chance.whole(0, replicas - 1) }
-      : { kind: 'image', image };
-  if (chance.happens(0.15)) return [{ kind: 'badImage', bad: badImage, image: 'mysql:8.4.9' }];
-  if (chance.happens(0.15)) return [{ kind: 'changeOfMind', first: 'mysql:8.4.9', image: 'mysql:8.4.10' }];
-  return [one('mysql:8.4.9'), one('mysql:8.4.10')];
+function drawCluster(
+  chance: Chance,
+  name: string,
+  strategy: Strategy,
+  act: Omit<Act, 'plans'>,
+  turns: Turns,
+): ClusterPlan {
+  const replicas = chance.happens(0.4) ? 5 : 3;
+  const tasks = drawTasks(chance, replicas, strategy, act.flipsGate);
+  let before = strategy;
+  const rollouts = tasks.map((task) => {
+    const after = task.kind === 'flip' ? task.to : before;
+    const canMeet = (request: RequestName): boolean => {
+      const isFlipped = act.flipsGate || before !== after;
+      if (request === 'handBack') return isFlipped;
+      if (request === 'setPartition') return act.driver === 'own' && (isFlipped || after === 'Partition');
+      return !ofPods.has(request) || isFlipped || after === 'OnDelete';
+    };
+    const points = Array.from({ length: chance.whole(1, 3) }, (): Point => {
+      const { request, side } = turns.next(canMeet);
+      const nth = repeated.has(request) ? chance.whole(1, replicas) : 1;
+      return { request, nth, side, mishap: chance.pick(mishaps)(chance) };
+    });
+    before = after;
+    return { task, points };
+  });
+  return { name, replicas, strategy, rollouts };
 }
 
-const badImage = 'mysql:8.4.9-crash';
+/** Whose turn it is among all requests and both sides of each. */
+class Turns {
+  readonly #waiting: { readonly request: RequestName; readonly side: Side }[];
+
+  constructor(chance: Chance) {
+    const all = requestNames.flatMap((request) => (['before', 'after'] as const).map((side) => ({ request, side })));
+    this.#waiting = all
+      .map((one) => [chance.next(), one] as const)
+      .toSorted(([one], [other]) => one - other)
+      .map(([, one]) => one);
+  }
+
+  /** The one that has waited for longest. */
+  next(canBe: (request: RequestName) => boolean): { readonly request: RequestName; readonly side: Side } {
+    const index = this.#waiting.findIndex(({ request }) => canBe(request));
+    const [turn] = this.#waiting.splice(index, 1);
+    if (index === -1 || turn === undefined) throw new Error('expected a request that every rollout makes, found none');
+    this.#waiting.push(turn);
+    return turn;
+  }
+}
+
+const images = { first: 'mysql:8.4.9', second: 'mysql:8.4.10', bad: 'mysql:8.4.9-crash' } as const;
+
+/** Two template changes, in one rollout or in two. */
+function drawTasks(chance: Chance, replicas: number, strategy: Strategy, flipsGate: boolean): readonly Task[] {
+  if (chance.happens(0.15)) return [{ kind: 'badImage', bad: images.bad, image: images.first }];
+  if (chance.happens(0.15)) return [{ kind: 'changeOfMind', first: images.first, image: images.second }];
+  let present = strategy;
+  return [images.first, images.second].map((image): Task => {
+    if (!flipsGate && chance.happens(0.3)) {
+      present = present === 'OnDelete' ? 'Partition' : 'OnDelete';
+      return { kind: 'flip', image, to: present };
+    }
+    // By partitions a member that is down waits for its turn, which another one that is down may keep from coming.
+    const canRepair = present === 'OnDelete' && !flipsGate;
+    if (!canRepair || !chance.happens(0.25)) return { kind: 'image', image };
+    return { kind: 'imageWithDead', image, ordinal: chance.whole(0, replicas - 1) };
+  });
+}
 
 export function changesOf({ kind }: Task): number {
   return kind === 'badImage' || kind === 'changeOfMind' ? 2 : 1;
 }
 
-/** What befalls processes in between, without end. */
-export function* drawDisturbances(seed: string): Generator<Disturbance, never> {
-  const chance = new Chance(`${seed}/disturbances`);
-  const span = (from: number, to: number): number => chance.whole(from, to);
-  const draws: readonly (() => Disturbance)[] = [
-    () => ({ kind: 'kill' }),
-    () => ({ kind: 'freeze', forMilliseconds: span(500, 8000) }),
-    () => ({ kind: 'cut' }),
-    () => ({ kind: 'sever', forMilliseconds: span(300, 3000) }),
-    () => ({
-      kind: 'watchLag',
-      plural: chance.pick(plurals),
-      byMilliseconds: span(100, 2500),
-      forMilliseconds: span(2000, 8000),
-    }),
-    () => ({ kind: 'errors', share: chance.between(0.1, 0.5), forMilliseconds: span(500, 3000) }),
-    () => ({ kind: 'slow', byMilliseconds: span(20, 250), forMilliseconds: span(1000, 5000) }),
-  ];
-  for (;;) yield chance.pick(draws)();
-}
-
-function shuffled<T>(list: readonly T[], chance: Chance): readonly T[] {
-  return list
-    .map((one) => [chance.next(), one] as const)
-    .toSorted(([one], [other]) => one - other)
-    .map(([, one]) => one);
+/** So often the primary may move in a cluster that stays at OnDelete; `null` where partitions are lowered in between. */
+export function mostSwitchovers(
+  { strategy, rollouts }: ClusterPlan,
+  { flipsGate }: Pick<Act, 'flipsGate'>,
+): number | null {
+  if (flipsGate || strategy === 'Partition' || rollouts.some(({ task }) => task.kind === 'flip')) return null;
+  return rollouts.reduce((sum, { task }) => sum + (task.kind === 'image' ? 1 : 2), 0);
 }
 
 export function inWords({ request, nth, side, mishap }: Point, words: (mishap: Mishap) => string): string {

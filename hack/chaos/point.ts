@@ -1,4 +1,4 @@
-import { clusterKind, demoteAnnotation, voidedIntentAnnotation } from '../../src/moco/names.ts';
+import { clusterKind, demoteAnnotation, strategyLabel, voidedIntentAnnotation } from '../../src/moco/names.ts';
 
 /** A request of the controller between two of which it can be stopped, in the order of a step. */
 export const requestNames = [
@@ -10,10 +10,12 @@ export const requestNames = [
   'undemote',
   'evict',
   'delete',
+  'setPartition',
   'record',
   'promote',
   'condition',
   'takeOver',
+  'handBack',
   'lease',
 ] as const;
 
@@ -55,7 +57,7 @@ function named(method: string, what: string, text: string): RequestName | null {
     case 'PATCH statefulsets/status':
       return 'promote';
     case 'PATCH statefulsets':
-      return 'takeOver';
+      return ofStatefulSet(parsed(text));
     case `PUT ${clusterKind.plural}/status`:
       return 'condition';
     case 'PUT leases':
@@ -63,6 +65,15 @@ function named(method: string, what: string, text: string): RequestName | null {
     default:
       return null;
   }
+}
+
+/** A dry run is named as what it tries. */
+function ofStatefulSet(body: Body): RequestName {
+  const { labels, annotations } = record(body['metadata']);
+  if (voidedIntentAnnotation in record(annotations)) return 'void';
+  const label = record(labels)[strategyLabel];
+  if (label !== undefined) return label === null ? 'handBack' : 'takeOver';
+  return 'setPartition';
 }
 
 function ofPod(annotations: Body): RequestName {

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyPair } from '../control-plane/certificates.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { type Answer, passing, refuse, textOf } from './answer.ts';
+import { Connections } from './connections.ts';
 import type { Mishap, Side } from './mishap.ts';
 import { type NamedRequest, nameOf } from './point.ts';
 
@@ -44,14 +45,13 @@ export interface ChaosProxyOptions {
  * delays, answers by itself, or kills, freezes and lets arrive late what it is told to.
  */
 export class ChaosProxy {
+  readonly connections = new Connections();
   readonly #options: ChaosProxyOptions;
   readonly #server: Server;
   readonly #agent: Agent;
   readonly #target: URL;
-  readonly #sockets = new Set<Socket>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #closing = new AbortController();
-  #isOpen = true;
 
   private constructor(options: ChaosProxyOptions, certificate: string, key: string) {
     this.#options = options;
@@ -63,12 +63,7 @@ export class ChaosProxy {
       void handled.then(() => this.#underWay.delete(handled));
     });
     // Those of TCP, from before TLS.
-    this.#server.on('connection', (socket: Socket) => {
-      if (!this.#isOpen) return void socket.destroy();
-      this.#sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
+    this.#server.on('connection', (socket: Socket) => void this.connections.accept(socket));
     this.#server.on('tlsClientError', () => {});
   }
 
@@ -89,26 +84,11 @@ export class ChaosProxy {
     return through;
   }
 
-  /** Every connection breaks, in the middle of whatever it carries. New ones come through. */
-  cut(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
-  }
-
-  /** As `cut`, and nobody comes through before `mend`. */
-  sever(): void {
-    this.#isOpen = false;
-    this.cut();
-  }
-
-  mend(): void {
-    this.#isOpen = true;
-  }
-
   /** Watches end; of calls, what is still on its way arrives first. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#server.close();
-    this.cut();
+    this.connections.cut();
     await Promise.all(this.#underWay);
     this.#agent.destroy();
   }

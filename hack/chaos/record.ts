@@ -70,6 +70,8 @@ export class StoreRecord {
     const listeners = this.#listeners.get(namespace) ?? new Set();
     this.#listeners.set(namespace, listeners.add(ask));
     const timer = setTimeout(() => resolve(false), milliseconds);
+    // Whoever does not wait for it to the end does not keep the process alive for it.
+    timer.unref();
     ask();
     const held = await promise;
     clearTimeout(timer);

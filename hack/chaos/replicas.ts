@@ -3,27 +3,31 @@ import type { KeyPair } from '../control-plane/certificates.ts';
 import { until } from '../control-plane/until.ts';
 import type { ControllerProcess } from '../stage/controller-process.ts';
 import type { Stage } from '../stage/stage.ts';
+import type { Disturbance } from './disturbance.ts';
 import type { Fates, Trouble } from './fates.ts';
-import type { Disturbance } from './plan.ts';
 import { ChaosProxy } from './proxy.ts';
 
 /** The namespace and the ServiceAccount of `config/`. */
 const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
-const electing = ['--leader-elect', '--lease-duration=3s', '--renew-deadline=2s', '--retry-period=500ms'];
+const electing = ['--leader-elect', '--lease-duration=6s', '--renew-deadline=4s', '--retry-period=1s'];
 const common = ['--min-ready-seconds=0'];
+const gate = (isOn: boolean): string => `--feature-gates=UpdateStrategyOnDelete=${isOn}`;
 /** In a row, of processes that are to be started. */
 const mostFailures = 10;
+/** Of a gate that flips: how long some processes have it on and others off. */
+const overlapMilliseconds = 2000;
 
 export interface ReplicasOptions {
   readonly stage: Stage;
   readonly keyPair: KeyPair;
   readonly fates: Fates;
   /** `false`: all of them act at once, all the time. */
-  readonly elect: boolean;
+  readonly elects: boolean;
   readonly count: number;
   /** A number that no processes of the run have had. */
   readonly generation: number;
   readonly onConfirming: (actor: string, namespace: string) => Promise<void>;
+  readonly onStart: (actor: string, hasGate: boolean) => void;
   /** A process has ended by itself. */
   readonly onEnd: (actor: string, log: string) => void;
 }
@@ -44,6 +48,7 @@ export class Replicas {
   readonly #stopping = new AbortController();
   /** The stage names what it starts by their number: one at a time. */
   #starting: Promise<unknown> = Promise.resolve();
+  #hasGate = true;
   #started = 0;
   #kills = 0;
 
@@ -74,6 +79,15 @@ export class Replicas {
     await Promise.all(this.#slots);
   }
 
+  /** As a Deployment brings another flag: one process after the other ends, and the next one has it. */
+  async flipGate(): Promise<void> {
+    this.#hasGate = !this.#hasGate;
+    for (const slot of Array.from({ length: this.#options.count }, (_, index) => index)) {
+      this.#running.get(slot)?.process.signal('SIGTERM');
+      await pause(overlapMilliseconds);
+    }
+  }
+
   /** Does it to one of those that run; `slot` chooses. Resolves when it is over. */
   async disturb(disturbance: Disturbance, slot: number): Promise<void> {
     const replica = this.#running.get(slot % this.#options.count);
@@ -87,12 +101,12 @@ export class Replicas {
         await freeze(replica.process, disturbance.forMilliseconds);
         return;
       case 'cut':
-        proxy.cut();
+        proxy.connections.cut();
         return;
       case 'sever':
-        proxy.sever();
+        proxy.connections.sever();
         await pause(disturbance.forMilliseconds);
-        proxy.mend();
+        proxy.connections.mend();
         return;
       case 'watchLag':
         trouble.lagMilliseconds.set(disturbance.plural, disturbance.byMilliseconds);
@@ -137,7 +151,9 @@ export class Replicas {
   }
 
   async #begin(actor: string): Promise<Replica> {
-    const { stage, keyPair, fates, elect, onConfirming } = this.#options;
+    const { stage, keyPair, fates, elects, onConfirming, onStart } = this.#options;
+    const hasGate = this.#hasGate;
+    onStart(actor, hasGate);
     const trouble: Trouble = { errorShare: 0, slowMilliseconds: 0, lagMilliseconds: new Map() };
     let process: ControllerProcess | null = null;
     const proxy = await ChaosProxy.start({
@@ -154,7 +170,8 @@ export class Replicas {
     try {
       const kubeconfig = await proxy.kubeconfig(await stage.controlPlane.kubeconfigFor(serviceAccount));
       this.#started += 1;
-      process = await stage.startController([...common, ...(elect ? electing : []), `--kubeconfig=${kubeconfig}`]);
+      const flags = [...common, gate(hasGate), ...(elects ? electing : []), `--kubeconfig=${kubeconfig}`];
+      process = await stage.startController(flags);
       return { actor, process, proxy, trouble };
     } catch (error) {
       await proxy.close();

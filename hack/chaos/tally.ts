@@ -13,6 +13,8 @@ export class Tally {
   longestWindowMilliseconds = 0;
   points = 0;
   disturbances = 0;
+  /** Of the gate, and of a cluster's strategy in the middle of a rollout. */
+  flips = 0;
   kills = 0;
   processes = 0;
   /** Processes that ended by a defect of their own, and what makes the run prove nothing. */
@@ -38,7 +40,7 @@ export class Tally {
   get lines(): readonly string[] {
     return [
       ...this.defects,
-      `${this.processes} processes, ${this.kills} killed, ${this.points} points met, ${this.disturbances} disturbances`,
+      `${this.processes} processes, ${this.kills} killed, ${this.points} points met, ${this.disturbances} disturbances, ${this.flips} flips of gate or strategy`,
       `${this.disruptions} disruptions, ${this.needless} needless; ${this.switchovers} switchovers; ${this.lost} rollouts that never ended; ${this.races} races, the longest window ${this.longestWindowMilliseconds} ms`,
       this.closingLine,
     ];

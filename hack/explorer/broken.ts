@@ -213,11 +213,17 @@ function withRolesSettled(snapshot: ClusterSnapshot): ClusterSnapshot {
   const { cluster, members } = snapshot;
   return {
     ...snapshot,
-    cluster: { ...cluster, available: true, healthy: true, syncedReplicas: cluster.replicas },
+    cluster: {
+      ...cluster,
+      available: true,
+      healthy: true,
+      syncedReplicas: cluster.replicas,
+      primarySettledForSeconds: 100,
+    },
     members: members.map((one) => ({
       ...one,
       role: one.ordinal === cluster.primaryIndex ? 'primary' : 'replica',
-      settledForSeconds: one.ready ? 100 : null,
+      participatingForSeconds: one.ready ? 100 : null,
       demote: false,
       demotedFor: null,
     })),

@@ -172,10 +172,11 @@ function demotionOverdue(cells: c.Cells, world: World): boolean {
   const n = facts.replicasOf(cells, world);
   for (let ordinal = 0; ordinal < n; ordinal++) {
     const demote = cells[c.DEMOTE + ordinal];
-    if (demote === c.Demote.MarkAlone) return true;
-    if (demote !== c.Demote.Ours && demote !== c.Demote.OursForAnother) continue;
-    if (cells[c.TIMEOUT] === 1 || cells[c.PAUSED] === 1) return true;
-    if (ordinal !== cells[c.INDEX]) {
+    const isMark = demote === c.Demote.MarkAlone;
+    if (!isMark && demote !== c.Demote.Ours && demote !== c.Demote.OursForAnother) continue;
+    if (cells[c.PAUSED] === 1 || (!isMark && cells[c.TIMEOUT] === 1)) return true;
+    // A mark alone goes with its pod, where that is the next to go.
+    if (!isMark && ordinal !== cells[c.INDEX]) {
       if (!rolesMove(cells, n)) return true;
       continue;
     }

@@ -49,12 +49,11 @@ const mysqldOf: Readonly<Record<number, Partial<ContainerFacts>>> = {
   [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false },
 };
 
-/** The settled label is as it was when the pods were read, and so is the index that it agreed with. */
-export function memberFacts(pods: c.Cells, ordinal: number, index: number, primaryHasSettled: boolean): MemberFacts {
+/** The label is as it was when the pods were read. */
+export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
   const health = facts.healthOf(pods, ordinal);
   const role = ordinal === pods[c.INDEX] ? 'primary' : 'replica';
   const settledThen = pods[c.SETTLED + ordinal] === 1;
-  const settled = settledThen && role === (ordinal === index ? 'primary' : 'replica');
   const serves = health === Health.Young || health === Health.Serving || health === Health.Impaired;
   const demote = pods[c.DEMOTE + ordinal];
   const demotedFor =
@@ -83,14 +82,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, index: number, prima
     leavingForSeconds: facts.isLeaving(pods, ordinal) ? 1 : null,
     graceSeconds: 300,
     mysqldIdleForSeconds: health === Health.Idle ? longSeconds : 0,
-    settledForSeconds:
-      serves && settled
-        ? health === Health.Young
-          ? 0
-          : ordinal === index && primaryHasSettled
-            ? longSeconds
-            : 100
-        : null,
+    participatingForSeconds: serves ? (health === Health.Young ? 0 : 100) : null,
     demote: facts.isDemoted(pods, ordinal),
     demotedFor,
     demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,
@@ -106,9 +98,10 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
   const sameIndex = pods[c.INDEX] === index;
   const grace = sameIndex && pods[c.GRACE] === 1;
   const primaryServes = facts.participates(pods, index);
+  const primaryIsSettled = primaryServes && sameIndex && pods[c.SETTLED + index] === 1;
   const members: MemberFacts[] = [];
   for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
-    if (!facts.isMissing(pods, ordinal)) members.push(memberFacts(pods, ordinal, index, grace));
+    if (!facts.isMissing(pods, ordinal)) members.push(memberFacts(pods, ordinal));
   }
   const stage = last[c.STAGE];
   const generation = 5;
@@ -138,6 +131,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       clusteringStopped: false,
       forcedRollingUpdate: false,
       primaryAwayForSeconds: primaryServes ? null : grace ? longSeconds : 0,
+      primarySettledForSeconds: primaryIsSettled ? (grace ? longSeconds : 100) : null,
     },
     statefulSet: {
       deleting: false,
@@ -187,6 +181,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     webhookProblem: null,
     promotion: null,
     handBackRefusal: null,
+    fieldsNotKept: [],
     ownWritePending: null,
   };
 }

@@ -21,7 +21,7 @@ const mostMoves = 5;
 
 function shown(cells: c.Cells): string {
   if (cells[c.HEALTH + ordinal] === c.Health.Missing) return 'missing';
-  const member = memberFacts(cells, ordinal, cells[c.INDEX] as number, false);
+  const member = memberFacts(cells, ordinal);
   const { state } = classify(member, false, new Deadlines());
   return crashLoop(member) === null || state === 'leaving' ? state : `${state}, crash-looping`;
 }

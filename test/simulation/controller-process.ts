@@ -52,6 +52,7 @@ export interface WritePoint {
 /** A process of the controller: started, stopped, killed, frozen, its clock moved. Every start is another life. */
 export class ControllerProcess {
   readonly #options: ProcessOptions;
+  readonly #lived: Life[] = [];
   #life: Life | null = null;
   #lives = 0;
   #points: (WritePoint & { writes: number; readonly reached: () => void })[] = [];
@@ -65,16 +66,22 @@ export class ControllerProcess {
     return this.#life !== null;
   }
 
+  /** By this name the API server knows its present life. */
+  get actor(): string | null {
+    return this.#life && actorOf(this.#options.number, this.#lives);
+  }
+
   start(): void {
     if (this.#life !== null) return;
     this.#lives += 1;
     const { number } = this.#options;
-    const life = new Life(this.#options, `controller-${number}.${this.#lives}`, {
+    const life = new Life(this.#options, actorOf(number, this.#lives), {
       wall: () => this.#options.epochMilliseconds + this.#options.clock.nowMilliseconds + this.#wallOffsetMilliseconds,
       writes: (to, when) => this.#wrote(to, when),
       ended: (why) => this.#ended(life, why),
     });
     this.#life = life;
+    this.#lived.push(life);
     life.run();
   }
 
@@ -87,6 +94,15 @@ export class ControllerProcess {
     life.kill();
     this.#options.onEnd(why);
     this.#options.clock.after(restartAfterMilliseconds, () => this.start());
+  }
+
+  /**
+   * Lets go of what it has been in the middle of in any of its lives, once nobody looks any more: Node keeps a signal
+   * that somebody listens to, and all that hangs on it, until it is aborted.
+   */
+  end(): void {
+    this.#life = null;
+    for (const life of this.#lived) life.end();
   }
 
   /** Calls back at that write of the present life. */
@@ -128,6 +144,8 @@ export class ControllerProcess {
     if (this.#life === life) this.crash(why);
   }
 }
+
+const actorOf = (number: number, life: number): string => `controller-${number}.${life}`;
 
 interface Surroundings {
   readonly wall: () => number;
@@ -213,6 +231,11 @@ class Life {
   kill(): void {
     this.#alive = false;
     this.#held.length = 0;
+  }
+
+  end(): void {
+    this.kill();
+    this.#stop.abort();
   }
 
   async stop(): Promise<void> {

@@ -1,100 +1,144 @@
 import { withContainerFault, withRestart } from '../../hack/nodes/fault-script.ts';
-import type { ContainerFault, PodFaults } from '../../hack/nodes/faults.ts';
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
-import { cronJobs, path, pods, statefulSets } from '../../src/kube/resource.ts';
+import { path } from '../../src/kube/resource.ts';
 import {
   annotationOn,
   clusteringStoppedAnnotation,
-  clusterKind,
   demoteAnnotation,
   forceRollingUpdateAnnotation,
   mysqldContainer,
   reconciliationStoppedAnnotation,
 } from '../../src/moco/names.ts';
+import { drain, fault, loseNode, memberAt, neverScheduled } from './acts-of-nodes.ts';
+import {
+  annotateFor,
+  asked,
+  evict,
+  growVolumes,
+  patchCluster,
+  podName,
+  podPath,
+  recreateCluster,
+  setBackup,
+  setImage,
+  statefulSetPath,
+} from './acts-of-people.ts';
 import type { ControllerProcess, WritePoint } from './controller-process.ts';
+import type { Fault } from './faults.ts';
 import type { Happening } from './happening.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
-import { type Json, record, type StoredObject } from './stored-object.ts';
+import { clusterName, firstImage, namespace, type Simulation } from './simulation.ts';
+import { type Json, record } from './stored-object.ts';
+import type { WatchStream } from './watch-stream.ts';
 
-const statefulSet = `moco-${clusterName}`;
-const clusterPath = path(clusterKind, { namespace, name: clusterName });
-const statefulSetPath = path(statefulSets, { namespace, name: statefulSet });
-const podName = (ordinal: number): string => `${statefulSet}-${ordinal}`;
-const podPath = (ordinal: number): string => path(pods, { namespace, name: podName(ordinal) });
+const rolloutPath = path(rolloutKind, { namespace, name: clusterName });
 
 /** Lets something happen now, and end when its time is over. */
 export function happen(simulation: Simulation, what: Happening): void {
   const { clock, network, moco, kubelets, controllers } = simulation;
   const later = (milliseconds: number, end: () => void): void => void clock.after(milliseconds, end);
+  /** It has had an effect if this is true. */
+  const strikes = (struck: boolean): void => {
+    if (struck) simulation.struck(what.kind as Fault);
+  };
+  impede(simulation, what);
   switch (what.kind) {
     case 'rollOut':
+      simulation.struck(what.image === firstImage ? 'revert' : 'change');
       return setImage(simulation, what.image);
     case 'rollOutBad':
       setImage(simulation, what.image);
-      return later(what.forMilliseconds, () => setImage(simulation, what.corrected));
+      return later(what.forMilliseconds, () => {
+        strikes(true);
+        setImage(simulation, what.corrected);
+      });
     case 'pause':
-      wish(simulation, { paused: true });
-      return later(what.forMilliseconds, () => wish(simulation, { paused: null }));
+      strikes(simulation.wish({ paused: true }));
+      return later(what.forMilliseconds, () => simulation.wish({ paused: null }));
     case 'keepBelow':
-      wish(simulation, { partition: what.partition });
-      return later(what.forMilliseconds, () => wish(simulation, { partition: null }));
+      strikes(simulation.wish({ partition: what.partition }));
+      return later(what.forMilliseconds, () => simulation.wish({ partition: null }));
+    case 'allow':
+      strikes(simulation.wish({ maxUnavailable: what.maxUnavailable }));
+      return later(what.forMilliseconds, () => simulation.wish({ maxUnavailable: null }));
     case 'stopClustering':
-      return annotateFor(simulation, clusteringStoppedAnnotation, what.forMilliseconds);
+      return strikes(annotateFor(simulation, clusteringStoppedAnnotation, what.forMilliseconds));
     case 'stopReconciliation':
-      return annotateFor(simulation, reconciliationStoppedAnnotation, what.forMilliseconds);
+      return strikes(annotateFor(simulation, reconciliationStoppedAnnotation, what.forMilliseconds));
     case 'forceRollingUpdate':
-      return annotateFor(simulation, forceRollingUpdateAnnotation, what.forMilliseconds);
+      return strikes(annotateFor(simulation, forceRollingUpdateAnnotation, what.forMilliseconds));
     case 'goOffline':
-      patchCluster(simulation, { spec: { offline: true } });
+      strikes(patchCluster(simulation, { spec: { offline: true } }));
       return later(what.forMilliseconds, () => patchCluster(simulation, { spec: { offline: null } }));
     case 'scale':
       simulation.wanted.replicas = what.replicas;
-      return patchCluster(simulation, { spec: { replicas: what.replicas } });
+      return strikes(patchCluster(simulation, { spec: { replicas: what.replicas } }));
     case 'growVolumes':
-      return growVolumes(simulation, what.size);
+      return strikes(growVolumes(simulation, what.size));
     case 'recreateCluster':
-      return recreateCluster(simulation);
+      return strikes(recreateCluster(simulation));
     case 'backup':
-      setBackup(simulation, true);
+      strikes(setBackup(simulation, true));
       return later(what.forMilliseconds, () => setBackup(simulation, false));
     case 'deletePod':
-      return void simulation.request({ method: 'DELETE', path: podPath(what.ordinal), body: {} });
+      return strikes(asked(simulation, { method: 'DELETE', path: podPath(what.ordinal), body: {} }));
     case 'evictPod':
-      return void simulation.request({ method: 'POST', path: `${podPath(what.ordinal)}/eviction`, body: {} });
+      return strikes(evict(simulation, what.ordinal));
+    case 'drain':
+      return drain(simulation, what);
     case 'recreateStatefulSet': {
       const body = { propagationPolicy: 'Orphan' };
-      return void simulation.request({ method: 'DELETE', path: statefulSetPath, body });
+      return strikes(asked(simulation, { method: 'DELETE', path: statefulSetPath, body }));
     }
     case 'removeRollout':
-      return void simulation.request({ method: 'DELETE', path: path(rolloutKind, { namespace, name: clusterName }) });
+      return strikes(asked(simulation, { method: 'DELETE', path: rolloutPath }));
+    case 'touchRollout': {
+      const body = { metadata: { annotations: { 'example.com/touched': String(clock.nowMilliseconds) } } };
+      return strikes(asked(simulation, { method: 'PATCH', path: rolloutPath, body }));
+    }
     case 'foreignDemote': {
       const demote = (value: string | null): Json => ({ metadata: { annotations: { [demoteAnnotation]: value } } });
       const target = podPath(what.ordinal);
-      simulation.request({ method: 'PATCH', path: target, body: demote(annotationOn) });
+      strikes(asked(simulation, { method: 'PATCH', path: target, body: demote(annotationOn) }));
       return later(
         what.forMilliseconds,
-        () => void simulation.request({ method: 'PATCH', path: target, body: demote(null) }),
+        () => void asked(simulation, { method: 'PATCH', path: target, body: demote(null) }),
       );
     }
     case 'kill':
-      return fault(simulation, what.ordinal, what.container, 'dead', what.forMilliseconds);
+      return strikes(fault(simulation, what.ordinal, what.container, 'dead', what.forMilliseconds));
     case 'crashLoop':
-      return fault(simulation, what.ordinal, what.container, 'crashLoop', what.forMilliseconds);
+      return strikes(fault(simulation, what.ordinal, what.container, 'crashLoop', what.forMilliseconds));
     case 'flap':
-      return fault(simulation, what.ordinal, what.container, 'notReady', what.forMilliseconds);
+      return strikes(fault(simulation, what.ordinal, what.container, 'notReady', what.forMilliseconds));
     case 'restart':
-      return void kubelets.fault(namespace, podName(what.ordinal), withRestart(what.container));
+      return strikes(kubelets.fault(namespace, podName(what.ordinal), withRestart(what.container)));
     case 'loseNode':
-      return loseNode(simulation, what.ordinal, what.forMilliseconds);
+      return strikes(loseNode(simulation, what.ordinal, what.forMilliseconds));
     case 'unschedulable':
-      kubelets.neverSchedule(namespace, podName(what.ordinal));
-      return later(what.forMilliseconds, () => kubelets.heal(namespace, podName(what.ordinal)));
+      kubelets.faultPlace(namespace, podName(what.ordinal), neverScheduled);
+      return later(what.forMilliseconds, () => {
+        const member = memberAt(simulation, what.ordinal);
+        strikes(member !== null && record(member['spec'])['nodeName'] === undefined);
+        kubelets.heal(namespace, podName(what.ordinal));
+      });
+    case 'pullFails':
+      kubelets.faultPlace(namespace, podName(what.ordinal), withContainerFault(mysqldContainer, 'imagePull'));
+      return later(what.forMilliseconds, () => {
+        strikes(/ImagePull/.test(JSON.stringify(memberAt(simulation, what.ordinal)?.['status'] ?? null)));
+        kubelets.heal(namespace, podName(what.ordinal));
+      });
     case 'hangTerminating':
       kubelets.fault(namespace, podName(what.ordinal), (faults) => ({ ...faults, hangsTerminating: true }));
-      return later(what.forMilliseconds, () => kubelets.heal(namespace, podName(what.ordinal)));
+      return later(what.forMilliseconds, () => {
+        strikes(memberAt(simulation, what.ordinal)?.metadata.deletionTimestamp !== undefined);
+        kubelets.heal(namespace, podName(what.ordinal));
+      });
     case 'stopMoco':
       moco.stop();
-      return later(what.forMilliseconds, () => moco.start());
+      return later(what.forMilliseconds, () => {
+        strikes(true);
+        moco.start();
+      });
     case 'switchover':
       moco.setFaults({ switchover: what.how });
       return later(what.forMilliseconds, () => moco.setFaults({ switchover: 'working' }));
@@ -102,54 +146,111 @@ export function happen(simulation: Simulation, what: Happening): void {
       moco.setFaults({ nextPrimary: what.ordinal });
       return later(what.forMilliseconds, () => moco.setFaults({ nextPrimary: null }));
     case 'lag':
+      strikes(what.ordinal < simulation.members.length);
       moco.setFaults({ lagSeconds: { [what.ordinal]: what.seconds } });
       return later(what.forMilliseconds, () => moco.setFaults({ lagSeconds: {} }));
     case 'errant':
       moco.setFaults({ errant: [what.ordinal] });
-      return later(what.forMilliseconds, () => moco.setFaults({ errant: [] }));
+      return later(what.forMilliseconds, () => {
+        const errant = record(simulation.cluster?.['status'])['errantReplicaList'];
+        strikes(Array.isArray(errant) && errant.length > 0);
+        moco.setFaults({ errant: [] });
+      });
     case 'staleStatus':
+      strikes(true);
       moco.setFaults({ statusLagMilliseconds: what.byMilliseconds });
       return later(what.forMilliseconds, () => moco.setFaults({ statusLagMilliseconds: 0 }));
     case 'mishaps': {
       const { mishap, requests, probability, process, forMilliseconds } = what;
       const untilMilliseconds = clock.nowMilliseconds + forMilliseconds;
-      return network.add({ mishap, requests, probability, process, untilMilliseconds });
+      network.add({ mishap, requests, probability, process, untilMilliseconds });
+      if (what.watches === 'expire') forget(simulation);
+      if (what.watches !== 'stay') for (const watch of network.watches(process, null)) watch.break();
+      return;
     }
     case 'watchLag':
+      strikes(network.watches(null, what.plural).length > 0);
       network.lagOf.set(what.plural, what.milliseconds);
       return later(what.forMilliseconds, () => void network.lagOf.delete(what.plural));
     case 'watchStalls':
-      for (const watch of network.watches(what.process, what.plural)) watch.stall(what.forMilliseconds);
-      return;
+      return toWatches(simulation, what, (watch) => watch.stall(what.forMilliseconds));
     case 'watchBreaks':
-      for (const watch of network.watches(what.process, what.plural)) watch.break();
-      return;
+      return toWatches(simulation, what, (watch) => watch.break());
     case 'watchExpires':
-      network.oldestRevision = simulation.server.store.revision;
-      simulation.server.lists.expire();
-      for (const watch of network.watches(null, what.plural)) watch.expire();
+      forget(simulation);
+      return toWatches(simulation, { ...what, process: null }, (watch) => watch.expire());
+    case 'watchForgets':
+      later(what.forMilliseconds, () => forget(simulation));
+      for (const watch of network.watches(null, what.plural)) {
+        watch.forget(what.forMilliseconds, (lines) => strikes(lines > 0));
+      }
       return;
     case 'watchRepeats':
-      for (const watch of network.watches(null, what.plural)) watch.repeat(what.lines);
+      for (const watch of network.watches(null, what.plural)) strikes(watch.repeat(what.lines));
       return;
     case 'slowControllers':
+      strikes(true);
       controllers.slowByMilliseconds = what.milliseconds;
       return later(what.forMilliseconds, () => {
         controllers.slowByMilliseconds = 0;
       });
     case 'crash':
+      strikes(processOf(simulation, what.process).isRunning);
       return processOf(simulation, what.process).crash('was killed', what.downMilliseconds);
     case 'crashAtWrite':
-      return atWrite(simulation, what, (process) => process.crash(`died ${what.when} a write`));
+      return atWrite(simulation, what, (process) => {
+        simulation.struck(crashes[what.when]);
+        process.crash(`died ${what.when} a write`);
+      });
     case 'atWrite':
-      return atWrite(simulation, what, () => happen(simulation, what.what));
+      return atWrite(simulation, what, () => {
+        strikes(true);
+        happen(simulation, what.what);
+      });
     case 'stop':
+      strikes(processOf(simulation, what.process).isRunning);
       return processOf(simulation, what.process).stop(what.downMilliseconds);
     case 'freeze':
+      strikes(processOf(simulation, what.process).isRunning);
       return processOf(simulation, what.process).freeze(what.forMilliseconds);
     case 'moveClock':
+      strikes(processOf(simulation, what.process).isRunning);
       return processOf(simulation, what.process).moveWall(what.byMilliseconds);
   }
+}
+
+const crashes = { before: 'crashBeforeWrite', onItsWay: 'crashOnItsWay', after: 'crashAfterWrite' } as const;
+
+/** For so long, and a bit, the program may be kept from seeing or from writing. */
+function impede({ clock, demotions }: Simulation, what: Happening): void {
+  const impeding: ReadonlySet<Happening['kind']> = new Set([
+    'mishaps',
+    'watchLag',
+    'watchStalls',
+    'watchForgets',
+    'freeze',
+  ]);
+  const lasting = impeding.has(what.kind) && 'forMilliseconds' in what ? what.forMilliseconds : 0;
+  const slow = what.kind === 'mishaps' && what.mishap.kind === 'slow' ? what.mishap.thereMilliseconds : 0;
+  const lag = what.kind === 'watchLag' ? what.milliseconds : 0;
+  const down = 'downMilliseconds' in what ? what.downMilliseconds : 0;
+  if (lasting + down > 0) demotions.impede(clock.nowMilliseconds + lasting + slow + lag + down);
+}
+
+function toWatches(
+  simulation: Simulation,
+  { kind, process, plural }: { readonly kind: Fault; readonly process: number | null; readonly plural: string | null },
+  act: (watch: WatchStream) => void,
+): void {
+  const watches = simulation.network.watches(process, plural);
+  if (watches.length > 0) simulation.struck(kind);
+  for (const watch of watches) act(watch);
+}
+
+/** The API server has compacted its history. */
+function forget({ network, server }: Simulation): void {
+  network.oldestRevision = server.store.revision;
+  server.lists.expire();
 }
 
 function processOf({ processes }: Simulation, number: number): ControllerProcess {
@@ -165,83 +266,4 @@ function atWrite(
 ): void {
   const process = processOf(simulation, point.process);
   process.atWrite(point, () => reached(process));
-}
-
-function patchCluster(simulation: Simulation, body: Json): void {
-  simulation.request({ method: 'PATCH', path: clusterPath, body });
-}
-
-function setImage(simulation: Simulation, image: string): void {
-  simulation.wanted.image = image;
-  patchCluster(simulation, { spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } } });
-}
-
-function annotateFor(simulation: Simulation, name: string, forMilliseconds: number): void {
-  patchCluster(simulation, { metadata: { annotations: { [name]: annotationOn } } });
-  simulation.clock.after(forMilliseconds, () =>
-    patchCluster(simulation, { metadata: { annotations: { [name]: null } } }),
-  );
-}
-
-function wish(simulation: Simulation, spec: Json): void {
-  simulation.request({ method: 'PATCH', path: path(rolloutKind, { namespace, name: clusterName }), body: { spec } });
-}
-
-function growVolumes(simulation: Simulation, size: string): void {
-  const templates = record(simulation.cluster?.['spec'])['volumeClaimTemplates'] as readonly Json[] | undefined;
-  const grown = (templates ?? []).map((template) => {
-    const spec = record(template['spec']);
-    return { ...template, spec: { ...spec, resources: { requests: { storage: size } } } };
-  });
-  patchCluster(simulation, { spec: { volumeClaimTemplates: grown } });
-}
-
-/** Nobody takes a pod away that has lost its owner: whoever comes next adopts it. */
-const isOwned = ({ metadata }: StoredObject): boolean => (metadata.ownerReferences?.length ?? 0) > 0;
-
-/** Made again as soon as the old one and all that is still its own are gone. */
-function recreateCluster(simulation: Simulation): void {
-  const { clock, server } = simulation;
-  simulation.request({ method: 'DELETE', path: clusterPath, body: {} });
-  const make = (): void => {
-    const gone = server.store.get(clusterKind, namespace, clusterName) === null;
-    if (!gone || server.store.get(statefulSets, namespace, statefulSet) !== null || simulation.members.some(isOwned)) {
-      clock.after(1_000, make);
-      return;
-    }
-    simulation.createCluster();
-  };
-  make();
-}
-
-function setBackup(simulation: Simulation, runs: boolean): void {
-  for (const job of simulation.server.store.all(cronJobs)) {
-    const status = runs ? { active: [{ kind: 'Job', name: 'backup-1' }] } : {};
-    const target = path(cronJobs, { namespace, name: job.metadata.name, subresource: 'status' });
-    simulation.request({ method: 'PUT', path: target, body: { status } });
-  }
-}
-
-function fault(
-  simulation: Simulation,
-  ordinal: number,
-  container: string,
-  what: ContainerFault,
-  forMilliseconds: number,
-): void {
-  const { kubelets, clock } = simulation;
-  if (!kubelets.fault(namespace, podName(ordinal), withContainerFault(container, what))) return;
-  clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
-}
-
-/** Neither the kubelet nor MOCO reaches the member, and the others don't either. */
-function loseNode(simulation: Simulation, ordinal: number, forMilliseconds: number): void {
-  const { kubelets, moco, clock } = simulation;
-  const lost = (nodeLost: boolean) => (faults: PodFaults) => ({ ...faults, nodeLost });
-  if (!kubelets.fault(namespace, podName(ordinal), lost(true))) return;
-  moco.setFaults({ unreachable: [...moco.faults.unreachable, ordinal] });
-  clock.after(forMilliseconds, () => {
-    kubelets.fault(namespace, podName(ordinal), lost(false));
-    moco.setFaults({ unreachable: moco.faults.unreachable.filter((one) => one !== ordinal) });
-  });
 }

@@ -55,9 +55,9 @@ export class Kubelets {
     return true;
   }
 
-  /** No node takes whichever pod has this name. */
-  neverSchedule(namespace: string, name: string): void {
-    this.#faults.change(namespace, name, null, (faults) => ({ ...faults, neverScheduled: true }));
+  /** Changes what goes wrong with whichever pod has this name. */
+  faultPlace(namespace: string, name: string, change: (faults: PodFaults) => PodFaults): void {
+    this.#faults.change(namespace, name, null, change);
   }
 
   heal(namespace: string, name: string): void {

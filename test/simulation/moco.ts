@@ -47,6 +47,7 @@ export class Moco {
   readonly #pending = new Map<LoopName, { readonly atMilliseconds: number; readonly cancel: () => void }>();
   #mind: ClusteringMind = freshMind;
   #mindOf = '';
+  #seen: { readonly revision: number; readonly view: ClusterView | null } = { revision: 0, view: null };
   #faults: Faults = noFaults;
   #running = true;
 
@@ -187,7 +188,14 @@ export class Moco {
     }
   }
 
+  /** The same until something is written. */
   #view(): ClusterView | null {
+    const { revision } = this.#options.server.store;
+    if (this.#seen.revision !== revision) this.#seen = { revision, view: this.#freshView() };
+    return this.#seen.view;
+  }
+
+  #freshView(): ClusterView | null {
     const { server, namespace, clusterName } = this.#options;
     const { store } = server;
     const name = prefixedName(clusterName);

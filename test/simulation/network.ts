@@ -3,6 +3,7 @@ import type { ApiAnswer, ApiRequest } from './api-answer.ts';
 import type { ApiServer } from './api-server.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
+import { type Strike, verbOf } from './faults.ts';
 import type { StoreChange } from './object-store.ts';
 import { resourceAt } from './resource-path.ts';
 import type { Json, StoredObject } from './stored-object.ts';
@@ -38,6 +39,14 @@ interface Latency {
   readonly toMilliseconds: number;
 }
 
+export interface NetworkOptions {
+  readonly clock: VirtualClock;
+  readonly chance: Chance;
+  readonly server: ApiServer;
+  readonly onSent: (sent: Sent) => void;
+  readonly onStrike: (strike: Strike) => void;
+}
+
 const encoder = new TextEncoder();
 const usual: Latency = { fromMilliseconds: 1, toMilliseconds: 6 };
 /** A request that its author has given up may arrive all the same. */
@@ -50,6 +59,9 @@ export class Network {
   readonly #server: ApiServer;
   readonly #watches = new Set<{ readonly client: Client; readonly stream: WatchStream }>();
   readonly #onSent: (sent: Sent) => void;
+  readonly #onStrike: (strike: Strike) => void;
+  /** By process: the newest that it has been told of each kind. */
+  readonly #toldOf = new Map<string, Map<string, number>>();
   /** How late each kind's watches are at most, by plural; `lagMilliseconds` where nothing is said. */
   readonly lagOf = new Map<string, number>();
   lagMilliseconds = 30;
@@ -57,11 +69,12 @@ export class Network {
   oldestRevision = 0;
   #troubles: readonly Trouble[] = [];
 
-  constructor(clock: VirtualClock, chance: Chance, server: ApiServer, onSent: (sent: Sent) => void) {
+  constructor({ clock, chance, server, onSent, onStrike }: NetworkOptions) {
     this.#clock = clock;
     this.#chance = chance;
     this.#server = server;
     this.#onSent = onSent;
+    this.#onStrike = onStrike;
   }
 
   add(trouble: Trouble): void {
@@ -101,6 +114,7 @@ export class Network {
       atMilliseconds: this.#clock.nowMilliseconds,
     });
     const mishap = this.#mishapOf(client, request);
+    if (mishap !== null) this.#onStrike(`${mishap.kind} ${verbOf(request)}`);
     // Whoever dies now can't take it back any more.
     if (isWrite) client.writes(to, 'onItsWay');
     const there = this.#latency() + (mishap?.kind === 'slow' ? mishap.thereMilliseconds : 0);
@@ -110,14 +124,18 @@ export class Network {
       return promise;
     }
     this.#clock.after(there, () => {
-      if (request.signal.aborted && !this.#chance.happens(arrivesAfterAbort)) return;
+      if (request.signal.aborted) {
+        if (!this.#chance.happens(arrivesAfterAbort)) return;
+        this.#onStrike('lateRequest');
+      }
       const response = mishap?.kind === 'error' ? inTrouble(mishap) : this.#carryOut(client, parsed, request);
       if (isWrite) client.writes(to, 'after');
       if (mishap?.kind === 'silent') return;
       if (mishap?.kind === 'lost') fail('ECONNRESET');
       else {
         const arrive = (): void => {
-          client.onAnswered(request, response.status);
+          // Nobody learns from an answer that he has given up waiting for.
+          if (!request.signal.aborted) client.onAnswered(request, response.status);
           resolve(response);
         };
         this.#clock.after(back, () => client.deliver(arrive));
@@ -140,9 +158,23 @@ export class Network {
     return null;
   }
 
+  #noteOrder({ actor }: Client, plural: string, revision: number): void {
+    const told = this.#toldOf.get(actor) ?? new Map<string, number>();
+    this.#toldOf.set(actor, told);
+    for (const [other, newest] of told) {
+      if (other !== plural && newest > revision) {
+        this.#onStrike('reordered');
+        break;
+      }
+    }
+    told.set(plural, Math.max(revision, told.get(plural) ?? 0));
+  }
+
   #carryOut(client: Client, parsed: ApiRequest, request: ExchangeRequest): ExchangeResponse {
     if (parsed.query?.get('watch') === 'true') return this.#watch(client, parsed, request);
-    return responseOf(this.#server.handle(parsed));
+    const answer = this.#server.handle(parsed);
+    if (answer.code === 409) this.#onStrike('conflict');
+    return responseOf(answer);
   }
 
   #watch(
@@ -160,7 +192,10 @@ export class Network {
       query,
       lag: () => this.#chance.between(1, this.lagOf.get(target.kind.plural) ?? this.lagMilliseconds),
       deliver: client.deliver,
-      onTold: client.onTold,
+      onTold: (object, type) => {
+        this.#noteOrder(client, target.kind.plural, Number(object.metadata.resourceVersion));
+        client.onTold(object, type);
+      },
       oldestRevision: this.oldestRevision,
     });
     const open = { client, stream };

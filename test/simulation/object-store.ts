@@ -19,6 +19,8 @@ interface OneKind {
 /** All objects at their newest version, and every change there was, as etcd has them. */
 export class ObjectStore {
   readonly #kinds = new Map<string, OneKind>();
+  /** The same, by whichever object names the kind. */
+  readonly #named = new WeakMap<ResourceKind, OneKind>();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   #revision = 1000;
 
@@ -89,13 +91,14 @@ export class ObjectStore {
     for (const listener of this.#listeners) listener(change);
   }
 
-  #of({ group, plural }: ResourceKind): OneKind {
-    const key = `${plural}.${group}`;
-    const known = this.#kinds.get(key);
-    if (known !== undefined) return known;
-    const fresh: OneKind = { objects: new Map(), changes: [] };
-    this.#kinds.set(key, fresh);
-    return fresh;
+  #of(kind: ResourceKind): OneKind {
+    const named = this.#named.get(kind);
+    if (named !== undefined) return named;
+    const key = `${kind.plural}.${kind.group}`;
+    const found = this.#kinds.get(key) ?? { objects: new Map(), changes: [] };
+    this.#kinds.set(key, found);
+    this.#named.set(kind, found);
+    return found;
   }
 }
 

@@ -5,6 +5,7 @@ import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
 import type { Finding } from '../witness/witness.ts';
 import type { Scenario } from './draw.ts';
+import type { Strikes } from './faults.ts';
 import { happen } from './happen.ts';
 import type { Happening } from './happening.ts';
 import { type Circumstances, clusterName, namespace, Simulation } from './simulation.ts';
@@ -18,6 +19,7 @@ export interface Outcome {
   readonly violations: readonly Finding[];
   readonly races: readonly Finding[];
   readonly measures: Measures;
+  readonly strikes: Strikes;
   readonly historyHash: string;
   /** What was going on where it didn't end, else `null`. */
   readonly stuck: string | null;
@@ -65,7 +67,12 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     const text = `${measures.switchovers} switchovers in a rollout in which nothing else happened`;
     witness.object('I8', text, clock.nowMilliseconds);
   }
+  for (const process of simulation.processes) process.end();
   const { findings } = witness;
+  for (const { law, text, atMilliseconds } of findings.filter(({ kind }) => kind === 'race')) {
+    if (isUneventful(plan))
+      witness.object('race', `${law}: ${text}, though no member failed by itself`, atMilliseconds);
+  }
   return {
     rollouts: plan.filter(({ what }) => what.kind === 'rollOut' || what.kind === 'rollOutBad').length,
     steps: clock.steps,
@@ -73,6 +80,7 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     violations: findings.filter(({ kind }) => kind === 'violation'),
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
+    strikes: simulation.strikes,
     historyHash: simulation.historyHash(),
     stuck: ended || isOthers() ? null : stuckAt(record(rollout?.['status'])),
   };
@@ -81,6 +89,31 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
 /** One rollout of an image that works, and nothing else. */
 function isCalm(plan: Scenario['plan']): boolean {
   return plan.length === 1 && plan.every(({ what }) => what.kind === 'rollOut');
+}
+
+/** What changes no member and no wish by itself: only the program's own deeds, and how it sees and writes. */
+const uneventful: ReadonlySet<Happening['kind']> = new Set([
+  'rollOut',
+  'touchRollout',
+  'mishaps',
+  'watchLag',
+  'watchStalls',
+  'watchBreaks',
+  'watchExpires',
+  'watchForgets',
+  'watchRepeats',
+  'slowControllers',
+  'crash',
+  'crashAtWrite',
+  'stop',
+  'freeze',
+  'moveClock',
+]);
+
+/** No failure comes by itself, and one image is asked for. */
+function isUneventful(plan: Scenario['plan']): boolean {
+  const kinds = plan.map(({ what }) => (what.kind === 'atWrite' ? what.what.kind : what.kind));
+  return kinds.every((kind) => uneventful.has(kind)) && kinds.filter((kind) => kind === 'rollOut').length === 1;
 }
 
 function lengthOf(what: Happening): number {

@@ -24,6 +24,7 @@ import {
   roleLabel,
   rolloutCompleteCondition,
 } from '../../src/moco/names.ts';
+import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
 import type { ApiAnswer, ApiRequest } from './api-answer.ts';
@@ -33,6 +34,8 @@ import { VirtualClock } from './clock.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { Deeds } from './deeds.ts';
 import { Expectations } from './expectations.ts';
+import type { Strike, Strikes } from './faults.ts';
+import { FoundStrikes } from './found-strikes.ts';
 import { KubeControllers } from './kube-controllers.ts';
 import { Kubelets } from './kubelets.ts';
 import { Moco } from './moco.ts';
@@ -56,6 +59,8 @@ export interface Circumstances {
   readonly moco: Partial<ClusteringDurations>;
   readonly lagMilliseconds: number;
   readonly longestPage: number;
+  /** What the user has set in the MySQLRollout from the beginning; `null` for nothing. */
+  readonly maxUnavailable: number | string | null;
   /** The cluster has a backup policy, so that there is a CronJob that can say that one runs. */
   readonly backups: boolean;
 }
@@ -64,6 +69,11 @@ export const namespace = 'default';
 export const clusterName = 'test';
 export const firstImage = 'mysql:8.4.0';
 const epochMilliseconds = Date.UTC(2026, 6, 1, 12);
+/**
+ * So long a demotion may outlive its reason where nothing keeps the program from seeing and writing: enough for another
+ * process to take a dead one's lease over.
+ */
+const demotionAllowanceMilliseconds = 60_000;
 const startDeadlineMilliseconds = 600_000;
 
 const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<ResourceKind, WitnessedKind>([
@@ -77,7 +87,8 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
 /** One cluster, everything around it and the controller itself, in virtual time. */
 export class Simulation {
   readonly clock = new VirtualClock();
-  readonly witness = new Witness();
+  readonly demotions = new Demotions(demotionAllowanceMilliseconds);
+  readonly witness = new Witness(this.demotions);
   readonly chance: Chance;
   readonly server: ApiServer;
   readonly network: Network;
@@ -90,7 +101,9 @@ export class Simulation {
   /** By the user, whatever happens to the cluster. */
   readonly wanted: { image: string; replicas: number };
   readonly #circumstances: Circumstances;
-  readonly #history = createHash('sha256');
+  readonly #history: string[] = [];
+  readonly #strikes: Partial<Record<Strike, number>> = {};
+  #began = false;
 
   constructor(circumstances: Circumstances) {
     const { seed, movesCurrentRevision, nodes, moco, processes, electsLeader, mode } = circumstances;
@@ -104,9 +117,17 @@ export class Simulation {
     server.lists.longestPage = circumstances.longestPage;
     const deeds = new Deeds(clock, server, this.witness, mode);
     const expectations = new Expectations(clock, this.witness);
-    this.network = new Network(clock, chance.fork('network'), server, (sent) => {
-      deeds.sent(sent);
-      expectations.sent(sent);
+    const strikesFound = new FoundStrikes(this);
+    this.network = new Network({
+      clock,
+      chance: chance.fork('network'),
+      server,
+      onSent: (sent) => {
+        deeds.sent(sent);
+        expectations.sent(sent);
+        strikesFound.sent(sent);
+      },
+      onStrike: (strike) => this.struck(strike),
     });
     this.network.lagMilliseconds = circumstances.lagMilliseconds;
     this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
@@ -149,9 +170,9 @@ export class Simulation {
       });
     });
     server.store.subscribe((change) => {
-      this.#history.update(
-        `${clock.nowMilliseconds} ${change.type} ${change.object.metadata.name} ${change.revision}\n`,
-      );
+      const { type, object: changed, revision } = change;
+      this.#history.push(`${clock.nowMilliseconds} ${type} ${changed.metadata.name} ${revision}\n`);
+      strikesFound.changed(change);
       const kind = witnessedKinds.get(change.kind);
       if (kind === undefined) return;
       const identity = change.object as unknown as Parameters<Witness['observe']>[0]['identity'];
@@ -178,6 +199,24 @@ export class Simulation {
     for (const process of this.processes) process.start();
     const taken = await this.clock.runUntil(() => this.isComplete(firstImage), startDeadlineMilliseconds);
     if (!taken) throw new Error('expected the controller to take the cluster, it did not');
+    this.#began = true;
+    const { maxUnavailable } = this.#circumstances;
+    if (maxUnavailable !== null) this.wish({ maxUnavailable });
+  }
+
+  /** What the user wants of this cluster's rollouts from now on. */
+  wish(spec: Json): boolean {
+    const target = path(rolloutKind, { namespace, name: clusterName });
+    return this.request({ method: 'PATCH', path: target, body: { spec } }).code < 300;
+  }
+
+  /** A fault has had an effect. Counted are those that strike while a rollout is under way. */
+  struck(strike: Strike): void {
+    if (this.#began && !this.isComplete(this.wanted.image)) this.#strikes[strike] = (this.#strikes[strike] ?? 0) + 1;
+  }
+
+  get strikes(): Strikes {
+    return this.#strikes;
   }
 
   #registerWebhooks(): void {
@@ -241,7 +280,7 @@ export class Simulation {
 
   /** The same for the same seed. */
   historyHash(): string {
-    return this.#history.copy().digest('hex');
+    return createHash('sha256').update(this.#history.join('')).digest('hex');
   }
 
   readonly #wall = (): number => epochMilliseconds + this.clock.nowMilliseconds;

@@ -1,6 +1,6 @@
 import type { Scenario } from './draw.ts';
-import { words } from './happening.ts';
 import type { Outcome } from './run.ts';
+import { words } from './words.ts';
 
 /** The line that plays the same again. */
 export function replayLine(seed: string, kept: readonly number[]): string {
@@ -9,11 +9,12 @@ export function replayLine(seed: string, kept: readonly number[]): string {
 
 /** What happened, in words, and what was wrong with it. */
 export function storyOf({ circumstances, plan }: Scenario, { violations, stuck, measures }: Outcome): string {
-  const { replicas, mode, processes, electsLeader, movesCurrentRevision } = circumstances;
+  const { replicas, mode, processes, electsLeader, movesCurrentRevision, maxUnavailable } = circumstances;
   const leader = processes === 1 ? '' : electsLeader ? ' that elect a leader' : ' that both lead';
+  const away = maxUnavailable === null ? '' : `, ${maxUnavailable} of them may be away at once`;
   const kubernetes = movesCurrentRevision ? 'from 1.37 on' : 'before 1.37';
   return [
-    `  ${replicas} members, mode ${mode}, ${processes} process${processes === 1 ? '' : 'es'}${leader}, Kubernetes ${kubernetes}`,
+    `  ${replicas} members${away}, mode ${mode}, ${processes} process${processes === 1 ? '' : 'es'}${leader}, Kubernetes ${kubernetes}`,
     ...plan.map((planned) => `  ${words(planned)}`),
     ...violations.map(
       ({ law, text, atMilliseconds }) => `  → ${(atMilliseconds / 1000).toFixed(3)} s: ${law}: ${text}`,

@@ -1,3 +1,4 @@
+import { allStrikes, type Fault, faults, type Strike } from './faults.ts';
 import type { Outcome } from './run.ts';
 import { isFailure } from './shrink.ts';
 
@@ -13,8 +14,12 @@ export class Tally {
   failures = 0;
   longestWindowMilliseconds = 0;
   simulatedMilliseconds = 0;
+  readonly strikes: Partial<Record<Strike, number>> = {};
 
-  add(outcome: Outcome): void {
+  /** `null`: the simulation itself broke. */
+  add(outcome: Outcome | null): void {
+    this.failures += outcome === null || isFailure(outcome) ? 1 : 0;
+    if (outcome === null) return;
     this.rollouts += outcome.rollouts;
     this.steps += outcome.steps;
     this.violations += outcome.violations.length;
@@ -22,8 +27,10 @@ export class Tally {
     this.races += outcome.races.length;
     this.disruptions += outcome.measures.disruptions;
     this.needless += outcome.measures.needless;
-    this.failures += isFailure(outcome) ? 1 : 0;
     this.simulatedMilliseconds += outcome.simulatedMilliseconds;
+    for (const strike of allStrikes()) {
+      this.strikes[strike] = (this.strikes[strike] ?? 0) + (outcome.strikes[strike] ?? 0);
+    }
     const windows = outcome.races.map(({ windowMilliseconds }) => windowMilliseconds);
     this.longestWindowMilliseconds = Math.max(this.longestWindowMilliseconds, ...windows);
   }
@@ -31,6 +38,11 @@ export class Tally {
   /** Hours of the simulated clock for each second of this machine's. */
   hoursPerSecond(wallSeconds: number): number {
     return this.simulatedMilliseconds / 3_600_000 / wallSeconds;
+  }
+
+  /** Faults that have not struck in any of them. */
+  get unstruck(): readonly Fault[] {
+    return (Object.keys(faults) as Fault[]).filter((fault) => (this.strikes[fault] ?? 0) === 0);
   }
 
   get closingLine(): string {

@@ -94,6 +94,20 @@ describe('a simulated watch', () => {
     expect(scene.lines).to.deep.equal(['BOOKMARK', 'BOOKMARK']);
   });
 
+  it('never tells what was in between when it forgets, but that it has', async () => {
+    const scene = new Scene();
+    let forgotten = 0;
+    scene.make('a');
+    await scene.pass(100);
+    scene.stream.forget(1_000, (lines) => (forgotten = lines));
+    scene.make('b');
+    scene.make('c');
+    await scene.pass(2_000);
+    expect(scene.lines).to.deep.equal(['ADDED a', 'ERROR']);
+    expect(scene.ended).to.equal('ended');
+    expect(forgotten).to.equal(2);
+  });
+
   it('repeats its last lines, breaks off, and expires', async () => {
     const repeating = new Scene();
     repeating.make('a');

@@ -12,12 +12,22 @@ const bookmarkMilliseconds = 60_000;
 const encoder = new TextEncoder();
 const texts = new WeakMap<object, string>();
 
-/** JSON of an object that never changes. */
+/** JSON of an object that never changes. Its versions share what is the same in them, and so do their texts. */
 export function textOf(object: object): string {
   const known = texts.get(object);
   if (known !== undefined) return known;
-  const text = JSON.stringify(object);
+  const fields = Object.entries(object).filter(([, value]) => value !== undefined);
+  const text = `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${fieldText(value)}`).join(',')}}`;
   texts.set(object, text);
+  return text;
+}
+
+function fieldText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const known = texts.get(value);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(value);
+  texts.set(value, text);
   return text;
 }
 
@@ -90,9 +100,22 @@ export class WatchStream {
     this.#later(() => this.body.close());
   }
 
+  /** Says nothing for so long, and then that the server has forgotten where it was: what was to be told never is. */
+  forget(milliseconds: number, forgotten: (lines: number) => void): void {
+    const { clock } = this.#options;
+    this.stall(milliseconds);
+    clock.after(milliseconds, () => {
+      forgotten(this.#onTheWay.length);
+      this.#onTheWay.length = 0;
+      this.expire();
+    });
+  }
+
   /** The last lines come once more, as from a server that is behind. */
-  repeat(lines: number): void {
-    for (const line of this.#recent.slice(-lines)) this.#line(line, () => {});
+  repeat(lines: number): boolean {
+    const recent = this.#recent.slice(-lines);
+    for (const line of recent) this.#line(line, () => {});
+    return recent.length > 0;
   }
 
   #send({ type, object, before, revision }: StoreChange, matches: (object: StoredObject) => boolean): void {
@@ -144,6 +167,7 @@ export class WatchStream {
     if (first === undefined) return;
     const wait = Math.max(first.atMilliseconds, this.#stalledUntil) - clock.nowMilliseconds;
     clock.after(wait, () => {
+      if (first !== this.#onTheWay[0]) return;
       if (this.#stalledUntil <= clock.nowMilliseconds) {
         this.#onTheWay.shift();
         this.#deliver(first.arrive);

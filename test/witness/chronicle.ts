@@ -15,7 +15,7 @@ export class Chronicle {
 
   add(change: Change): Moment {
     const before = this.latest;
-    const moment = withPrimary(before, after(before, change));
+    const moment = withPrimary(before, withParticipating(before, after(before, change)));
     this.#moments.push(moment);
     return moment;
   }
@@ -38,6 +38,16 @@ export class Chronicle {
     }
     return low;
   }
+}
+
+function withParticipating(before: Moment, moment: Moment): Moment {
+  const since = moment.members
+    .filter((member) => participates(moment, member))
+    .map(({ pod: { metadata } }): [string, number] => [
+      metadata.uid,
+      before.participatingSince.get(metadata.uid) ?? moment.atMilliseconds,
+    ]);
+  return { ...moment, participatingSince: new Map(since) };
 }
 
 function withPrimary(before: Moment, moment: Moment): Moment {

@@ -15,6 +15,8 @@ const stopped: ReadonlySet<string> = new Set([
 ]);
 
 const impairedAfterMilliseconds = 60_000;
+/** How long MOCO is given for a role, as for a failover: whole seconds are all that timestamps of objects tell. */
+const roleGraceMilliseconds = 179_000;
 
 export const replicasOf = ({ cluster }: Moment): number => cluster?.spec.replicas ?? 0;
 export const majorityOf = (moment: Moment): number => Math.floor(replicasOf(moment) / 2) + 1;
@@ -85,12 +87,29 @@ export function crashes(member: Member): boolean {
 
 /** MOCO has looked at this incarnation of the pod and finished with it. */
 export function isSettled(moment: Moment, member: Member): boolean {
+  return hasItsRole(moment, member) || isPassedOver(moment, member);
+}
+
+function hasItsRole(moment: Moment, member: Member): boolean {
   return member.pod.metadata.labels?.[roleLabel] === (isPrimary(moment, member) ? 'primary' : 'replica');
+}
+
+/** MOCO is content with a replica that it has given no role, and has had its time to give it one. */
+function isPassedOver(moment: Moment, member: Member): boolean {
+  const { cluster, participatingSince, atMilliseconds } = moment;
+  const healthy = cluster?.status?.conditions?.find(({ type }) => type === 'Healthy');
+  const since = participatingSince.get(member.pod.metadata.uid) ?? atMilliseconds;
+  return (
+    member.pod.metadata.labels?.[roleLabel] === undefined &&
+    !isPrimary(moment, member) &&
+    healthy?.status === 'True' &&
+    atMilliseconds - since >= roleGraceMilliseconds
+  );
 }
 
 /** Clients reach a primary that takes writes, as far as objects can say. */
 export function hasWritablePrimary(moment: Moment): boolean {
   return moment.members.some(
-    (member) => isPrimary(moment, member) && isSettled(moment, member) && isReady(member) && !isLeaving(member),
+    (member) => isPrimary(moment, member) && hasItsRole(moment, member) && isReady(member) && !isLeaving(member),
   );
 }

@@ -42,6 +42,8 @@ export interface Moment {
   readonly budget: WitnessedBudget | null;
   /** Since when the member at the primary's index has not participated, or the index has named another. */
   readonly primaryAwaySince: number | null;
+  /** By uid of the pod: since when it has participated. */
+  readonly participatingSince: ReadonlyMap<string, number>;
 }
 
 export const nothing: Moment = {
@@ -53,6 +55,7 @@ export const nothing: Moment = {
   wishes: null,
   budget: null,
   primaryAwaySince: null,
+  participatingSince: new Map(),
 };
 
 /** The cluster that an object belongs to, `null` for one that belongs to none. */

@@ -75,6 +75,8 @@ export interface WitnessedWishes extends WitnessedObject {
     readonly paused?: boolean;
     readonly repairWhilePaused?: boolean;
     readonly partition?: number;
+    readonly maxUnavailable?: number | string;
+    readonly switchoverTimeoutSeconds?: number;
     readonly heldMembers?: readonly { readonly ordinal: number }[];
   };
 }

@@ -12,6 +12,7 @@ interface PodOptions {
   readonly ready?: boolean;
   readonly leaving?: boolean;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly uid?: string;
 }
 
 /** A cluster of three whose member 0 is primary, all of it stale, as a store would have told of it. */
@@ -41,7 +42,7 @@ class Scene {
 
   pod(ordinal: number, options: PodOptions = {}): void {
     const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
-    const { leaving = false, ready = mysqld === 'ready' } = options;
+    const { leaving = false, ready = mysqld === 'ready', uid = `moco-test-${ordinal}-uid` } = options;
     const runs = mysqld !== 'CrashLoopBackOff';
     const labels = { 'controller-revision-hash': revision, ...(role !== null && { 'moco.cybozu.com/role': role }) };
     this.put(
@@ -64,7 +65,12 @@ class Scene {
           ],
         },
       },
-      { labels, ...(annotations && { annotations }), ...(leaving && { deletionTimestamp: '2026-07-01T12:00:00Z' }) },
+      {
+        uid,
+        labels,
+        ...(annotations && { annotations }),
+        ...(leaving && { deletionTimestamp: '2026-07-01T12:00:00Z' }),
+      },
     );
   }
 
@@ -207,6 +213,45 @@ describe('the witness', () => {
     expect(scene.found).to.deep.equal(['violation I2', 'violation budget']);
   });
 
+  it('lets as many be away at once as the user allows, and a majority, and no more', () => {
+    const allowed = (maxUnavailable: number | string, replicas: number, away: number): readonly string[] => {
+      const scene = new Scene(replicas);
+      scene.put('MySQLRollout', 'test', { spec: { maxUnavailable } });
+      for (let ordinal = 1; ordinal <= away; ordinal++) scene.pod(ordinal, { leaving: true, role: null });
+      scene.take('evict', replicas - 1);
+      return scene.found;
+    };
+    expect([...allowed(2, 5, 1), ...allowed('40%', 5, 1), ...allowed(9, 7, 2)]).to.deep.equal([]);
+    expect(allowed('39%', 5, 1)).to.deep.equal(['violation budget', 'violation settled']);
+    expect(allowed(2, 5, 2)).to.deep.equal(['violation I2', 'violation budget']);
+    expect(allowed(2, 3, 1)).to.deep.equal(['violation I2', 'violation budget', 'violation settled']);
+  });
+
+  it('asks for no role that MOCO, content with the cluster, has given nobody for as long as a failover takes', () => {
+    const judged = (seconds: number, healthy: 'True' | 'False', meanwhile: (scene: Scene) => void = () => {}) => {
+      const scene = new Scene();
+      scene.cluster({ conditions: [{ type: 'Healthy', status: healthy }] });
+      scene.pod(1, { role: null });
+      meanwhile(scene);
+      scene.wait(seconds * 1000);
+      scene.take('evict', 2);
+      return scene.found;
+    };
+    const [none, tooEarly] = [[], ['violation settled']];
+    expect(judged(180, 'True')).to.deep.equal(none);
+    expect(judged(178, 'True')).to.deep.equal(tooEarly);
+    expect(judged(3600, 'False'), 'MOCO has something to put right').to.deep.equal(tooEarly);
+    const back = (scene: Scene): void => {
+      scene.pod(1, { role: null, mysqld: 'running' });
+      scene.wait(60_000);
+      scene.pod(1, { role: null });
+    };
+    expect(judged(178, 'True', back), 'it has not been at work all the time').to.deep.equal(tooEarly);
+    const moved = (scene: Scene): void =>
+      scene.cluster({ currentPrimaryIndex: 1, conditions: [{ type: 'Healthy', status: 'True' }] });
+    expect(judged(3600, 'True', moved), 'it has become primary').to.include('violation settled');
+  });
+
   it('takes an unreachable member for away, whatever its containers have said last', () => {
     const scene = new Scene();
     scene.pod(1, { ready: false });
@@ -266,6 +311,31 @@ describe('the witness', () => {
     proven.pod(4, { revision: 'new' });
     proven.take('evict', 3);
     expect(proven.found).to.deep.equal([]);
+  });
+
+  it('counts a member once that a partition was lowered for again, after the StatefulSet was made anew', () => {
+    const scene = new Scene(5);
+    scene.put('MySQLRollout', 'test', { spec: { maxUnavailable: 2 } });
+    scene.take('setPartition', 4);
+    scene.pod(4, { revision: 'new', mysqld: 'running' });
+    scene.take('setPartition', 3);
+    scene.take('setPartition', 3);
+    expect(scene.found).to.not.include('violation I7');
+  });
+
+  it('counts no member as tried that came back as it was, since its partition was raised before it was made anew', () => {
+    const scene = new Scene(5);
+    scene.put('MySQLRollout', 'test', { spec: { maxUnavailable: 2 } });
+    scene.take('setPartition', 2);
+    scene.pod(2, { leaving: true });
+    scene.pod(2, { uid: 'another' });
+    scene.take('setPartition', 4);
+    scene.pod(4, { revision: 'new', mysqld: 'running' });
+    scene.take('setPartition', 3);
+    expect(scene.found).to.not.include('violation I7');
+    scene.pod(3, { revision: 'new', mysqld: 'running' });
+    scene.take('setPartition', 1);
+    expect(scene.found).to.include('violation I7');
   });
 
   it('objects to a rollout that is called complete while a member runs another image', () => {

@@ -1,5 +1,7 @@
 import { mysqldContainer, rolloutCompleteCondition } from '../../src/moco/names.ts';
+import { budgetOf } from './budget.ts';
 import { Chronicle } from './chronicle.ts';
+import type { Demotions } from './demotions.ts';
 import type { Disruption } from './disruption.ts';
 import { laws } from './laws.ts';
 import { type Measures, measure } from './measures.ts';
@@ -20,6 +22,14 @@ export interface Finding {
   readonly windowMilliseconds: number;
 }
 
+/** A member at work that has been taken for a revision that nobody had run yet. */
+interface Trial {
+  readonly cluster: string;
+  readonly revision: string;
+  readonly ordinal: number;
+  readonly uid: string;
+}
+
 /**
  * Watches what an API server stores, and nothing else, and judges who takes members down. It knows MOCO's names and
  * Kubernetes' objects; of the program that it judges it knows only which requests are its own.
@@ -30,16 +40,26 @@ export class Witness {
   readonly #disruptions: Disruption[] = [];
   /** By cluster, update revision and member: what has been taken for it. */
   readonly #takenFor = new Map<string, number>();
-  /** By cluster and update revision: members at work that were taken before anybody had shown that it works. */
-  readonly #unproven = new Map<string, number>();
+  /** Members at work that were taken for a revision before anybody had shown that it works. */
+  #trials: readonly Trial[] = [];
   readonly #proven = new Set<string>();
+  /** Not judged without: it has to be known when nobody could have taken a demotion back. */
+  readonly #demotions: Demotions | null;
   #needless = 0;
+
+  constructor(demotions: Demotions | null = null) {
+    this.#demotions = demotions;
+  }
 
   /** In the order of the store's revisions. */
   observe(change: Change): void {
     const cluster = clusterOf(change.kind, change.identity);
     if (cluster === null) return;
     const moment = this.#chronicleOf(cluster).add(change);
+    for (const { podName, why, forMilliseconds } of this.#demotions?.observe(moment) ?? []) {
+      const seconds = (forMilliseconds / 1000).toFixed(1);
+      this.object('I12', `a demotion was left on ${podName} for ${seconds} s after ${why}`, change.atMilliseconds);
+    }
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
     if (change.kind === 'MySQLCluster') this.#judgeCompletion(moment);
   }
@@ -119,12 +139,15 @@ export class Witness {
     // A partition that was lowered may be put back before the StatefulSet has followed it.
     const again = before > 0 && disruption.verb !== 'setPartition';
     if (again || revisionOf(target.pod) === updateRevisionOf(moment)) this.#needless += 1;
-    if (!isWell(moment, target) || this.#proven.has(revision)) return;
-    const unproven = (this.#unproven.get(revision) ?? 0) + 1;
-    this.#unproven.set(revision, unproven);
+    if (before > 0 || !isWell(moment, target) || this.#proven.has(revision)) return;
+    const { cluster, ordinal, uid } = disruption;
+    this.#trials = [...this.#trials, { cluster, revision: updateRevisionOf(moment), ordinal, uid }];
+    const unproven = this.#trials.filter(
+      (trial) => trial.cluster === cluster && trial.revision === updateRevisionOf(moment),
+    ).length;
     // A revision that no pod has come up with has not been tried yet.
     const tried = moment.members.some((member) => revisionOf(member.pod) === updateRevisionOf(moment));
-    if (unproven > 1 && tried) {
+    if (unproven > budgetOf(moment) && tried) {
       this.#find('violation', 'I7', `${unproven} members at work were given a revision that nobody ran`, disruption);
     }
   }
@@ -134,6 +157,7 @@ export class Witness {
     for (const member of moment.members) {
       if (isWell(moment, member)) this.#proven.add(`${cluster} ${revisionOf(member.pod)}`);
     }
+    this.#trials = this.#trials.filter((trial) => trial.cluster !== cluster || !isOff(trial, moment));
   }
 
   /** Complete means that every member runs what the MySQLCluster asks for. */
@@ -157,6 +181,12 @@ export class Witness {
       windowMilliseconds: atMilliseconds - confirmingSince.atMilliseconds,
     });
   }
+}
+
+/** Whoever has come in its place runs something else: the partition was put back before the StatefulSet made a new one. */
+function isOff({ revision, ordinal, uid }: Trial, { members }: Moment): boolean {
+  const successor = members.find((member) => member.ordinal === ordinal && member.pod.metadata.uid !== uid);
+  return successor !== undefined && revisionOf(successor.pod) !== revision;
 }
 
 function imageOf({ spec }: Pick<WitnessedPod, 'spec'>): string | undefined {

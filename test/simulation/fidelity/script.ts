@@ -14,7 +14,7 @@ interface Incarnation {
   readonly metadata: { readonly uid: string; readonly resourceVersion: string };
 }
 
-/** Somebody who does things to a StatefulSet of three and plays its kubelets. Each deed gives the server's answer. */
+/** Somebody who does things to a StatefulSet and plays its kubelets. Each deed gives the server's answer. */
 export class Player {
   readonly #ground: Ground;
 
@@ -22,10 +22,10 @@ export class Player {
     this.#ground = ground;
   }
 
-  create(strategy: Json, image: string): Promise<string> {
+  create(strategy: Json, image: string, replicas = 3): Promise<string> {
     const { client, namespace } = this.#ground;
     const spec = {
-      replicas: 3,
+      replicas,
       serviceName: setName,
       podManagementPolicy: 'Parallel',
       selector: { matchLabels: labels },
@@ -36,9 +36,9 @@ export class Player {
     return answerTo(client.create(statefulSets, { namespace }, body, options));
   }
 
-  createBudget(): Promise<string> {
+  createBudget(maxUnavailable = 1): Promise<string> {
     const { client, namespace } = this.#ground;
-    const spec = { maxUnavailable: 1, selector: { matchLabels: labels } };
+    const spec = { maxUnavailable, selector: { matchLabels: labels } };
     const body = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: setName }, spec };
     return answerTo(client.create(podDisruptionBudgets, { namespace }, body, options));
   }
@@ -57,6 +57,10 @@ export class Player {
 
   setImage(image: string): Promise<string> {
     return this.patchSet({ spec: { template: templateOf(image) } });
+  }
+
+  scale(replicas: number): Promise<string> {
+    return this.patchSet({ spec: { replicas } });
   }
 
   setPartition(partition: number): Promise<string> {
@@ -143,7 +147,10 @@ export type Deed = readonly [words: string, act: (player: Player) => Promise<str
 
 const otherUid = { uid: '00000000-0000-0000-0000-000000000000' };
 const olderVersion = { resourceVersion: '1' };
-const ran = (ordinal: number): Deed => [`${ordinal} runs and is ready`, (player) => player.run(ordinal)];
+const ran = (ordinal: number, ready = true): Deed => [
+  `${ordinal} runs and is ${ready ? '' : 'not '}ready`,
+  (player) => player.run(ordinal, ready),
+];
 const ends = (ordinal: number): Deed => [`${ordinal} has ended`, (player) => player.finish(ordinal)];
 
 /** Scripts, by what they are about. After each deed the controllers are given their time. */
@@ -208,6 +215,63 @@ export const scripts: Readonly<Record<string, readonly Deed[]>> = {
     ['the StatefulSet goes and leaves its pods', (player) => player.orphan()],
     ['it is made again, as it was', (player) => player.create({ type: 'OnDelete' }, 'three')],
     ['2 is deleted', (player) => player.delete(2)],
+    ends(2),
+    ran(2),
+  ],
+  'one member': [
+    ['a budget is made that lets nobody go', (player) => player.createBudget(0)],
+    ['a StatefulSet of one is made', (player) => player.create({ type: 'OnDelete' }, 'one', 1)],
+    ran(0),
+    ['another image is asked for', (player) => player.setImage('two')],
+    ['0 is evicted', (player) => player.evict(0)],
+    ['the budget opens', (player) => player.setBudget(1)],
+    ['0 is evicted', (player) => player.evict(0)],
+    ends(0),
+    ran(0, false),
+    ['0 is evicted, which is not ready', (player) => player.evict(0)],
+    ['0 is deleted', (player) => player.delete(0)],
+    ends(0),
+    ran(0),
+    ['the current revision is promoted', (player) => player.promote()],
+    ['another two are wanted', (player) => player.scale(3)],
+    ran(2),
+    ran(1),
+  ],
+  'five members, two of them away at once': [
+    ['a budget is made that lets two go', (player) => player.createBudget(2)],
+    ['a StatefulSet of five is made', (player) => player.create({ type: 'OnDelete' }, 'one', 5)],
+    ...[0, 1, 2, 3, 4].map((ordinal) => ran(ordinal)),
+    ['another image is asked for', (player) => player.setImage('two')],
+    ['4 is evicted', (player) => player.evict(4)],
+    ['3 is evicted beside it', (player) => player.evict(3)],
+    ['2 is evicted beside both', (player) => player.evict(2)],
+    ends(3),
+    ran(3),
+    ['2 is evicted, 4 being away', (player) => player.evict(2)],
+    ends(2),
+    ends(4),
+    ran(4),
+    ['1 turns not ready', (player) => player.run(1, false)],
+    ['0 is evicted, 1 and 2 being away', (player) => player.evict(0)],
+    ['1 is evicted, which is not ready', (player) => player.evict(1)],
+    ran(2),
+    ends(1),
+    ran(1),
+    ['0 is evicted', (player) => player.evict(0)],
+    ends(0),
+    ran(0),
+    ['the current revision is promoted', (player) => player.promote()],
+    ['it rolls by its partition again', (player) => player.setPartition(5)],
+    ['a third image is asked for', (player) => player.setImage('three')],
+    ['the partition goes down to 3', (player) => player.setPartition(3)],
+    ends(4),
+    ran(4),
+    ends(3),
+    ran(3),
+    ['1 is deleted, above which the partition is', (player) => player.delete(1)],
+    ends(1),
+    ran(1),
+    ['the partition goes down to 2', (player) => player.setPartition(2)],
     ends(2),
     ran(2),
   ],
