@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 // What runs, in dist/: the controller in main.js and what it has in common with the commands, whose own part is loaded only
-// by a command; and in cli.js all of kubectl's plugin, to be copied to wherever kubectl looks. Parts of libraries that
+// by a command; and in cli.cjs all of kubectl's plugin, to be copied to wherever kubectl looks. Parts of libraries that
 // nothing uses are left out, which is most of client-node.
 
 const outdir = 'dist';
 const executable = 0o755;
 const clientNode = '@kubernetes/client-node';
+/** Of what somebody may have as `node`: the plugin is read by these to the end, so that it can say what it needs. */
+const oldestThatIsTold = 'node16';
+const toldToOldNodes = `if (Number(process.versions.node.split('.')[0]) < 24) {
+  console.error('kubectl moco-rollout: expected Node 24 or newer in PATH, found Node ' + process.versions.node + ': install it, or the plugin that brings its own');
+  process.exit(1);
+}`;
 
 /**
  * No module of client-node does anything by being loaded (its polyfill is for Nodes before 20), though its package.json
@@ -44,12 +50,20 @@ const common: BuildOptions = {
 await Promise.all([
   // Without splitting everything that a command needs as well would be kept whole, used or not.
   build({ ...common, entryPoints: ['src/main.ts'], splitting: true, chunkNames: '[name]-[hash]' }),
-  build({ ...common, entryPoints: ['src/cli.ts'], sourcemap: false }),
+  build({
+    ...common,
+    entryPoints: ['src/cli.ts'],
+    format: 'cjs',
+    target: oldestThatIsTold,
+    outExtension: { '.js': '.cjs' },
+    sourcemap: false,
+    banner: { js: toldToOldNodes },
+  }),
 ]);
-await chmod(join(outdir, 'cli.js'), executable);
-const files = (await readdir(outdir)).filter((name) => name.endsWith('.js'));
+await chmod(join(outdir, 'cli.cjs'), executable);
+const files = (await readdir(outdir)).filter((name) => /\.c?js$/.test(name));
 const sizes = await Promise.all(files.map(async (name) => (await stat(join(outdir, name))).size));
 const mebibytes = sizes.reduce((sum, size) => sum + size, 0) / 1024 / 1024;
 console.log(
-  `${outdir}/main.js, ${outdir}/cli.js and ${files.length - 2} more: ${mebibytes.toFixed(1)} MiB in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  `${outdir}/main.js, ${outdir}/cli.cjs and ${files.length - 2} more: ${mebibytes.toFixed(1)} MiB in ${((performance.now() - started) / 1000).toFixed(1)} s`,
 );

@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { percentile } from '../bench-record/spread.ts';
 import { CertificateAuthority } from '../control-plane/certificates.ts';
 import { freePort } from '../control-plane/free-port.ts';
 import { Guard } from '../control-plane/guard.ts';
@@ -12,7 +13,7 @@ import type { ConnectionCounts } from './fleet-server.ts';
 import type { EventLoopDelay } from './measured-process.ts';
 import type { Order, Report } from './server/main.ts';
 import type { RuntimeBenchOptions } from './settings.ts';
-import { bundle, runtimeAlone } from './variants.ts';
+import { bundle, runtimeAlone, type Variant } from './variants.ts';
 import { type Listing, listed } from './watching.ts';
 
 const concurrency = '8';
@@ -48,10 +49,9 @@ export async function measureEventRate(options: RuntimeBenchOptions): Promise<Ev
       `--metrics-bind-address=127.0.0.1:${metricsPort}`,
       `--health-probe-bind-address=127.0.0.1:${await freePort()}`,
     ];
-    const program = await underEvents([...bundle.command, ...flags], '"starting"', server, options, guard);
+    const program = await underEvents(bundle, flags, server, options, guard);
     const connections = (await server.order({ what: 'connections' })).connections as ConnectionCounts;
-    const alone = [...runtimeAlone.command, server.kubeconfig, concurrency];
-    const runtime = await underEvents(alone, '"starting"', server, options, guard);
+    const runtime = await underEvents(runtimeAlone, [server.kubeconfig, concurrency], server, options, guard);
     const latencies = latenciesOf(runtime.tail);
     await server.stop();
     return {
@@ -67,13 +67,13 @@ export async function measureEventRate(options: RuntimeBenchOptions): Promise<Ev
 }
 
 async function underEvents(
-  command: readonly string[],
-  started: string,
+  variant: Variant,
+  more: readonly string[],
   server: Server,
   { events }: RuntimeBenchOptions,
   guard: Guard,
 ): Promise<{ readonly measured: UnderEvents; readonly tail: string }> {
-  const { program, listing } = await listed(command, guard, started);
+  const { program, listing } = await listed(variant, more, guard, '"starting"');
   await program.eventLoopDelay();
   const before = program.usage().cpuSeconds;
   const { sent = 0 } = await server.order({ what: 'events', ...events });
@@ -89,10 +89,6 @@ function latenciesOf(tail: string): readonly number[] {
   const line = tail.split('\n').findLast((one) => one.startsWith('{"latencies"')) ?? '';
   const { latencies } = JSON.parse(line.slice(0, line.lastIndexOf('}') + 1)) as { latencies: number[] };
   return latencies.toSorted((a, b) => a - b);
-}
-
-function percentile(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
 /** The fleet's server in its own process. */

@@ -9,6 +9,7 @@ import { type ControlPlane, startControlPlane } from '../control-plane/control-p
 import { freePort } from '../control-plane/free-port.ts';
 import { Guard } from '../control-plane/guard.ts';
 import { clusterDefinitionFile } from '../moco/install.ts';
+import { type ColdStart, measureColdStarts } from './cold-start.ts';
 import { fill } from './fill.ts';
 import { webhookConfiguration } from './fleet.ts';
 import type { RuntimeBenchOptions } from './settings.ts';
@@ -28,18 +29,18 @@ export interface Idle {
   readonly listing: Listing;
   readonly seconds: number;
   readonly cores: number;
-  /** Of samples, one a second. */
-  readonly meanResidentBytes: number;
-  readonly mostResidentBytes: number;
+  /** One a second. */
+  readonly residentBytes: readonly number[];
 }
 
 /** What is measured on a fleet with which nothing happens. */
 export interface AtRest {
   readonly idle: readonly Idle[];
+  readonly coldStarts: readonly ColdStart[];
   readonly statusAllMilliseconds: readonly number[];
 }
 
-/** Every variant, one after the other, on a real API server that has nothing but the fleet; then the command line. */
+/** Every variant, one after the other, on a real API server that has nothing but the fleet; then starts, and the command line. */
 export async function measureIdle(options: RuntimeBenchOptions, progress: (what: string) => void): Promise<AtRest> {
   const guard = new Guard();
   const controlPlane = await startControlPlane({
@@ -66,9 +67,11 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
       progress(`${variant.name}: listing, then ${options.idleSeconds} s without anything to do`);
       measured.push(await idle(variant, flags, options, guard));
     }
+    progress('starting again and again');
+    const coldStarts = await measureColdStarts(flags, options.clusters, guard);
     progress('asking for the status of every cluster');
     const statusAllMilliseconds = await measureStatusAll(controlPlane.adminKubeconfig, options.clusters);
-    return { idle: measured, statusAllMilliseconds };
+    return { idle: measured, coldStarts, statusAllMilliseconds };
   } finally {
     await controlPlane.stop();
     await guard.close();
@@ -108,14 +111,14 @@ async function idle(
   { idleSeconds }: RuntimeBenchOptions,
   guard: Guard,
 ): Promise<Idle> {
-  const { program, listing } = await listed([...variant.command, ...flags], guard, '"starting"');
+  const { program, listing } = await listed(variant, flags, guard, '"starting"');
   await program.eventLoopDelay('off');
   const start = performance.now();
   const before = program.usage().cpuSeconds;
-  const resident: number[] = [];
+  const residentBytes: number[] = [];
   while (performance.now() - start < idleSeconds * 1000) {
     await pause(sampleMilliseconds);
-    resident.push(program.usage().residentBytes);
+    residentBytes.push(program.usage().residentBytes);
   }
   const seconds = (performance.now() - start) / 1000;
   const cores = (program.usage().cpuSeconds - before) / seconds;
@@ -125,7 +128,6 @@ async function idle(
     listing,
     seconds,
     cores,
-    meanResidentBytes: resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length,
-    mostResidentBytes: Math.max(...resident),
+    residentBytes,
   };
 }

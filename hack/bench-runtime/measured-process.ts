@@ -27,11 +27,15 @@ export class MeasuredProcess {
   readonly #lines: string[] = [];
   readonly #waiting = new Set<() => void>();
 
-  /** @param more Node's own flags, then the program and its arguments */
-  constructor(more: readonly string[], guard: Guard) {
+  /**
+   * @param more Node's own flags, then the program and its arguments
+   * @param environment over that of this process
+   */
+  constructor(more: readonly string[], guard: Guard, environment: Readonly<Record<string, string>> = {}) {
     const probe = new URL('probe.mjs', import.meta.url).pathname;
     this.#process = spawn(process.execPath, ['--import', probe, ...more], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { ...process.env, ...environment },
       detached: true,
     });
     const { pid, stdout, stderr } = this.#process;
@@ -45,10 +49,25 @@ export class MeasuredProcess {
     });
   }
 
-  /** Resolves once a line of the log has that in it. Rejects where the program ends before. */
-  async logged(text: string): Promise<void> {
-    while (!this.#lines.some((line) => line.includes(text))) {
-      if (this.#ended) throw new Error(`expected a line with "${text}", the program ended:\n${this.tail}`);
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  /** Rejects, with the end of its log, when it ends; whoever stops it has stopped listening by then. */
+  async untilItEnds(): Promise<never> {
+    if (!this.#ended) await once(this.#process, 'exit');
+    throw new Error(`expected a program that runs, it has ended:\n${this.tail}`);
+  }
+
+  /** Resolves once so many lines of the log have that in them. Rejects where the program ends before. */
+  async logged(text: string, times = 1): Promise<void> {
+    // Looked at from where the last look ended: a fleet's log is long.
+    let seen = 0;
+    for (let found = 0; ; ) {
+      found += this.#lines.slice(seen).filter((line) => line.includes(text)).length;
+      seen = this.#lines.length;
+      if (found >= times) return;
+      if (this.#ended) throw new Error(`expected ${times} lines with "${text}", the program ended:\n${this.tail}`);
       await new Promise<void>((resolve) => {
         const look = (): void => {
           this.#waiting.delete(look);

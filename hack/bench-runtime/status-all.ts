@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const commandLine = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const commandLine = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url));
 const tries = 5;
 const mostBytes = 64 * 1024 * 1024;
 

@@ -1,29 +1,40 @@
 import { fileURLToPath } from 'node:url';
+import { theImage } from './image.ts';
 
 /** A way to run the program. */
 export interface Variant {
   readonly name: string;
   /** Node's own flags, then the program. */
   readonly command: readonly string[];
+  /** Besides what this process has. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const smallYoungGeneration = '--max-semi-space-size=4';
-/** What Node takes for itself in a container of 512 MiB, as `config/manager` has it; on a large machine it takes more. */
-const oldGeneration = '--max-old-space-size=256';
+const { environment, nodeFlags } = theImage;
+const main = file('dist/main.js');
+/** What the image runs but for one flag of Node's. */
+const without = (flag: string): Variant => ({
+  name: `without ${flag}`,
+  command: [...nodeFlags.filter((one) => one.split('=')[0] !== flag), main],
+  environment,
+});
 
 /** What the image runs. */
-export const bundle: Variant = {
-  name: 'bundle',
-  command: [smallYoungGeneration, oldGeneration, file('dist/main.js')],
-};
+export const bundle: Variant = { name: 'bundle', command: [...nodeFlags, main], environment };
 /** One after the other on the same fleet: the first one finds what nobody has taken over yet. */
 export const variants: readonly Variant[] = [
   { ...bundle, name: 'bundle, first start' },
   bundle,
-  { name: 'bundle, young generation as Node is', command: [oldGeneration, file('dist/main.js')] },
-  { name: 'bundle, as Node is', command: [file('dist/main.js')] },
-  { name: 'source', command: [file('src/main.ts')] },
+  { ...bundle, name: "without the image's environment", environment: {} },
+  without('--optimize-for-size'),
+  without('--max-semi-space-size'),
+  { name: 'as Node is', command: [main], environment: {} },
+  { name: 'source, as Node is', command: [file('src/main.ts')], environment: {} },
 ];
 /** Connection, reflectors, stores and work queue alone. */
-export const runtimeAlone: Variant = { name: 'runtime', command: [file('hack/bench-runtime/runtime/main.ts')] };
+export const runtimeAlone: Variant = {
+  name: 'runtime',
+  command: [file('hack/bench-runtime/runtime/main.ts')],
+  environment: {},
+};

@@ -1,5 +1,6 @@
 import type { Guard } from '../control-plane/guard.ts';
 import { type EventLoopDelay, MeasuredProcess, type Usage } from './measured-process.ts';
+import type { Variant } from './variants.ts';
 
 /** How one program has taken in a fleet, by the time it has nothing left to do. */
 export interface Listing {
@@ -28,12 +29,13 @@ export const pause = (milliseconds: number): Promise<void> =>
 
 /** Starts a program and waits until it has taken in everything. Whoever calls ends it. */
 export async function listed(
-  command: readonly string[],
+  variant: Variant,
+  more: readonly string[],
   guard: Guard,
   started: string,
 ): Promise<{ readonly program: MeasuredProcess; readonly listing: Listing }> {
   const start = performance.now();
-  const program = new MeasuredProcess(command, guard);
+  const program = new MeasuredProcess([...variant.command, ...more], guard, variant.environment);
   await program.logged(started);
   const listStart = performance.now();
   await program.eventLoopDelay();

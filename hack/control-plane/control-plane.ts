@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AuditEvent } from './audit-log.ts';
 import { type AuditSettings, markerPath } from './audit-policy.ts';
+import { leaveRights } from './audit-rights.ts';
 import { type Binaries, controlPlaneBinaries } from './build.ts';
 import type { KeyPair, Subject } from './certificates.ts';
 import { Guard } from './guard.ts';
@@ -85,6 +86,7 @@ export class ControlPlane {
   readonly #preparation: Preparation;
   readonly #servers: Servers;
   #kubeconfigs = 0;
+  #rights: Promise<void> | null = null;
 
   constructor({ directory, binaries, guard, preparation, servers }: Parts) {
     this.directory = directory;
@@ -250,6 +252,7 @@ export class ControlPlane {
   /** Kills by pid, waits for the ends, removes the directory. Calling it again is harmless. */
   async stop(): Promise<void> {
     await this.#servers.stop();
+    await (this.#rights ??= leaveRights(this.#preparation.files.audit?.log));
     await rm(this.directory, { recursive: true, force: true });
     await this.#guard.close();
   }

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AuditLog } from './audit-log.ts';
 import { type AuditSettings, auditDefaults, auditPolicy } from './audit-policy.ts';
+import { rightsFolder, rightsPolicy } from './audit-rights.ts';
 import { CertificateAuthority, writePrivateKey } from './certificates.ts';
 import type { ServerFiles } from './server-flags.ts';
 
@@ -11,7 +12,7 @@ export interface Preparation {
   readonly authority: CertificateAuthority;
   /** Of user `admin` in group `system:masters`. */
   readonly adminToken: string;
-  /** `null`: nothing is recorded. */
+  /** `null`: nothing is recorded, or nothing but what a whole run asks for. */
   readonly auditLog: AuditLog | null;
   /** Ports are 0: each server finds its own. */
   readonly files: ServerFiles;
@@ -20,7 +21,7 @@ export interface Preparation {
 /**
  * Writes certificates, the service-account key, the admin's token and the audit policy into `directory`.
  *
- * @param audit what the API server records; `false`: nothing
+ * @param audit what the API server records; `false`: nothing, but for what a whole run of the tests asks for
  */
 export async function prepare(directory: string, audit: boolean | Partial<AuditSettings>): Promise<Preparation> {
   const path = (name: string): string => join(directory, name);
@@ -32,11 +33,12 @@ export async function prepare(directory: string, audit: boolean | Partial<AuditS
   await writePrivateKey(serviceAccountKey);
   const adminToken = randomBytes(16).toString('hex');
   await writeFile(path('tokens.csv'), `${adminToken},admin,admin,"system:masters"\n`, { mode: 0o600 });
-  const auditFiles = audit === false ? null : await prepareAudit(directory, audit === true ? {} : audit);
+  const policy = policyFor(audit);
+  const auditFiles = policy === null ? null : await prepareAudit(directory, policy);
   return {
     authority,
     adminToken,
-    auditLog: auditFiles === null ? null : new AuditLog(auditFiles.log),
+    auditLog: audit === false || auditFiles === null ? null : new AuditLog(auditFiles.log),
     files: {
       etcdData: path('etcd'),
       etcdPort: 0,
@@ -52,13 +54,16 @@ export async function prepare(directory: string, audit: boolean | Partial<AuditS
   };
 }
 
-async function prepareAudit(
-  directory: string,
-  settings: Partial<AuditSettings>,
-): Promise<NonNullable<ServerFiles['audit']>> {
+/** `null`: there is nothing to record. */
+function policyFor(audit: boolean | Partial<AuditSettings>): Readonly<Record<string, unknown>> | null {
+  if (audit === false) return rightsFolder() === null ? null : rightsPolicy;
+  return auditPolicy({ ...auditDefaults, ...(audit === true ? {} : audit) });
+}
+
+async function prepareAudit(directory: string, content: object): Promise<NonNullable<ServerFiles['audit']>> {
   const policy = join(directory, 'audit-policy.json');
   const log = join(directory, 'audit.log');
-  await writeFile(policy, JSON.stringify(auditPolicy({ ...auditDefaults, ...settings })));
+  await writeFile(policy, JSON.stringify(content));
   await writeFile(log, '', { mode: 0o600 });
   return { policy, log };
 }

@@ -69,13 +69,6 @@ export function parseDemoArguments(argv: readonly string[]): Parsed<DemoOptions>
   }));
 }
 
-/** As {@link parseDemoArguments}, for the benchmark of the ways to update. */
-export function parseModesArguments(argv: readonly string[]): Parsed<BenchOptions> {
-  const about = 'Measures the same rollout in every way that there is to update a StatefulSet.';
-  const few = { ...runs, defaultValue: 3, description: 'how often to roll out in each way' };
-  return parse('hack/bench-modes.ts', about, { members, restart, runs: few }, argv, benchOptions);
-}
-
 /** As {@link parseDemoArguments}, for the benchmark. */
 export function parseBenchArguments(argv: readonly string[]): Parsed<BenchOptions> {
   const about = "Measures the demo's rollout against the sum of its parts, several times.";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { controlPlaneBinaries, kubernetesVersion } from '../control-plane/build.ts';
-import { type ControlPlane, startControlPlane } from '../control-plane/control-plane.ts';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../control-plane/control-plane.ts';
 import { clusterDefinitionFile } from '../moco/install.ts';
 import type { NodesSettings } from '../nodes/settings.ts';
 import type { ControllerProcess } from '../stage/controller-process.ts';
@@ -27,8 +27,12 @@ export interface DemoStageSettings {
   readonly interruption: Interruption;
   /** Who lowers partitions; MOCO where left out. */
   readonly partitionDriver?: StageOptions['partitionDriver'];
-  /** Of the controller, beside those that it always has. */
-  readonly flags?: readonly string[];
+  /** Of the controller, beside those that it always has; `null` for none at all. */
+  readonly flags?: readonly string[] | null;
+  /** What the API server records; all that a reaction is read from where it is left out. */
+  readonly audit?: NonNullable<ControlPlaneOptions['audit']>;
+  /** Of Kubernetes. */
+  readonly featureGates?: NonNullable<ControlPlaneOptions['featureGates']>;
 }
 
 /**
@@ -50,10 +54,12 @@ export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage:
 
 /** What has to be done in the end, last first, is in `ends` as soon as there is something to be ended. */
 async function open(
-  { restartMilliseconds, output, interruption, partitionDriver = 'moco', flags = [] }: DemoStageSettings,
+  { restartMilliseconds, output, interruption, partitionDriver = 'moco', flags = [], ...settings }: DemoStageSettings,
   ends: (() => Promise<unknown>)[],
 ): Promise<DemoStage> {
   const { signal } = interruption;
+  // When a PodDisruptionBudget opens is read from what the disruption controller writes.
+  const { audit = { controllerManager: 'Request' }, featureGates = {} } = settings;
   const { promise: broken, reject } = Promise.withResolvers<never>();
   broken.catch(() => undefined);
   await controlPlaneBinaries({ signal, output: output.stream });
@@ -64,8 +70,8 @@ async function open(
     () =>
       startControlPlane({
         manifests: [clusterDefinitionFile, ownDefinitions],
-        // When a PodDisruptionBudget opens is read from what the disruption controller writes.
-        audit: { controllerManager: 'Request' },
+        audit,
+        featureGates,
         onUnexpectedExit: (explanation) => reject(new Error(explanation)),
       }),
   );
@@ -76,11 +82,13 @@ async function open(
   );
   ends.push(() => stage.close());
   signal.throwIfAborted();
-  const controller = await progressing(output, 'Starting the controller under its ServiceAccount, gate on', () =>
-    stage.startController(['--min-ready-seconds=0', ...flags]),
-  );
-  ends.push(endOfWatching(controller, reject));
-  signal.throwIfAborted();
+  if (flags !== null) {
+    const controller = await progressing(output, 'Starting the controller under its ServiceAccount, gate on', () =>
+      stage.startController(['--min-ready-seconds=0', ...flags]),
+    );
+    ends.push(endOfWatching(controller, reject));
+    signal.throwIfAborted();
+  }
   return { controlPlane, stage, race: (work) => interruption.race(Promise.race([work, broken])) };
 }
 
@@ -91,7 +99,7 @@ const attentive = { notice: 5, healthyTrue: 20 };
  * A restart takes what these add up to, and what API server, StatefulSet controller and probes need besides: about an
  * eighth of a second here, which is taken off.
  */
-function nodesSettings(restartMilliseconds: number): Partial<NodesSettings> {
+export function nodesSettings(restartMilliseconds: number): Partial<NodesSettings> {
   return {
     stopMilliseconds: 0.35 * restartMilliseconds,
     startMilliseconds: 0.5 * restartMilliseconds,

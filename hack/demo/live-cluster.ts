@@ -16,25 +16,47 @@ const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 function ignore(): void {}
 
-/** One cluster as watches of its own show it, a new sight with every change. */
+/** Watches through which clusters are followed. */
+export class LiveClusters {
+  readonly #world: World;
+  readonly #cache = new Cache();
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+
+  /** @param namespaces all where there is none */
+  constructor(client: ApiClient, world: World, namespaces: readonly string[]) {
+    this.#world = world;
+    this.#running = new Watches(this.#cache, client, world, silent, namespaces).run(this.#stopping.signal);
+  }
+
+  follow(namespace: string, name: string): LiveCluster {
+    return new LiveCluster(this.#cache, this.#world, keyOf(namespace, name));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+}
+
+/** One cluster as the watches show it, a new sight with every change. */
 export class LiveCluster {
   readonly #world: World;
   readonly #key: string;
-  readonly #cache = new Cache();
+  readonly #cache: Cache;
   readonly #ages: Ages;
   readonly #listeners = new Set<(sight: Sight) => void>();
-  readonly #stopping = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #unsubscribe: () => void;
   #sight: Sight | null = null;
 
-  constructor(client: ApiClient, world: World, namespace: string, name: string) {
+  constructor(cache: Cache, world: World, key: string) {
     this.#world = world;
-    this.#key = keyOf(namespace, name);
+    this.#key = key;
+    this.#cache = cache;
     this.#ages = new Ages(world);
-    this.#cache.onChange((key) => {
-      if (key === this.#key) this.#look();
+    this.#unsubscribe = cache.onChange((changed) => {
+      if (changed === key) this.#look();
     });
-    this.#running = new Watches(this.#cache, client, world, silent, [namespace]).run(this.#stopping.signal);
   }
 
   /** The newest; `null` before there is a MySQLCluster. */
@@ -48,9 +70,34 @@ export class LiveCluster {
     return () => this.#listeners.delete(listener);
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+  /**
+   * Resolves as soon as it is so, or as `race` ends.
+   *
+   * @param overdue the sentence that it rejects with once `limitMilliseconds` are over, of the newest sight
+   */
+  async until(
+    condition: (sight: Sight) => boolean,
+    limitMilliseconds: number,
+    overdue: (sight: Sight | null) => string,
+    race: (work: Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = (sight: Sight | null): void => {
+      if (sight !== null && condition(sight)) resolve();
+    };
+    const unsubscribe = this.onSight(look);
+    const timer = setTimeout(() => reject(new Error(overdue(this.#sight))), limitMilliseconds);
+    try {
+      look(this.#sight);
+      await race(promise);
+    } finally {
+      clearTimeout(timer);
+      unsubscribe();
+    }
+  }
+
+  stop(): void {
+    this.#unsubscribe();
   }
 
   #look(): void {

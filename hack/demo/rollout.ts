@@ -1,11 +1,10 @@
-import { rolloutKind, type Strategy } from '../../src/controller/rollout-resource.ts';
 import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
 import { statefulSetName } from '../../src/moco/projections.ts';
 import { sampleCluster } from '../moco/sample.ts';
 import type { RolloutSettings } from './arguments.ts';
 import type { DemoStage } from './demo-stage.ts';
 import { roughly } from './durations.ts';
-import { LiveCluster } from './live-cluster.ts';
+import { type LiveCluster, LiveClusters } from './live-cluster.ts';
 import { beginMeasure, isOver, type Measure, measured } from './measure.ts';
 import { reactions } from './reaction.ts';
 import type { Sight } from './sight.ts';
@@ -21,48 +20,29 @@ export interface Moment {
   readonly measure: Measure;
 }
 
-/** What tells a cluster from one that the controller's flags alone decide about. */
-export interface ClusterWishes {
-  /** `spec.strategy` of its MySQLRollout. */
-  readonly strategy?: Strategy;
-  /** Of the MySQLCluster. */
-  readonly annotations?: Readonly<Record<string, string>>;
-  /** How long whoever replaces its pods does nothing but wait, at most. */
-  readonly idleMilliseconds?: number;
-}
-
 /** A cluster in a namespace of its own, followed by watches of its own. */
 export class DemoCluster {
   readonly #demo: DemoStage;
   readonly #namespace: string;
   readonly #limitMilliseconds: number;
+  readonly #watches: LiveClusters;
   readonly #live: LiveCluster;
 
-  private constructor(demo: DemoStage, namespace: string, settings: RolloutSettings, idleMilliseconds: number) {
+  private constructor(demo: DemoStage, namespace: string, settings: RolloutSettings) {
     this.#demo = demo;
     this.#namespace = namespace;
-    this.#limitMilliseconds = limitMilliseconds(settings) + idleMilliseconds;
-    this.#live = new LiveCluster(demo.stage.client, demo.stage.world, namespace, clusterName);
+    this.#limitMilliseconds = limitMilliseconds(settings);
+    this.#watches = new LiveClusters(demo.stage.client, demo.stage.world, [namespace]);
+    this.#live = this.#watches.follow(namespace, clusterName);
   }
 
   /** Resolves once the controller calls it complete. */
-  static async create(
-    demo: DemoStage,
-    namespace: string,
-    settings: RolloutSettings,
-    { strategy, annotations = {}, idleMilliseconds = 0 }: ClusterWishes = {},
-  ): Promise<DemoCluster> {
+  static async create(demo: DemoStage, namespace: string, settings: RolloutSettings): Promise<DemoCluster> {
     await demo.stage.createNamespace(namespace);
-    const cluster = new DemoCluster(demo, namespace, settings, idleMilliseconds);
+    const cluster = new DemoCluster(demo, namespace, settings);
     try {
-      if (strategy !== undefined) {
-        const { group, version, kind } = rolloutKind;
-        const metadata = { namespace, name: clusterName };
-        const rollout = { apiVersion: `${group}/${version}`, kind, metadata, spec: { strategy } };
-        await demo.stage.client.create(rolloutKind, { namespace }, rollout, { lane: 'disrupt' });
-      }
       const { members: replicas } = settings;
-      const body = sampleCluster({ name: clusterName, namespace, replicas, image: oldImage, annotations });
+      const body = sampleCluster({ name: clusterName, namespace, replicas, image: oldImage });
       await demo.stage.client.create(clusterKind, { namespace }, body, { lane: 'disrupt' });
       await cluster.#until('the new cluster to be complete', isAtRest);
       return cluster;
@@ -81,13 +61,12 @@ export class DemoCluster {
   async rollOut(onMoment: (now: Moment, before: Moment) => void): Promise<Summary> {
     const { controlPlane, stage } = this.#demo;
     const sinceMilliseconds = stage.world.wall();
-    const measure = await this.measure(onMoment);
+    const measure = await this.#measure(onMoment);
     const events = (await controlPlane.audit()).filter(({ objectRef }) => objectRef?.namespace === this.#namespace);
     return summaryOf(measure, reactions(events, sinceMilliseconds), statefulSetName(clusterName));
   }
 
-  /** As {@link rollOut}, whoever replaces the pods: nothing is asked of who did what. */
-  async measure(onMoment: (now: Moment, before: Moment) => void = () => undefined): Promise<Measure> {
+  async #measure(onMoment: (now: Moment, before: Moment) => void): Promise<Measure> {
     const { stage, race } = this.#demo;
     const { world } = stage;
     const sight = this.#live.sight;
@@ -110,8 +89,9 @@ export class DemoCluster {
     return moment.measure;
   }
 
-  stop(): Promise<void> {
-    return this.#live.stop();
+  async stop(): Promise<void> {
+    this.#live.stop();
+    await this.#watches.stop();
   }
 
   /** Resolves to the generation that asks for the new image. */
@@ -126,28 +106,15 @@ export class DemoCluster {
     return changed.metadata.generation;
   }
 
-  async #until(what: string, condition: (sight: Sight) => boolean): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = (sight: Sight | null): void => {
-      if (sight !== null && condition(sight)) resolve();
-    };
-    const unsubscribe = this.#live.onSight(look);
+  #until(what: string, condition: (sight: Sight) => boolean): Promise<void> {
     const limit = this.#limitMilliseconds;
-    const timer = setTimeout(() => reject(new Error(overdue(what, limit, this.#live.sight))), limit);
-    try {
-      look(this.#live.sight);
-      await this.#demo.race(promise);
-    } finally {
-      clearTimeout(timer);
-      unsubscribe();
-    }
+    return this.#live.until(condition, limit, (sight) => overdue(what, limit, sight), this.#demo.race);
   }
 }
 
-/** Complete, promoted, and the MySQLRollout says nothing else any more than that Kubernetes itself is to roll. */
+/** Complete, promoted, and the MySQLRollout says nothing else any more. */
 function isAtRest({ complete, status, updateRevision }: Sight): boolean {
-  const rests = status?.phase === 'UpToDate' || status?.hold?.rule === 'ForcedRollingUpdate';
-  return complete && rests && status.updateRevision === updateRevision;
+  return complete && status?.phase === 'UpToDate' && status.updateRevision === updateRevision;
 }
 
 /** However slow the machine, beyond this something is wrong. */

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { featureGates } from '../../src/options/feature-gates.ts';
 import type { Flag } from '../../src/options/flag.ts';
 import { flagNames, flags } from '../../src/options/flags.ts';
+import { code, table } from './table.ts';
 
 export const operatingDocument = fileURLToPath(new URL('../../docs/operating.md', import.meta.url));
 
@@ -33,15 +34,6 @@ function gateTable(): string {
     description,
   ]);
   return table(['feature gate', 'stage', 'default', 'meaning'], rows);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows];
-  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
 }
 
 if (import.meta.main) {

@@ -42,6 +42,7 @@ export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
     'templates/network-policy.yaml': await from('manager/network-policy.yaml', {
       when: '.Values.networkPolicy.enabled',
     }),
+    ...(await ownCertificate(from)),
     'templates/partition-webhook.yaml': await from('partition-driver/mutating-webhook-configuration.yaml', {
       when: '.Values.partitionDriver.webhook',
       edits: [
@@ -102,10 +103,23 @@ async function users(from: From): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(made));
 }
 
-/** The CA where cert-manager doesn't put it in. */
+/** The rights that a controller takes which makes the certificate itself, and what keeps them to that. */
+async function ownCertificate(from: From): Promise<Record<string, string>> {
+  const when = '.Values.certificate.selfMade';
+  const secret = { from: 'moco-rollout-webhook-certificate', to: '{{ $.Values.certificate.secretName }}' };
+  const directory = await readdir(join(configDirectory, 'own-certificate'));
+  const files = directory.filter((file) => file !== 'kustomization.yaml').toSorted();
+  const made = files.map(async (file): Promise<[string, string]> => {
+    const edits = ['role.yaml', 'policy.yaml'].includes(file) ? [secret] : [];
+    return [`templates/own-certificate-${file}`, await from(`own-certificate/${file}`, { when, edits })];
+  });
+  return Object.fromEntries(await Promise.all(made));
+}
+
+/** The CA where neither cert-manager nor the controller puts it in. */
 function authorityEdits(times: number): TemplateOptions['edits'] & object {
   const bundle =
-    '{{- if not $.Values.certificate.certManager }}\n      caBundle: {{ $.Values.certificate.caBundle }}\n      {{- end }}';
+    '{{- if not (or $.Values.certificate.certManager $.Values.certificate.selfMade) }}\n      caBundle: {{ $.Values.certificate.caBundle }}\n      {{- end }}';
   return [{ from: '    clientConfig:\n', to: `    clientConfig:\n      ${bundle}\n`, times }];
 }
 

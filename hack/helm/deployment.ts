@@ -18,6 +18,18 @@ const resources = `            requests:
               memory: 512Mi
 `;
 
+const mounts = `          volumeMounts:
+            - name: webhook-certificate
+              mountPath: /tmp/k8s-webhook-server/serving-certs
+              readOnly: true
+`;
+
+const volumes = `      volumes:
+        - name: webhook-certificate
+          secret:
+            secretName: moco-rollout-webhook-certificate
+`;
+
 const optional = (name: string): string =>
   `      {{- with $.Values.${name} }}\n      ${name}:\n        {{- toYaml . | nindent 8 }}\n      {{- end }}\n`;
 
@@ -64,19 +76,33 @@ ${affinity}        {{- end }}
   },
   { from: resources, to: '            {{- toYaml $.Values.resources | nindent 12 }}\n' },
   {
-    from: '          volumeMounts:\n',
-    to: `          volumeMounts:
+    from: mounts,
+    to: `          {{- if or (not $.Values.certificate.selfMade) $.Values.extraVolumeMounts }}
+          volumeMounts:
             {{- with $.Values.extraVolumeMounts }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
+            {{- if not $.Values.certificate.selfMade }}
+            - name: webhook-certificate
+              mountPath: /tmp/k8s-webhook-server/serving-certs
+              readOnly: true
+            {{- end }}
+          {{- end }}
 `,
   },
   {
-    from: '            secretName: moco-rollout-webhook-certificate\n',
-    to: `            secretName: {{ $.Values.certificate.secretName }}
+    from: volumes,
+    to: `      {{- if or (not $.Values.certificate.selfMade) $.Values.extraVolumes }}
+      volumes:
+        {{- if not $.Values.certificate.selfMade }}
+        - name: webhook-certificate
+          secret:
+            secretName: {{ $.Values.certificate.secretName }}
+        {{- end }}
         {{- with $.Values.extraVolumes }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+      {{- end }}
 `,
   },
 ];

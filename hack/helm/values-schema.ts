@@ -21,6 +21,10 @@ const ofTheChart: readonly string[] = [
   'namespaces',
   'webhook-bind-address',
   'cert-dir',
+  'webhook-certificate',
+  'webhook-namespace',
+  'webhook-secret',
+  'webhook-service',
   'metrics-bind-address',
   'health-probe-bind-address',
   'leader-elect',
@@ -35,6 +39,18 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 };
 
 const isPeriod = (name: string): boolean => /-(duration|deadline|period|interval)$/.test(name);
+
+/** cert-manager's, the controller's, or one of one's own, of which the API server has to be told whom to trust. */
+const whoseCertificate: Schema = {
+  anyOf: [
+    { properties: { certManager: { const: true } } },
+    { properties: { selfMade: { const: true } } },
+    { properties: { caBundle: filled } },
+  ],
+  if: { properties: { selfMade: { const: true } }, required: ['selfMade'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- JSON Schema's word
+  then: { properties: { certManager: { const: false }, caBundle: { const: '' } } },
+};
 
 function object(properties: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
   return { type: 'object', additionalProperties: false, properties, ...more };
@@ -68,11 +84,13 @@ export function valuesSchema(): Schema {
       namespaces: { type: 'array', items: namespace, uniqueItems: true },
       flags: object(Object.fromEntries(others.map((name) => [name, flag(name, flags[name])]))),
       certificate: object(
-        { certManager: yesOrNo, secretName: filled, caBundle: { type: 'string', pattern: '^[A-Za-z0-9+/=]*$' } },
         {
-          // Without cert-manager the API server has to be told whom to trust.
-          anyOf: [{ properties: { certManager: { const: true } } }, { properties: { caBundle: filled } }],
+          certManager: yesOrNo,
+          selfMade: yesOrNo,
+          secretName: filled,
+          caBundle: { type: 'string', pattern: '^[A-Za-z0-9+/=]*$' },
         },
+        whoseCertificate,
       ),
       crds: object({ install: yesOrNo }),
       users: object({ create: yesOrNo }),

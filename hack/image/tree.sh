@@ -19,7 +19,7 @@ done
 # Source maps are three times the size of the program and are not read without a flag. main.js has every command as well.
 for file in "$bundle"/*; do
   case $file in
-    *.map | */cli.js | */cli.js.*) ;;
+    *.map | */cli.cjs | */cli.cjs.*) ;;
     *) install -m 0644 "$file" "$target/app/" ;;
   esac
 done

@@ -73,6 +73,18 @@ export function isServing(
   return isConnected(databases, ordinal, faults) && !lags;
 }
 
+/**
+ * A commit is answered once half of the replicas have acknowledged it: MOCO's replication is semi-synchronous and never
+ * falls back to asynchronous.
+ */
+export function acceptsCommits(databases: readonly Database[], faults: Faults): boolean {
+  const source = databases.findIndex(({ writable }) => writable);
+  const followers = databases.filter(
+    (database, ordinal) => database.source === source && isConnected(databases, ordinal, faults),
+  );
+  return source >= 0 && followers.length >= Math.floor(databases.length / 2);
+}
+
 /** The databases with some of them changed. */
 export function withDatabase(
   databases: readonly Database[],

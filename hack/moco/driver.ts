@@ -19,14 +19,20 @@ export interface MocoOptions {
   readonly partition?: Partial<PartitionIntervals>;
   /** MOCO's own partition controller; without it nothing lowers a partition. */
   readonly partitionController?: boolean;
+  /**
+   * How long a change of an object waits for others before the cluster is reconciled, in milliseconds. The real one
+   * doesn't wait, and applies the StatefulSet with every change of its status: what that costs an API server, in
+   * webhooks and field managers, would be most of what a fleet costs.
+   */
+  readonly reconcileDelayMilliseconds?: number;
 }
 
 /** A running stand-in for moco-controller, its webhook aside. */
 export interface MocoStandIn {
   /** What the readiness probe of container mysqld finds in this pod, given that agent and kubelet do their part. */
   mysqldReady(pod: Pod): boolean;
-  /** Whether any member of the cluster takes writes at the moment. */
-  takesWrites(namespace: string, clusterName: string): boolean;
+  /** Whether a commit to the cluster would be answered at the moment. */
+  acceptsCommits(namespace: string, clusterName: string): boolean;
   /** Calls back whenever these answers may have changed. Returns a function that ends it. */
   onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void;
   /** What goes wrong for one cluster from now on; what is not named stays as it is. */
@@ -59,6 +65,7 @@ class Moco implements MocoStandIn {
   readonly #world: World;
   readonly #log: Log;
   readonly #withPartitionController: boolean;
+  readonly #reconcileDelayMilliseconds: number;
   readonly #objects: ObjectsOfClusters;
   readonly #looks: Looks;
   readonly #loops = new Map<string, ClusterLoops>();
@@ -72,6 +79,7 @@ class Moco implements MocoStandIn {
     this.#world = world;
     this.#log = log;
     this.#withPartitionController = partitionController;
+    this.#reconcileDelayMilliseconds = options.reconcileDelayMilliseconds ?? 0;
     this.#objects = new ObjectsOfClusters({ client, world, log, onChange: (...change) => this.#changed(...change) });
     this.#looks = new Looks({
       client,
@@ -96,8 +104,8 @@ class Moco implements MocoStandIn {
     return this.#looks.mysqldReady(pod);
   }
 
-  takesWrites(namespace: string, clusterName: string): boolean {
-    return this.#looks.takesWrites(namespace, clusterName);
+  acceptsCommits(namespace: string, clusterName: string): boolean {
+    return this.#looks.acceptsCommits(namespace, clusterName);
   }
 
   onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void {
@@ -166,10 +174,10 @@ class Moco implements MocoStandIn {
       return existing;
     }
     const looks = this.#looks;
-    const loop = (part: string, look: () => Promise<number | null>): Loop =>
-      new Loop(this.#world, look, (error) => this.#failed(part, cluster, error));
+    const loop = (part: string, look: () => Promise<number | null>, delayMilliseconds = 0): Loop =>
+      new Loop(this.#world, look, (error) => this.#failed(part, cluster, error), delayMilliseconds);
     const loops: ClusterLoops = {
-      reconcile: loop('reconcile', () => looks.reconcile(namespace, clusterName)),
+      reconcile: loop('reconcile', () => looks.reconcile(namespace, clusterName), this.#reconcileDelayMilliseconds),
       clustering: loop('clustering', () => looks.cluster(namespace, clusterName)),
       partition: this.#withPartitionController
         ? loop('partition', () => looks.lowerPartition(namespace, clusterName))

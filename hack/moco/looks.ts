@@ -4,7 +4,7 @@ import { clusterNameLabel } from '../../src/moco/names.ts';
 import { reconciledStatus } from './cluster-status.ts';
 import { clusteringStep } from './clustering.ts';
 import { type ClusteringMind, freshMind } from './clustering-mind.ts';
-import { observeDatabases } from './databases.ts';
+import { acceptsCommits, observeDatabases } from './databases.ts';
 import { type Faults, noFaults } from './faults.ts';
 import type { MySQLCluster, Pod } from './objects.ts';
 import type { ObjectsOfClusters } from './objects-of-clusters.ts';
@@ -50,14 +50,15 @@ export class Looks {
     return view !== null && mysqldReady(view, this.#mind(view.cluster), this.#faultsOf(view.cluster), pod);
   }
 
-  /** Whether any member takes writes at the moment. */
-  takesWrites(namespace: string, clusterName: string): boolean {
+  /** Whether a commit would be answered at the moment. */
+  acceptsCommits(namespace: string, clusterName: string): boolean {
     const view = this.#options.objects.view(namespace, clusterName);
     if (view === null) {
       return false;
     }
-    const { databases } = this.#mind(view.cluster);
-    return observeDatabases(databases, view.pods, view.cluster.spec.replicas).some(({ writable }) => writable);
+    const { replicas } = view.cluster.spec;
+    const databases = observeDatabases(this.#mind(view.cluster).databases, view.pods, replicas);
+    return acceptsCommits(databases, this.#faultsOf(view.cluster));
   }
 
   async reconcile(namespace: string, clusterName: string): Promise<null> {

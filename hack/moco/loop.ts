@@ -1,3 +1,4 @@
+import { delay } from '../../src/kube/delay.ts';
 import type { World } from '../../src/kube/world.ts';
 
 const firstRetryMilliseconds = 20;
@@ -12,13 +13,22 @@ export class Loop {
   readonly #world: World;
   readonly #run: () => Promise<number | null>;
   readonly #onError: (error: unknown) => void;
+  readonly #delayMilliseconds: number;
+  readonly #stopping = new AbortController();
   #cancelTimer: () => void = () => undefined;
   #running: Promise<void> | null = null;
   #again = false;
   #stopped = false;
   #failures = 0;
 
-  constructor(world: World, run: () => Promise<number | null>, onError: (error: unknown) => void) {
+  /** @param delayMilliseconds from being told to the run, for whatever else is told meanwhile */
+  constructor(
+    world: World,
+    run: () => Promise<number | null>,
+    onError: (error: unknown) => void,
+    delayMilliseconds = 0,
+  ) {
+    this.#delayMilliseconds = delayMilliseconds;
     this.#world = world;
     this.#run = run;
     this.#onError = onError;
@@ -40,12 +50,19 @@ export class Loop {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelTimer();
+    this.#stopping.abort();
     await this.#running;
   }
 
   async #runOnce(): Promise<void> {
     // Whatever is told in the same turn belongs to the same run.
     await Promise.resolve();
+    if (this.#delayMilliseconds > 0) {
+      if (!(await delay(this.#world, this.#delayMilliseconds, this.#stopping.signal))) {
+        return;
+      }
+      this.#again = false;
+    }
     let again: number | null;
     try {
       again = await this.#run();

@@ -1,35 +1,52 @@
-const lastByteLimit = 254;
-const thirdByteLimit = 254;
+const perThirdByte = 254;
+const most = perThirdByte * perThirdByte;
 
 /** Loopback addresses for pods: whoever dials one reaches this machine and nothing else. */
 export class Addresses {
-  readonly #taken = new Map<string, string>();
+  readonly #byUid = new Map<string, string>();
+  /** How many pods have it: of one that another program has given away there may be two for a moment. */
+  readonly #uses = new Map<string, number>();
+  /** Where the last search ended, so that one among thousands needn't begin at the front. */
+  #last = most - 1;
 
   /** The one of this uid, from 127.0.1.1 up. Throws when all 64,516 are taken. */
   of(uid: string): string {
-    const known = this.#taken.get(uid);
+    const known = this.#byUid.get(uid);
     if (known !== undefined) {
       return known;
     }
-    const taken = new Set(this.#taken.values());
-    for (let third = 1; third <= thirdByteLimit; third++) {
-      for (let last = 1; last <= lastByteLimit; last++) {
-        const address = `127.0.${third}.${last}`;
-        if (!taken.has(address)) {
-          this.#taken.set(uid, address);
-          return address;
-        }
+    for (let tried = 0; tried < most; tried++) {
+      this.#last = (this.#last + 1) % most;
+      const address = `127.0.${Math.floor(this.#last / perThirdByte) + 1}.${(this.#last % perThirdByte) + 1}`;
+      if (!this.#uses.has(address)) {
+        this.keep(uid, address);
+        return address;
       }
     }
-    throw new Error(`Expected fewer than ${lastByteLimit * thirdByteLimit} pods, got more`);
+    throw new Error(`Expected fewer than ${most} pods, got more`);
   }
 
   /** A pod that another program had given its address. */
   keep(uid: string, address: string): void {
-    this.#taken.set(uid, address);
+    if (this.#byUid.get(uid) === address) {
+      return;
+    }
+    this.release(uid);
+    this.#byUid.set(uid, address);
+    this.#uses.set(address, (this.#uses.get(address) ?? 0) + 1);
   }
 
   release(uid: string): void {
-    this.#taken.delete(uid);
+    const address = this.#byUid.get(uid);
+    if (address === undefined) {
+      return;
+    }
+    this.#byUid.delete(uid);
+    const uses = (this.#uses.get(address) ?? 1) - 1;
+    if (uses === 0) {
+      this.#uses.delete(address);
+    } else {
+      this.#uses.set(address, uses);
+    }
   }
 }

@@ -5,16 +5,20 @@ import type { Guard } from '../control-plane/guard.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** `src/main.ts` as a process of its own, as it runs in a pod. */
+/** `src/main.ts` as a process of its own, as it runs in a pod. Its environment is this process's unless told. */
 export class ControllerProcess {
   readonly logFile: string;
   readonly #process: ChildProcess;
   readonly #ended: Promise<number | null>;
 
-  constructor(flags: readonly string[], logFile: string, guard: Guard) {
+  constructor(flags: readonly string[], logFile: string, guard: Guard, environment: NodeJS.ProcessEnv = process.env) {
     this.logFile = logFile;
     const log = openSync(logFile, 'a');
-    this.#process = spawn(process.execPath, [program, ...flags], { stdio: ['ignore', log, log], detached: true });
+    this.#process = spawn(process.execPath, [program, ...flags], {
+      stdio: ['ignore', log, log],
+      detached: true,
+      env: environment,
+    });
     closeSync(log);
     const { pid } = this.#process;
     if (pid !== undefined) guard.watch(pid);

@@ -1,12 +1,11 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
-import { mutatingWebhookConfigurations, namespaces, path, type ResourceKind } from '../../src/kube/resource.ts';
+import { namespaces } from '../../src/kube/resource.ts';
 import type { World } from '../../src/kube/world.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePort } from '../control-plane/free-port.ts';
@@ -19,6 +18,7 @@ import { type MocoWebhookServer, startMocoWebhookServer } from '../moco/webhook-
 import { type Nodes, startNodes } from '../nodes/driver.ts';
 import type { NodesSettings } from '../nodes/settings.ts';
 import { ControllerProcess } from './controller-process.ts';
+import { partitionWebhookManifest, registerWebhooks, webhookManifest } from './webhook-registration.ts';
 
 export interface StageOptions {
   readonly nodes?: Partial<NodesSettings>;
@@ -38,8 +38,6 @@ const systemNamespace = 'moco-rollout-system';
 const serviceAccount = 'moco-rollout';
 
 const configuration = fileURLToPath(new URL('../../config', import.meta.url));
-const webhookFile = join(configuration, 'webhook/mutating-webhook-configuration.yaml');
-const partitionWebhookFile = join(configuration, 'partition-driver/mutating-webhook-configuration.yaml');
 
 /** Far above what one machine can do: nothing here waits for its own rate limit. */
 const unlimited = { qps: 10_000, burst: 10_000 };
@@ -148,7 +146,7 @@ export class Stage {
     this.#controllers.push(controller);
     await this.#ready(controller, healthPort);
     this.#webhookPort = webhookPort;
-    await this.#registerWebhooks();
+    await this.#registerWebhooks(controller);
     return controller;
   }
 
@@ -183,39 +181,17 @@ export class Stage {
     }
   }
 
-  async #registerWebhooks(): Promise<void> {
-    await this.#registerWebhooksOf(webhookFile);
+  async #registerWebhooks(controller: ControllerProcess): Promise<void> {
+    const serving = { port: this.#webhookPort, caBundle: this.controlPlane.caBundle };
+    await registerWebhooks(this.client, webhookManifest, serving);
     if (this.#partitionDriver === 'moco') return;
-    await this.#registerWebhooksOf(partitionWebhookFile);
+    await registerWebhooks(this.client, partitionWebhookManifest, serving);
     // Whatever MOCO created before would be rolled by Kubernetes itself.
-    while (!(await beginsHeldBack(this.client))) await pause(this.world);
+    while (!(await beginsHeldBack(this.client))) {
+      if (!controller.running) throw new Error(`the controller ended at its start:\n${controller.log}`);
+      await pause(this.world);
+    }
   }
-
-  /** The manifest as it is, but for the address: the API server reaches this machine by a URL and not by a Service. */
-  async #registerWebhooksOf(file: string): Promise<void> {
-    const manifest = parse(await readFile(file, 'utf8')) as WebhookManifest;
-    const webhooks = manifest.webhooks.map((webhook) => ({
-      ...webhook,
-      clientConfig: {
-        url: `https://127.0.0.1:${this.#webhookPort}${webhook.clientConfig.service.path}`,
-        caBundle: Buffer.from(this.controlPlane.caBundle).toString('base64'),
-      },
-    }));
-    const kind: ResourceKind = mutatingWebhookConfigurations;
-    await this.client.call({
-      method: 'PATCH',
-      path: path(kind, { name: manifest.metadata.name }),
-      query: { fieldManager: 'stage', force: true },
-      contentType: 'application/apply-patch+yaml',
-      body: { ...manifest, webhooks },
-      lane: 'disrupt',
-    });
-  }
-}
-
-interface WebhookManifest {
-  readonly metadata: { readonly name: string };
-  readonly webhooks: readonly { readonly clientConfig: { readonly service: { readonly path: string } } }[];
 }
 
 const pauseMilliseconds = 20;

@@ -1,0 +1,72 @@
+import { Recording } from '../bench-record/record.ts';
+import { textOf } from '../bench-record/table.ts';
+import { interruption } from '../demo/interruption.ts';
+import { runProgram } from '../demo/run-program.ts';
+import { Clusters } from './clusters.ts';
+import { figuresOf, isMissed } from './figures.ts';
+import { Installation } from './installation.ts';
+import { type MeasuredFleet, measureFleet } from './measured-fleet.ts';
+import { type FleetBenchOptions, mostClustersForRounds, parseFleetBenchArguments } from './settings.ts';
+import { tablesOf } from './tables.ts';
+
+// Fleets that are rolled out at once on a real control plane, by the bundle as the image runs it and by a plain loop
+// beside it; how soon the controller reacts while it watches them; how long it takes to start among them.
+
+await runProgram(parseFleetBenchArguments(process.argv.slice(2)), run);
+
+async function run(options: FleetBenchOptions): Promise<void> {
+  if (process.platform !== 'linux') {
+    throw new Error(`Expected Linux, whose /proc says what a process uses, got ${process.platform}`);
+  }
+  const say = (line: string): void => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+  const began = performance.now();
+  const progress = (what: string): void =>
+    say(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}`);
+  const recording = new Recording('fleet');
+  const { race } = interruption();
+  progress('starting the control plane and the stand-ins');
+  const installation = await Installation.open();
+  const fleets: MeasuredFleet[] = [];
+  const watching = new AbortController();
+  try {
+    await race(measureAll(installation, options, fleets, watching.signal, progress));
+  } finally {
+    progress('cleaning up');
+    watching.abort();
+    await installation.close();
+  }
+  const figures = figuresOf(fleets);
+  const tables = tablesOf(fleets, figures);
+  say('');
+  for (const table of tables) say(`${textOf(table)}\n`);
+  const raw = { options: { ...options, record: undefined }, fleets, figures };
+  await recording.write(options.record ?? undefined, tables, raw);
+  if (options.json) process.stdout.write(`${JSON.stringify(recording.record(tables, raw), null, 2)}\n`);
+  const missed = figures.filter(isMissed);
+  if (missed.length > 0) throw new Error(`missed: ${missed.map(({ what }) => what).join(', ')}`);
+}
+
+async function measureAll(
+  installation: Installation,
+  { clusters: counts, rounds, reactions, controllerFlags }: FleetBenchOptions,
+  fleets: MeasuredFleet[],
+  signal: AbortSignal,
+  progress: (what: string) => void,
+): Promise<void> {
+  const clusters = new Clusters(installation.client, installation.world);
+  await clusters.watch(signal);
+  const [least] = counts;
+  const most = counts.at(-1);
+  const forLimits = counts.findLast((count) => count <= mostClustersForRounds);
+  for (const count of counts) {
+    const plan = {
+      clusters: count,
+      rounds: count <= mostClustersForRounds ? rounds : 1,
+      reactions: count === least || count === most ? reactions : 0,
+      withDefaultLimits: count === forLimits,
+      withColdStart: count === most,
+      controllerFlags,
+    };
+    fleets.push(await measureFleet({ installation, clusters }, plan, progress));
+  }
+}

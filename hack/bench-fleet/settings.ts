@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util';
+import type { Parsed } from '../demo/arguments.ts';
+
+export interface FleetBenchOptions {
+  /** How many clusters the fleet has, one measurement after the other; ascending. */
+  readonly clusters: readonly number[];
+  /** How often fleets of up to {@link mostClustersForRounds} are rolled out by each rival. */
+  readonly rounds: number;
+  /** How many rollouts one after another are made for the reaction, at the least and at the most clusters. */
+  readonly reactions: number;
+  /** Flags of the controller beside, or over, those that the benchmark gives it. */
+  readonly controllerFlags: readonly string[];
+  /** The numbers on standard output, everything else on standard error. */
+  readonly json: boolean;
+  /** File that the tables and every number behind them are written to. */
+  readonly record: string | null;
+}
+
+const mostClusters = 5000;
+/** With more than that one round takes minutes. */
+export const mostClustersForRounds = 100;
+
+const usage = `Usage: hack/node.sh hack/bench-fleet/main.ts [flags]
+
+Rolls out fleets on a real control plane, by the bundle in dist/ and by a plain loop beside it.
+
+  --clusters N,N,…    clusters of three members, each number a measurement (10,100,1000)
+  --rounds N          how often each rival rolls out a fleet of up to ${mostClustersForRounds}; larger ones once (3)
+  --reactions N       rollouts one after another for the reaction, at the least and the most clusters (35)
+  --controller FLAG   a flag of the controller over those that it is given here; may be repeated
+  --json              the numbers as JSON on standard output, all else on standard error
+  --record FILE       write the tables and all numbers behind them to this file
+  --help              show this and exit
+`;
+
+/** Reads the arguments after the program's name. Prints nothing and never exits. */
+export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetBenchOptions> {
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        clusters: { type: 'string', default: '10,100,1000' },
+        rounds: { type: 'string', default: '3' },
+        reactions: { type: 'string', default: '35' },
+        controller: { type: 'string', multiple: true, default: [] },
+        json: { type: 'boolean', default: false },
+        record: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) return { kind: 'help', text: usage };
+    const options = {
+      clusters: clusterCounts(values.clusters),
+      rounds: whole('--rounds', values.rounds, 1, 100),
+      reactions: whole('--reactions', values.reactions, 0, 1000),
+      controllerFlags: values.controller,
+      json: values.json,
+      record: values.record ?? null,
+    };
+    return { kind: 'options', options };
+  } catch (error) {
+    return { kind: 'usage-error', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function clusterCounts(text: string): readonly number[] {
+  const counts = text.split(',').map((part) => whole('--clusters', part, 1, mostClusters));
+  if (counts.every((count, index) => index === 0 || count > (counts[index - 1] ?? 0))) return counts;
+  throw new TypeError(`Expected --clusters to be numbers in ascending order, got \`${text}\`.`);
+}
+
+function whole(flag: string, text: string, least: number, most: number): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new TypeError(`Expected ${flag} to have whole numbers from ${least} to ${most}, got \`${text}\`.`);
+}

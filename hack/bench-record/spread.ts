@@ -1,0 +1,17 @@
+/** What repetitions of one measurement come to. */
+export interface Spread {
+  readonly lowest: number;
+  readonly median: number;
+  readonly highest: number;
+}
+
+/** NaN throughout where there is no value. */
+export function spreadOf(values: readonly number[]): Spread {
+  return { lowest: percentile(values, 0), median: percentile(values, 0.5), highest: percentile(values, 1) };
+}
+
+/** The smallest value that at least this part (0 to 1) of all values does not exceed (nearest rank); NaN for none. */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
+}

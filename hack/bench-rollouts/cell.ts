@@ -1,0 +1,143 @@
+import type { DemoStage } from '../demo/demo-stage.ts';
+import type { LiveClusters } from '../demo/live-cluster.ts';
+import type { Measure } from '../demo/measure.ts';
+import { BenchCluster, clusterName, inWords } from './cluster.ts';
+import { type Gaps, gapsOf } from './gaps.ts';
+import { limitOf } from './limit.ts';
+import { type Cell, restartsASecond } from './matrix.ts';
+import { beginObservation, type Observation, observed, restarted } from './observation.ts';
+import { Outage } from './outage.ts';
+import { type Interval, isDone, newImage } from './scenario.ts';
+import type { Turns } from './turns.ts';
+import { judgedWay } from './way.ts';
+
+/** One rollout in numbers; durations in milliseconds. */
+export interface Result {
+  /** From the template change until every member was back and updated; `null` where that waits for a person. */
+  readonly rollout: number | null;
+  /** What it waits for, in words, where it waits for a person. */
+  readonly stuck: string | null;
+  /** Of its own restarts; `null` where it is not the way that is judged. */
+  readonly limit: number | null;
+  /** For how long no commit was answered, altogether, and whether none was at the end. */
+  readonly withoutCommits: { readonly milliseconds: number; readonly goesOn: boolean };
+  readonly moves: number;
+  readonly mostAway: number;
+  /** What it took beyond that; `null` likewise, and where waiting was asked for. */
+  readonly gaps: Gaps | null;
+  /** Who was away when, and when the primary moved, since the template change. */
+  readonly measure: Measure;
+  /** Members that went while a backup ran. */
+  readonly duringBackup: number;
+  /** When it was counted, by the wall clock: for the API server's record. */
+  readonly namespace: string;
+  readonly fromWall: number;
+  readonly toWall: number;
+}
+
+/** How long nothing may change beyond the longest time that the way itself waits. */
+const marginMilliseconds = 30_000;
+/** Nor that anything is under way that costs the machine something. */
+const restMilliseconds = 10_000;
+/** However much changes, a rollout ends some day. */
+const longestMilliseconds = 20 * 60_000;
+const lookMilliseconds = 250;
+
+/** Where rollouts are measured, and how many at a time. */
+export interface Bench {
+  readonly demo: DemoStage;
+  readonly clusters: LiveClusters;
+  /** Clusters are made one after the other and ahead of their rollouts, and not many of them. */
+  readonly preparing: Turns;
+  /** Rollouts that go on side by side, each as heavy as it restarts members a second. */
+  readonly rolling: Turns;
+  /** Aborted when it is over before its time: nothing is begun any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A rollout on a cluster of its own: one that gets revision after revision within minutes is held, and rightly so. */
+export async function runCell(bench: Bench, cell: Cell): Promise<Result> {
+  const { demo, clusters, preparing, rolling, signal } = bench;
+  const { way, scenario, members, restartSeconds, minReadySeconds, namespace } = cell;
+  const options = { namespace, members, way, minReadySeconds, spec: scenario.spec ?? {} };
+  return preparing.take(1, async (isPrepared) => {
+    signal.throwIfAborted();
+    const cluster = await BenchCluster.create(demo, clusters, options);
+    try {
+      await scenario.before?.(cluster);
+      cluster.restartsTake(restartSeconds * 1000);
+      return await rolling.take(restartsASecond(cell), (rest) => {
+        isPrepared();
+        return rollOut(demo, cluster, cell, rest);
+      });
+    } finally {
+      cluster.stop();
+    }
+  });
+}
+
+/** @param rest called once nothing goes on any more, whatever comes of that */
+async function rollOut(demo: DemoStage, cluster: BenchCluster, cell: Cell, rest: () => void): Promise<Result> {
+  const { scenario, way, minReadySeconds, namespace } = cell;
+  const { moco, world } = demo.stage;
+  const fromWall = world.wall();
+  const outage = new Outage(moco, namespace, clusterName, () => world.monotonic());
+  let observation = beginObservation(cluster.sight);
+  const unsubscribe = cluster.onSight((sight) => {
+    observation = observed(observation, sight);
+  });
+  try {
+    await scenario.first?.(cluster);
+    const revision = cluster.sight.updateRevision;
+    observation = restarted(observation, world.monotonic());
+    const meanwhile = scenario.meanwhile?.(cluster).catch(() => null) ?? null;
+    await cluster.setImage(newImage);
+    let stuck: string | null = null;
+    while (stuck === null && !isOver(observation, revision)) {
+      await cluster.pass(lookMilliseconds);
+      const now = world.monotonic();
+      if (now - observation.changedAt > restMilliseconds + cell.restartSeconds * 1000) rest();
+      stuck = waitsForEver(observation, now, cell) ? inWords(observation.sight) : null;
+    }
+    const { measure, wholeSince, moves, mostAway, settlings } = observation;
+    const [toWall, withoutCommits] = [world.wall(), outage.end()];
+    const backup = await meanwhile;
+    const waits = minReadySeconds > 0 || meanwhile !== null;
+    const judged = way.slug === judgedWay && stuck === null;
+    return {
+      rollout: stuck === null && wholeSince !== null ? wholeSince - measure.beganMilliseconds : null,
+      stuck,
+      limit: judged ? limitOf(measure, minReadySeconds, backup) : null,
+      gaps: judged && !waits ? gapsOf(measure, settlings) : null,
+      withoutCommits,
+      moves,
+      mostAway,
+      measure,
+      duringBackup: backup === null ? 0 : goneIn(backup, observation),
+      namespace,
+      fromWall,
+      toWall,
+    };
+  } finally {
+    unsubscribe();
+  }
+}
+
+function isOver({ sight, measure: { absences, switchovers } }: Observation, revision: string): boolean {
+  return (
+    isDone(sight, revision) && [...absences, ...switchovers].every(({ toMilliseconds }) => toMilliseconds !== null)
+  );
+}
+
+/** Nothing has changed for longer than anything here waits. */
+function waitsForEver({ sight, changedAt, measure }: Observation, now: number, { way, restartSeconds }: Cell): boolean {
+  const { usually, withoutPrimary } = way.longestWaitSeconds;
+  const primary = sight.members.find(({ ordinal }) => ordinal === sight.primary);
+  const works = primary?.state === 'participating' || primary?.state === 'impaired';
+  const patience = ((works ? usually : withoutPrimary) + restartSeconds) * 1000 + marginMilliseconds;
+  return now - changedAt > patience || now - measure.beganMilliseconds > longestMilliseconds;
+}
+
+function goneIn({ from, to }: Interval, { measure }: Observation): number {
+  return measure.absences.filter(({ fromMilliseconds: at }) => at > from && at < to).length;
+}

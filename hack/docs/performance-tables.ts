@@ -1,0 +1,53 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BenchRecord, originOf } from '../bench-record/record.ts';
+import { markdownOf } from '../bench-record/table.ts';
+
+// Puts what the benchmarks have recorded in docs/performance into docs/performance.md: a table between
+// `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between `<!-- run: RECORD -->` and
+// `<!-- /run -->`.
+
+const docs = fileURLToPath(new URL('../../docs', import.meta.url));
+export const performanceDocument = join(docs, 'performance.md');
+export const recordsFolder = join(docs, 'performance');
+
+const place = /<!-- (table|run): (\S+) -->\n.*?<!-- \/\1 -->/gs;
+
+/** Every record, in the order of their files' names. */
+export async function readRecords(folder: string): Promise<readonly BenchRecord[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted();
+  return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as BenchRecord));
+}
+
+/**
+ * The document with its tables as the records have them. Throws where it has a place for what nothing has recorded, and
+ * where it has no place for what has been.
+ */
+export function withPerformanceTables(document: string, records: readonly BenchRecord[]): string {
+  const texts = new Map(records.flatMap((record) => textsOf(record)));
+  const placed = new Set<string>();
+  const written = document.replace(place, (_, kind: string, name: string) => {
+    const key = `${kind}: ${name}`;
+    const text = texts.get(key);
+    if (text === undefined) throw new Error(`Expected a record in docs/performance for <!-- ${key} -->, got none.`);
+    placed.add(key);
+    return `<!-- ${key} -->\n${text}\n<!-- /${kind} -->`;
+  });
+  const missing = [...texts.keys()].filter((key) => !placed.has(key)).map((key) => `<!-- ${key} -->`);
+  if (missing.length > 0) throw new Error(`Expected the document to have a place for ${missing.join(', ')}.`);
+  return written;
+}
+
+function textsOf(record: BenchRecord): readonly (readonly [key: string, text: string])[] {
+  const { name, tables, command } = record;
+  return [
+    [`run: ${name}`, `\`${command}\`: ${originOf(record)}`],
+    ...tables.map((table) => [`table: ${name}/${table.name}`, markdownOf(table)] as const),
+  ];
+}
+
+if (import.meta.main) {
+  const document = await readFile(performanceDocument, 'utf8');
+  await writeFile(performanceDocument, withPerformanceTables(document, await readRecords(recordsFolder)));
+}

@@ -1,0 +1,55 @@
+import { stringify } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
+import { type Platform, platforms } from './platforms.ts';
+
+/** An archive that was made, and what it is to be checked by. */
+export interface Packed {
+  readonly platform: Platform;
+  readonly file: string;
+  readonly sha256: string;
+}
+
+export const pluginName = 'moco-rollout';
+export const executableName = 'kubectl-moco_rollout';
+
+/** krew's list cuts what is longer. */
+const shortDescription = 'Watch and steer rollouts of MOCO MySQL clusters';
+
+const description = `Shows how rolling updates of MySQL clusters that MOCO runs go on, what they
+wait for and why, what would happen next, and what they changed; pauses,
+approves and holds them; gives clusters back to MOCO. It speaks to the API
+server with your own rights. The controller moco-rollout runs in the cluster.
+`;
+
+const caveats = `On Linux nothing else is needed. On macOS it needs Node 24 in PATH.
+krew links the plugin alone. For shell completion, once:
+  kubectl moco-rollout completion install
+`;
+
+/**
+ * The manifest by which krew installs the archives, which lie under `address`. What krew asks of it is in its
+ * documentation, "Writing Krew plugin manifests".
+ */
+export function krewManifest(archives: readonly Packed[], address: string, homepage: string | undefined): string {
+  const missing = platforms.filter((platform) => !archives.some((archive) => archive.platform === platform));
+  if (missing.length > 0) throw new Error(`expected an archive for every platform, got ${archives.length}`);
+  const plugin = {
+    apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
+    kind: 'Plugin',
+    metadata: { name: pluginName },
+    spec: {
+      version: `v${manifest.version}`,
+      ...(homepage !== undefined && { homepage }),
+      shortDescription,
+      description,
+      caveats,
+      platforms: archives.map(({ platform, file, sha256 }) => ({
+        selector: { matchLabels: platform.selector },
+        uri: `${address.replace(/\/$/, '')}/${file}`,
+        sha256,
+        bin: executableName,
+      })),
+    },
+  };
+  return stringify(plugin, { lineWidth: 0 });
+}

