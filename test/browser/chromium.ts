@@ -1,21 +1,8 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { Context } from 'mocha';
 import { type Browser, chromium } from 'playwright-core';
+import { programInPath } from '../program-in-path.ts';
 
-const found = (process.env['PATH'] ?? '')
-  .split(delimiter)
-  .map((directory) => join(directory, 'chromium'))
-  .find(isExecutable);
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const found = programInPath('chromium');
 
 /** Leaves the tests out on a machine without chromium; where CI is `true` that counts as a failure. */
 export async function startChromium(test: Context): Promise<Browser> {

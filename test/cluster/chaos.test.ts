@@ -1,39 +1,47 @@
 import { expect } from 'chai';
 import { playChaos } from '../../hack/chaos/chaos.ts';
-import type { ClusterPlan } from '../../hack/chaos/plan.ts';
-import { startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import type { Act } from '../../hack/chaos/plan.ts';
 
 const deadlineMilliseconds = 8 * 60_000;
 const kill = { kind: 'kill' } as const;
 
 /** `make chaos` plays many more, and draws what happens to them. */
-const plans: readonly ClusterPlan[] = [
+const acts: readonly Act[] = [
   {
-    name: 'chaos-of-three',
-    replicas: 3,
-    rollouts: [
+    driver: 'own',
+    elects: true,
+    flipsGate: false,
+    plans: [
       {
-        task: { kind: 'image', image: 'mysql:8.4.9' },
-        points: [
-          { request: 'intent', nth: 1, side: 'after', mishap: kill },
-          { request: 'evict', nth: 2, side: 'after', mishap: { kind: 'reset' } },
+        name: 'chaos-of-three',
+        replicas: 3,
+        strategy: 'OnDelete',
+        rollouts: [
+          {
+            task: { kind: 'flip', image: 'mysql:8.4.9', to: 'Partition' },
+            points: [
+              { request: 'intent', nth: 1, side: 'after', mishap: kill },
+              { request: 'setPartition', nth: 1, side: 'after', mishap: { kind: 'reset' } },
+            ],
+          },
         ],
       },
-    ],
-  },
-  {
-    name: 'chaos-of-five',
-    replicas: 5,
-    rollouts: [
       {
-        task: { kind: 'imageWithDead', image: 'mysql:8.4.9', ordinal: 3 },
-        points: [
-          { request: 'delete', nth: 1, side: 'after', mishap: kill },
+        name: 'chaos-of-five',
+        replicas: 5,
+        strategy: 'OnDelete',
+        rollouts: [
           {
-            request: 'confirmed',
-            nth: 3,
-            side: 'after',
-            mishap: { kind: 'answer', status: 500, retryAfterSeconds: null },
+            task: { kind: 'imageWithDead', image: 'mysql:8.4.9', ordinal: 3 },
+            points: [
+              { request: 'delete', nth: 1, side: 'after', mishap: kill },
+              {
+                request: 'confirmed',
+                nth: 3,
+                side: 'after',
+                mishap: { kind: 'answer', status: 500, retryAfterSeconds: null },
+              },
+            ],
           },
         ],
       },
@@ -44,33 +52,29 @@ const plans: readonly ClusterPlan[] = [
 describe('rollouts whose controller is killed between two requests', () => {
   it('all end, and nobody is taken who may not be', async function killed() {
     this.timeout(deadlineMilliseconds);
-    const controlPlane = await startControlPlane();
     const lines: string[] = [];
-    try {
-      const tally = await playChaos(controlPlane, {
-        seed: 'test',
-        acts: [{ elect: true, plans }],
-        disturbs: false,
-        sideBySide: plans.length,
-        milliseconds: deadlineMilliseconds,
-        onLine: (line) => lines.push(line),
-      });
-      const { rollouts, kills, points, lost, violations, disruptions, needless, defects } = tally;
-      expect(
-        { rollouts, kills, points, lost, violations, disruptions, needless, defects },
-        lines.join('\n'),
-      ).to.deep.equal({
-        rollouts: 2,
-        kills: 2,
-        points: 4,
-        lost: 0,
-        violations: 0,
-        disruptions: 8,
-        needless: 0,
-        defects: [],
-      });
-    } finally {
-      await controlPlane.stop();
-    }
+    const tally = await playChaos({
+      seed: 'test',
+      acts,
+      disturbs: false,
+      sideBySide: 2,
+      milliseconds: deadlineMilliseconds,
+      onLine: (line) => lines.push(line),
+    });
+    const { rollouts, kills, points, lost, violations, disruptions, needless, defects, flips } = tally;
+    expect(
+      { rollouts, kills, points, lost, violations, disruptions, needless, defects, flips },
+      lines.join('\n'),
+    ).to.deep.equal({
+      rollouts: 2,
+      kills: 2,
+      points: 4,
+      lost: 0,
+      violations: 0,
+      disruptions: 8,
+      needless: 0,
+      defects: [],
+      flips: 1,
+    });
   });
 });

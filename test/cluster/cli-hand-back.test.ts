@@ -58,7 +58,7 @@ describe('hand-back on a real control plane', () => {
     await isBack(cluster);
     const { currentRevision, updateRevision } = cluster.now.statefulSet?.status ?? {};
     expect(currentRevision).to.equal(updateRevision);
-    expect(cluster.now.rollout?.status?.promotion).to.equal(undefined);
+    await cluster.until('the promotion is over', ({ rollout }) => rollout?.status?.promotion === undefined);
   });
 
   scenario('from a Job with the rights of the controller, and taken again by a word', {}, async (cluster) => {

@@ -45,7 +45,7 @@ describe('wishes from the command line, on a real control plane', () => {
     expect(await specOf(cluster)).to.deep.equal({ paused: true });
     await done(cluster, 'resume', 'x');
     expect((await specOf(cluster)) ?? {}).to.deep.equal({});
-    const waited = await run(cluster, 'wait', 'x', '--timeout=3m');
+    const waited = await run(cluster, 'wait', 'x', '--timeout=8m');
     expect(waited).to.include({ status: 0, out: `${cluster.namespace}/x: complete\n` });
     await cluster.completes();
   });

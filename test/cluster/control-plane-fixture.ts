@@ -5,7 +5,7 @@ import { type ControlPlane, startControlPlane } from '../../hack/control-plane/c
 
 /** Long enough for everything to be built from nothing on a slow machine. */
 const startDeadlineMilliseconds = 30 * 60_000;
-const stopDeadlineMilliseconds = 60_000;
+const stopDeadlineMilliseconds = 180_000;
 
 /** CustomResourceDefinitions that every cluster test may rely on. */
 const definitions = ['../../config/crd', '../../hack/moco/crd'].map((path) =>

@@ -14,7 +14,7 @@ import { freePort } from '../../hack/control-plane/free-port.ts';
 import { apiServerFlags, controllerManagerFlags, type ServerFiles } from '../../hack/control-plane/server-flags.ts';
 import { until } from '../../hack/control-plane/until.ts';
 
-const deadlineMilliseconds = 20_000;
+const deadlineMilliseconds = 60_000;
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
 
 /** Collects what would have gone to standard error. */

@@ -10,7 +10,7 @@ import { type ControlPlane, startControlPlane } from '../../hack/control-plane/c
 import { plainRequest } from '../../hack/control-plane/plain-request.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
-const deadlineMilliseconds = 120_000;
+const deadlineMilliseconds = 360_000;
 
 function isAlive(pid: number): boolean {
   try {

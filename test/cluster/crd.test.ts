@@ -14,7 +14,7 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { readOne } from '../config/manifests.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
-const testDeadlineMilliseconds = 30_000;
+const testDeadlineMilliseconds = 90_000;
 const at = '2026-01-02T03:04:05Z';
 const ofOneCluster: readonly string[] = ['approvedRevision', 'heldMembers', 'overrides'];
 

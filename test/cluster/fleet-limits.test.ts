@@ -5,8 +5,8 @@ import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, type Scene, useRollouts } from './rollout-fixture.ts';
 
 const limit = 3;
-const patienceForEachMilliseconds = 10_000;
-const deadlineMilliseconds = 15 * 60_000;
+const patienceForEachMilliseconds = 30_000;
+const deadlineMilliseconds = 45 * 60_000;
 const flags = [`--max-concurrent-rollouts=${limit}`];
 
 interface Mode {

@@ -12,7 +12,7 @@ import { type Checked, clusters, writtenByController } from './gitops-objects.ts
 
 const run = promisify(execFile);
 const buildDeadlineMilliseconds = 30 * 60_000;
-const waitMilliseconds = 60_000;
+const waitMilliseconds = 180_000;
 
 interface HealthExpressions {
   readonly apiVersion: string;
@@ -162,7 +162,8 @@ describe('the health checks for GitOps', function () {
     );
     const ask = async (): Promise<string | undefined> => {
       const flags = ['--kubeconfig', controlPlane.adminKubeconfig, 'create', 'configmap', 'asked', '--dry-run=server'];
-      const { stderr } = await run(controlPlane.binaries.kubectl, flags);
+      const env = { HOME: controlPlane.directory };
+      const { stderr } = await run(controlPlane.binaries.kubectl, flags, { env });
       return stderr.includes('in force') ? stderr : undefined;
     };
     const said = await until(ask, waitMilliseconds, () => 'Expected the policy to be in force');

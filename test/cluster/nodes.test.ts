@@ -9,8 +9,8 @@ import type { World } from '../../src/kube/world.ts';
 import { clusterNameLabel, roleLabel } from '../../src/moco/names.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
-const deadlineMilliseconds = 120_000;
-const conditionMilliseconds = 30_000;
+const deadlineMilliseconds = 360_000;
+const conditionMilliseconds = 90_000;
 
 describe('nodes on a real API server', function () {
   this.timeout(deadlineMilliseconds);
@@ -137,7 +137,7 @@ describe('nodes on a real API server', function () {
       expect(status?.initContainerStatuses?.[0]?.state.terminated?.reason).to.equal('Completed');
     }
     expect(new Set(all.map(({ status }) => status?.podIP)).size).to.equal(2);
-    await kubectl('wait', '--for=jsonpath={.status.readyReplicas}=2', 'statefulset/test', '--timeout=30s');
+    await kubectl('wait', '--for=jsonpath={.status.readyReplicas}=2', 'statefulset/test', '--timeout=90s');
   });
 
   it('let an evicted pod go, and its successor come', async () => {
@@ -320,6 +320,6 @@ describe('nodes on a real API server', function () {
   it('let a namespace go with everything in it', async () => {
     await statefulSet('mysql:1', '1Gi');
     await allReady();
-    await controlPlane().kubectl('delete', 'namespace', namespace, '--timeout=60s');
+    await controlPlane().kubectl('delete', 'namespace', namespace, '--timeout=180s');
   });
 });

@@ -111,7 +111,7 @@ describe('a rollout by partitions of this program, where MOCO has no partition c
   );
 
   it('brings a corrected image to members that have never started', async function firstStart() {
-    this.timeout(120_000);
+    this.timeout(360_000);
     const cluster = newCluster();
     await judged(cluster, async () => {
       await cluster.appear({ image: 'mysql:8.4.8-missing' });
@@ -123,7 +123,7 @@ describe('a rollout by partitions of this program, where MOCO has no partition c
   });
 
   it('leaves partitions to MOCO as soon as its webhook is registered, and goes on when it is gone', async function auto() {
-    this.timeout(120_000);
+    this.timeout(360_000);
     const cluster = newCluster();
     const { client } = stage();
     await judged(cluster, async () => {

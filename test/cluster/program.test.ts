@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { putCertificate } from '../webhook/certificates.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const deadlineMilliseconds = 120_000;
+const deadlineMilliseconds = 360_000;
 
 interface Ended {
   readonly exitCode: number | null;

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { askedRight } from '../../hack/control-plane/audit-rights.ts';
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
 import { freePort } from '../../hack/control-plane/free-port.ts';
 import type { ControllerProcess } from '../../hack/stage/controller-process.ts';
@@ -9,7 +10,8 @@ import { policyKind, type RolloutPolicySpec } from '../../src/controller/policy-
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { apiVersion, events, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
-import { type Manifest, readManifests } from '../config/manifests.ts';
+import { readManifests } from '../config/manifests.ts';
+import { rightOf, rightsOf } from '../config/rights.ts';
 import { cli } from './cli-program.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { History } from './rollout-history.ts';
@@ -210,38 +212,13 @@ describe('a controller that has done everything that it does', () => {
   /** By the API server's own record of everything that the ServiceAccount has asked for. */
   async function usedRights(): Promise<readonly string[]> {
     const asked = (await controlPlane.audit()).filter(({ user }) => user.username === controllerUser);
-    const rights = asked.flatMap(({ verb, objectRef }) => {
-      if (objectRef === undefined) return [];
-      const { apiGroup = '', resource, subresource } = objectRef;
-      return [rightOf(verb, apiGroup, subresource === undefined ? resource : `${resource}/${subresource}`)];
-    });
+    const rights = asked.map((event) => askedRight(event)).flatMap((right) => (right === null ? [] : [rightOf(right)]));
     return [...new Set(rights)].toSorted();
   }
 });
 
-interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
-
 /** Of the ServiceAccount, cluster-wide and in its own namespace. */
 async function grantedRights(): Promise<readonly string[]> {
-  const manifests = await readManifests('rbac');
-  const bound = manifests
-    .filter(({ kind }) => kind.endsWith('RoleBinding') || kind === 'ClusterRoleBinding')
-    .map((binding) => (binding['roleRef'] as { name: string }).name);
-  const roles = manifests.filter(({ kind, metadata }) => kind.endsWith('Role') && bound.includes(metadata.name));
-  return [...new Set(roles.flatMap(rightsIn))].toSorted();
-}
-
-function rightsIn(role: Manifest): readonly string[] {
-  const rules = role['rules'] as readonly PolicyRule[];
-  return rules.flatMap(({ apiGroups, resources, verbs }) =>
-    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, group, resource)))),
-  );
-}
-
-function rightOf(verb: string, group: string, resource: string): string {
-  return `${verb} ${resource}${group === '' ? '' : `.${group}`}`;
+  const roles = (await readManifests('rbac')).filter(({ kind }) => kind.endsWith('Role'));
+  return rightsOf(roles);
 }

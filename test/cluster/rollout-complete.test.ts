@@ -91,7 +91,7 @@ describe('waiting for the condition RolloutComplete', () => {
     });
     const line = [
       `${kubectl} patch mysqlcluster ${name} --type=merge -p '${patch}' >/dev/null`,
-      `${kubectl} wait mysqlcluster/${name} --for=condition=${rolloutCompleteCondition} --timeout=60s >/dev/null`,
+      `${kubectl} wait mysqlcluster/${name} --for=condition=${rolloutCompleteCondition} --timeout=180s >/dev/null`,
     ].join(' && ');
     await run('/bin/sh', ['-c', line]);
   }

@@ -6,8 +6,8 @@ import { beforeControlPlaneStops, useControlPlane } from './control-plane-fixtur
 import { type ClusterOptions, RolloutCluster } from './rollout-cluster.ts';
 import { History } from './rollout-history.ts';
 
-const startDeadlineMilliseconds = 60_000;
-export const scenarioDeadlineMilliseconds = 240_000;
+const startDeadlineMilliseconds = 180_000;
+export const scenarioDeadlineMilliseconds = 720_000;
 /** How many clusters of a file are rolled out side by side: what one test waits for, another one computes in. */
 const scenariosAtOnce = 4;
 

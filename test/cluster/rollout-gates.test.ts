@@ -10,7 +10,7 @@ const limitRanges: ResourceKind = {
   kind: 'LimitRange',
   namespaced: true,
 };
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'undemote 0', 'evict 0', 'promoteRevision'];
+const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
 describe('a rollout that is held', () => {
   const { scenario } = useRollouts();

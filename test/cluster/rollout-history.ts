@@ -69,7 +69,7 @@ const watched: readonly ResourceKind[] = [
   podDisruptionBudgets,
   events,
 ];
-const deadlineMilliseconds = 90_000;
+const deadlineMilliseconds = 270_000;
 
 /** Every version of every object of the clusters under test, as the API server's watches have told them. */
 export class History {

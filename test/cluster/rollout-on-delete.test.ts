@@ -3,7 +3,7 @@ import { annotationOn, forceRollingUpdateAnnotation, mysqldContainer, strategyLa
 import { useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
 
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'undemote 0', 'evict 0', 'promoteRevision'];
+const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
 describe('a rollout under OnDelete', () => {
   const { scenario } = useRollouts();

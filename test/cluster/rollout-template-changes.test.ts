@@ -5,7 +5,7 @@ import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
 
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'undemote 0', 'evict 0', 'promoteRevision'];
+const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
 describe('a rollout in which what is wanted changes', () => {
   const { scenario, stage, newCluster } = useRollouts();
@@ -24,7 +24,6 @@ describe('a rollout in which what is wanted changes', () => {
       'delete 1',
       'evict 2',
       'demote 0',
-      'undemote 0',
       'evict 0',
       'promoteRevision',
     ]);

@@ -15,7 +15,7 @@ import * as resources from '../../src/kube/resource.ts';
 import * as names from '../../src/moco/names.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const deadlineMilliseconds = 60_000;
+const deadlineMilliseconds = 180_000;
 
 interface Probe {
   readonly status: number;

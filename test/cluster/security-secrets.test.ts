@@ -6,15 +6,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { said } from './cli-in-process.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const deadlineMilliseconds = 120_000;
+const deadlineMilliseconds = 360_000;
 /** Of a process that would go on for ever: by then it has listed, been refused, waited and tried again. */
 const mostLines = 4;
 /** Letters and digits alone, so that no encoding but base64 makes anything else of it. */
 const marker = 'MarkerThatNobodyMayEverRead0123456789';
 const encoded = Buffer.from(`somebody:${marker}`).toString('base64');
 const nowhere = ['--webhook-bind-address=0', '--metrics-bind-address=0', '--health-probe-bind-address=0'];
+
+/** One that reads, one that writes, one that goes over all clusters; none of them gets far. */
+const commands: readonly (readonly string[])[] = [
+  ['status', '--request-timeout=1s'],
+  ['pause', 'x', '--request-timeout=1s'],
+  ['hand-back', '--all', '--request-timeout=1s', '--timeout=1s'],
+];
 
 /** Addresses and paths that exist only once the tests run. */
 interface Places {
@@ -83,7 +91,7 @@ const plugins: Readonly<Record<string, string>> = {
   'failing-plugin': `echo ${marker}; exit 1`,
 };
 
-describe('what the program writes about itself, at level debug, has no secret in it:', function () {
+describe('what the controller at level debug and the command line write has no secret in it:', function () {
   this.timeout(deadlineMilliseconds);
   const servers: Server[] = [];
   const processes: ChildProcess[] = [];
@@ -116,14 +124,22 @@ describe('what the program writes about itself, at level debug, has no secret in
     await rm(directory, { recursive: true, force: true });
   });
 
-  for (const name of Object.keys(cases)) {
-    it(name, async () => holdsNoSecret(await told[name]));
+  for (const [index, name] of Object.keys(cases).entries()) {
+    it(name, async () => {
+      holdsNoSecret(await told[name]);
+      for (const text of await Promise.all(
+        commands.map((argv) => written(argv, join(directory, `kubeconfig-${index}`))),
+      )) {
+        holdsNoSecret(text);
+      }
+    });
   }
 
   it('a kubeconfig that can not be read', async () => {
     const path = join(directory, 'broken');
     await writeFile(path, `apiVersion: v1\nusers: [{name: it, user: {token: "${marker}}}]\n`);
     holdsNoSecret(await run([`--kubeconfig=${path}`, ...nowhere]));
+    for (const argv of commands) holdsNoSecret(await written(argv, path));
   });
 
   it("a webhook's key that is none", async () => {
@@ -170,8 +186,15 @@ describe('what the program writes about itself, at level debug, has no secret in
   }
 });
 
+/** What the command line writes, to whomever. */
+async function written(argv: readonly string[], kubeconfig: string): Promise<string> {
+  const { status, text } = await said(argv, kubeconfig);
+  expect(status, text).not.to.equal(0);
+  return text;
+}
+
 function holdsNoSecret(text: string | undefined): void {
-  expect(text).to.match(/moco-rollout: |"level":/);
+  expect(text).to.match(/^(moco-rollout: |error: |Unable to connect|\{"level":)/);
   for (const secret of [marker, encoded, Buffer.from(marker).toString('base64').slice(0, -2), marker.slice(0, 12)]) {
     expect(text).not.to.include(secret);
   }

@@ -11,8 +11,8 @@ import { scripts } from '../simulation/fidelity/script.ts';
 import { simulatedGround } from '../simulation/fidelity/simulated-ground.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
-const testMilliseconds = 240_000;
-const patienceMilliseconds = 20_000;
+const testMilliseconds = 720_000;
+const patienceMilliseconds = 60_000;
 const pollMilliseconds = 50;
 
 interface Seen extends Stored {

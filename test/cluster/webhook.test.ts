@@ -7,7 +7,7 @@ import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
 import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
 import { readOne } from '../config/manifests.ts';
 
-const startDeadlineMilliseconds = 120_000;
+const startDeadlineMilliseconds = 360_000;
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 
 interface StatefulSet {

@@ -15,8 +15,8 @@ import { readOne } from '../config/manifests.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
-const testDeadlineMilliseconds = 60_000;
-const waitMilliseconds = 30_000;
+const testDeadlineMilliseconds = 180_000;
+const waitMilliseconds = 90_000;
 const builtIn = { policy: defaultPolicy, strategy: builtInStrategy };
 const ofWholeCluster = ['MySQLRolloutPolicy', 'Namespace', 'MutatingWebhookConfiguration'];
 

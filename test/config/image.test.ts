@@ -106,7 +106,7 @@ describe('the image', function () {
 
   it("is built along with kubectl's plugin, one file that runs wherever it is", async () => {
     const plugin = join(directory, 'kubectl-moco_rollout');
-    await cp(join(directory, 'build/dist/cli.js'), plugin);
+    await cp(join(directory, 'build/dist/cli.cjs'), plugin);
     const { stdout, stderr } = await run(plugin, ['explain', 'BudgetUsed'], {
       cwd: directory,
       env: { PATH: dirname(process.execPath) + delimiter + (process.env['PATH'] ?? '') },

@@ -37,5 +37,6 @@ export const clusterPermissions: readonly Permission[] = [
 ];
 
 export const leaderElectionPermissions: readonly Permission[] = [
-  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'create', 'update'], why: 'the lease' },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'update'], why: 'the lease, by its name' },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], why: 'the lease where there is none' },
 ];

@@ -1,34 +1,37 @@
 import { expect } from 'chai';
-import { type Manifest, readManifests, readOne } from './manifests.ts';
+import { readManifests, readOne } from './manifests.ts';
 import { clusterPermissions, leaderElectionPermissions, type Permission } from './permissions.ts';
-
-interface PolicyRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
+import { rightOf, rightsOf } from './rights.ts';
 
 const serviceAccount = { kind: 'ServiceAccount', name: 'moco-rollout', namespace: 'moco-rollout-system' };
 
 describe('the permissions', () => {
   it('in the cluster are those that the code uses, and nothing more', async () => {
-    expect(granted(await readOne('ClusterRole', 'rbac'))).to.deep.equal(wanted(clusterPermissions));
+    expect(rightsOf([await readOne('ClusterRole', 'rbac')])).to.deep.equal(wanted(clusterPermissions));
   });
 
   it('for leader election are those of the lease, in the own namespace', async () => {
-    const role = await readOne('Role');
+    const role = await readOne('Role', 'rbac');
     expect(role.metadata.namespace).to.equal(serviceAccount.namespace);
-    expect(granted(role)).to.deep.equal(wanted(leaderElectionPermissions));
+    expect(rightsOf([role])).to.deep.equal(wanted(leaderElectionPermissions));
+    const named = (role['rules'] as readonly { resourceNames?: readonly string[]; verbs: readonly string[] }[]).filter(
+      ({ resourceNames }) => resourceNames !== undefined,
+    );
+    expect(named.map(({ resourceNames, verbs }) => [resourceNames, verbs])).to.deep.equal([
+      [['moco-rollout'], ['get', 'update']],
+    ]);
   });
 
   it('are those of the one ServiceAccount', async () => {
-    expect((await readOne('ServiceAccount')).metadata).to.include({
+    expect((await readOne('ServiceAccount', 'rbac')).metadata).to.include({
       name: serviceAccount.name,
       namespace: serviceAccount.namespace,
     });
     for (const [binding, role] of [
-      [await readOne('ClusterRoleBinding'), await readOne('ClusterRole', 'rbac')],
-      [await readOne('RoleBinding'), await readOne('Role')],
+      [await readOne('ClusterRoleBinding', 'rbac'), await readOne('ClusterRole', 'rbac')],
+      [await readOne('RoleBinding', 'rbac'), await readOne('Role', 'rbac')],
+      [await readOne('ClusterRoleBinding', 'own-certificate'), await readOne('ClusterRole', 'own-certificate')],
+      [await readOne('RoleBinding', 'own-certificate'), await readOne('Role', 'own-certificate')],
     ] as const) {
       expect(binding.metadata.namespace).to.equal(role.metadata.namespace);
       expect(binding['subjects']).to.deep.equal([serviceAccount]);
@@ -47,23 +50,8 @@ describe('the permissions', () => {
   });
 });
 
-function granted(role: Manifest): readonly string[] {
-  const rules = role['rules'] as readonly PolicyRule[];
-  return rules
-    .flatMap(({ apiGroups, resources, verbs }) =>
-      apiGroups.flatMap((group) =>
-        resources.flatMap((resource) => verbs.map((verb) => sentence(verb, group, resource))),
-      ),
-    )
-    .sort();
-}
-
 function wanted(permissions: readonly Permission[]): readonly string[] {
   return permissions
-    .flatMap(({ group, resource, verbs }) => verbs.map((verb) => sentence(verb, group, resource)))
-    .sort();
-}
-
-function sentence(verb: string, group: string, resource: string): string {
-  return `${verb} ${group}/${resource}`;
+    .flatMap(({ group, resource, verbs }) => verbs.map((verb) => rightOf({ verb, group, resource })))
+    .toSorted();
 }

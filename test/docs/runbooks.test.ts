@@ -22,6 +22,7 @@ const everyArgument = {
   problem: 'notRegistered',
   mode: 'OnDelete',
   message: 'what the API server said',
+  fields: ['status.intent'],
   write: 'eviction of moco-test-2',
   labelled: true,
   leaving: false,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Evidence, judge } from '../../../hack/chaos/judge.ts';
+import { type Evidence, judge, type Verdict } from '../../../hack/chaos/judge.ts';
 import type { AuditEvent } from '../../../hack/control-plane/audit-log.ts';
 import type { Change } from '../../witness/moment.ts';
 import type { WitnessedKind, WitnessedObject } from '../../witness/objects.ts';
@@ -51,25 +51,69 @@ class Scene {
     const name = `moco-x-${ordinal}`;
     const uid = asking.uid === undefined ? `${name}-uid` : asking.uid;
     const preconditions = uid === null ? {} : { uid, resourceVersion: '1' };
+    this.#ask(
+      verb === 'delete' ? 'delete' : 'create',
+      { resource: 'pods', name, ...(verb === 'evict' && { subresource: 'eviction' }) },
+      verb === 'delete' ? { preconditions } : { deleteOptions: { preconditions } },
+      code,
+      actor,
+    );
+  }
+
+  #ask(
+    verb: string,
+    target: Pick<NonNullable<AuditEvent['objectRef']>, 'resource' | 'subresource' | 'name'>,
+    requestObject: object,
+    code: number,
+    actor: string,
+  ): void {
     const timestamp = new Date(this.#now).toISOString();
     this.#audit.push({
       auditID: String(this.#audit.length),
       stage: 'ResponseComplete',
       level: 'Request',
-      verb: verb === 'delete' ? 'delete' : 'create',
+      verb,
       requestURI: '/',
       user: { username: 'system:serviceaccount:moco-rollout-system:moco-rollout' },
       userAgent: `moco-rollout/0 ${actor}`,
-      objectRef: { resource: 'pods', namespace, name, ...(verb === 'evict' && { subresource: 'eviction' }) },
+      objectRef: { ...target, namespace },
       responseStatus: { code },
-      requestObject: verb === 'delete' ? { preconditions } : { deleteOptions: { preconditions } },
+      requestObject,
       requestReceivedTimestamp: timestamp,
       stageTimestamp: timestamp,
     });
   }
 
+  /** A patch of the StatefulSet, and what comes of it. */
+  setPartition(partition: number, { code = 200, actor = 'a' }: Asking = {}): void {
+    const strategy = { type: 'RollingUpdate', rollingUpdate: { partition } };
+    const metadata = { uid: 'moco-x-uid', resourceVersion: String(this.#revision) };
+    this.#ask(
+      'patch',
+      { resource: 'statefulsets', name: 'moco-x' },
+      { metadata, spec: { updateStrategy: strategy } },
+      code,
+      actor,
+    );
+    if (code < 300) {
+      const spec = { replicas: 3, updateStrategy: strategy };
+      this.put('StatefulSet', 'moco-x', { spec, status: { updateRevision: 'new' } });
+    }
+  }
+
+  demote(ordinal: number, actor: string): void {
+    const annotations = { 'moco.cybozu.com/demote': 'true', 'moco-rollout.io/demoted-for': 'new' };
+    const name = `moco-x-${ordinal}`;
+    this.#ask('patch', { resource: 'pods', name }, { metadata: { annotations } }, 200, actor);
+    this.pod(ordinal, { annotations });
+  }
+
   found(more: Partial<Evidence> = {}): readonly string[] {
-    const { witness } = judge({
+    return this.verdict(more).witness.findings.map(({ kind, law }) => `${kind} ${law}`);
+  }
+
+  verdict(more: Partial<Evidence> = {}): Verdict {
+    return judge({
       namespace,
       cluster,
       changes: this.#changes,
@@ -77,9 +121,10 @@ class Scene {
       asked: this.#asked,
       mostSwitchovers: 1,
       ended: true,
+      driver: 'moco',
+      withoutGate: new Set(),
       ...more,
     });
-    return witness.findings.map(({ kind, law }) => `${kind} ${law}`);
   }
 
   put(kind: WitnessedKind, name: string, object: object, metadata: object = {}): void {
@@ -163,5 +208,73 @@ describe('the judge of chaos', () => {
       scene.put('MySQLCluster', cluster, { spec: { replicas: 3, podTemplate }, status: { currentPrimaryIndex } });
     }
     expect(scene.found({ ended: false })).to.deep.equal(['violation I8']);
+  });
+
+  it('finds a member at work that is taken while a demotion of ours is left, and none where it came after the question', () => {
+    const scene = new Scene();
+    scene.pod(1, { annotations: { 'moco-rollout.io/demoted-for': 'new' } });
+    scene.ask();
+    scene.request('evict', 2);
+    scene.pod(2, { leaving: true });
+    expect(scene.found({ ended: false })).to.deep.equal(['violation I12']);
+    const another = new Scene();
+    another.ask();
+    another.pod(1, { annotations: { 'moco-rollout.io/demoted-for': 'new' } });
+    another.request('evict', 2);
+    another.pod(2, { leaving: true });
+    expect(another.found({ ended: false })).to.deep.equal([]);
+  });
+
+  it('lets the mark of a demotion go with the pod that it is on, and not a demotion', () => {
+    const found = (annotations: Readonly<Record<string, string>>): readonly string[] => {
+      const scene = new Scene();
+      scene.pod(2, { annotations });
+      scene.ask();
+      scene.request('evict', 2);
+      scene.pod(2, { annotations, leaving: true });
+      return scene.found();
+    };
+    const mark = { 'moco-rollout.io/demoted-for': 'new' };
+    expect(found(mark)).to.deep.equal([]);
+    expect(found({ ...mark, 'moco.cybozu.com/demote': 'true' })).to.deep.equal(['violation I12']);
+  });
+
+  it('counts a partition that takes a member, and not one that was refused or finds it updated', () => {
+    const own = { driver: 'own', withoutGate: new Set(['a']) } as const;
+    const scene = new Scene();
+    scene.setPartition(3);
+    scene.ask();
+    scene.setPartition(2, { code: 409 });
+    expect(scene.verdict(own)).to.include({ disruptions: 0 });
+    scene.setPartition(2);
+    expect(scene.found(own)).to.deep.equal([]);
+    expect(scene.verdict(own)).to.include({ disruptions: 1, needless: 0 });
+    const updated = new Scene();
+    updated.pod(2, { revision: 'new' });
+    updated.ask();
+    updated.setPartition(2);
+    expect(updated.verdict(own)).to.include({ disruptions: 0 });
+  });
+
+  it('finds a partition that takes a member while another one is away', () => {
+    const scene = new Scene();
+    scene.pod(1, { leaving: true });
+    scene.ask();
+    scene.setPartition(2);
+    expect(scene.found({ driver: 'own' })).to.deep.equal(['violation I2', 'violation budget']);
+  });
+
+  it('finds whatever a process without the gate does to what is MOCO’s', () => {
+    const withoutGate = new Set(['a']);
+    expect(evicting().found({ withoutGate })).to.deep.equal(['violation I10']);
+    expect(evicting().found({ withoutGate, driver: 'own' })).to.deep.equal(['violation I10']);
+    const scene = new Scene();
+    scene.demote(0, 'a');
+    expect(scene.found({ withoutGate, ended: false })).to.deep.equal(['violation I10']);
+    expect(scene.found({ ended: false })).to.deep.equal([]);
+    const beside = new Scene();
+    beside.ask();
+    beside.setPartition(2);
+    expect(beside.found({ withoutGate })).to.deep.equal(['violation I10']);
   });
 });

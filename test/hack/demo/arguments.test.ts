@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseBenchArguments, parseDemoArguments, parseModesArguments } from '../../../hack/demo/arguments.ts';
+import { parseBenchArguments, parseDemoArguments } from '../../../hack/demo/arguments.ts';
 
 describe('hack/demo: arguments', () => {
   it('have defaults', () => {
@@ -39,8 +39,7 @@ describe('hack/demo: arguments', () => {
     });
   }
 
-  it('know how often to measure in the benchmarks alone', () => {
-    expect(parseModesArguments([])).to.have.nested.property('options.runs', 3);
+  it('know how often to measure in the benchmark alone', () => {
     expect(parseBenchArguments(['--runs=2'])).to.have.nested.property('options.runs', 2);
     expect(parseBenchArguments(['--runs=0'])).to.have.property('kind', 'usage-error');
     expect(parseDemoArguments(['--runs=2'])).to.have.property('kind', 'usage-error');

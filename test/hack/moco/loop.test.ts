@@ -95,6 +95,29 @@ describe('hack/moco: a loop', () => {
     await loop.stop();
   });
 
+  it('has whatever is told meanwhile belong to one run, where it is to wait before it', async () => {
+    const timers = new Timers();
+    let runs = 0;
+    const run = async (): Promise<null> => {
+      runs += 1;
+      return null;
+    };
+    const loop = new Loop(timers.world(), run, () => undefined, 500);
+    loop.trigger();
+    await turns();
+    loop.trigger();
+    expect(timers.waits).to.deep.equal([500]);
+    expect(runs).to.equal(0);
+    timers.fire();
+    await turns();
+    expect(runs).to.equal(1);
+    expect(timers.waits).to.deep.equal([]);
+    loop.trigger();
+    await turns();
+    await loop.stop();
+    expect(runs).to.equal(1);
+  });
+
   it('comes again after a failure, later each time, until it works', async () => {
     const timers = new Timers();
     const errors: unknown[] = [];

@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { goTool } from '../../hack/go-tools/build.ts';
+import { sampleCluster } from '../../hack/moco/sample.ts';
+import { filledIn, isRunUnderItsHeading, kindOf, partsOf } from '../docs/command-kind.ts';
+import { type DocumentedCommand, documentedCommands } from '../docs/markdown.ts';
+import { commandsUnder } from './document-commands.ts';
+import { foreignKinds } from './foreign-kinds.ts';
+
+const run = promisify(execFile);
+const buildDeadlineMilliseconds = 30 * 60_000;
+const testDeadlineMilliseconds = 900_000;
+const commandDeadlineMilliseconds = 180_000;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const complete = {
+  type: 'moco-rollout.io/RolloutComplete',
+  status: 'True',
+  reason: 'Complete',
+  message: '',
+  lastTransitionTime: '2026-01-02T03:04:05Z',
+};
+
+const named = (name: string, namespace?: string): object => ({ name, ...(namespace !== undefined && { namespace }) });
+const labels = { 'app.kubernetes.io/instance': 'test' };
+const podSpec = { containers: [{ name: 'mysqld', image: 'mysql' }] };
+/** Not the pod's, or it would be deleted as one too many. */
+const others = { app: 'none' };
+
+/** What a reader has whose cluster is called `test`. */
+const cluster: readonly object[] = [
+  sampleCluster({ name: 'test', namespace: 'default' }),
+  { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', metadata: named('test', 'default') },
+  {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: named('moco-test', 'default'),
+    spec: {
+      replicas: 0,
+      serviceName: 'none',
+      selector: { matchLabels: others },
+      template: { metadata: { labels: others }, spec: podSpec },
+    },
+  },
+  { apiVersion: 'v1', kind: 'Pod', metadata: { ...named('moco-test-0', 'default'), labels }, spec: podSpec },
+  { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: named('moco-rollout', 'moco-rollout-system') },
+  {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: named('moco-rollout-partition-webhook-configuration'),
+  },
+];
+
+const readTest = (name: string): Promise<string> => readFile(join(root, 'test/cluster', name), 'utf8');
+
+/**
+ * What of the documents is kubectl's and helm's, in a shell, as they say it, but for the names that a reader has to put in.
+ * No controller runs: the API server's answer is what is looked at. What is run under its heading by `installing.test.ts` and
+ * `uninstalling.test.ts` isn't run here.
+ */
+describe('the commands in the documents', function () {
+  this.timeout(testDeadlineMilliseconds);
+  let controlPlane: ControlPlane;
+  let commands: readonly DocumentedCommand[];
+  let directory: string;
+  let environment: NodeJS.ProcessEnv;
+
+  before(async function build() {
+    this.timeout(buildDeadlineMilliseconds);
+    const helm = await goTool('helm');
+    controlPlane = await startControlPlane({ audit: false, manifests: [join(root, 'hack/moco/crd')] });
+    directory = join(controlPlane.directory, 'reader');
+    await mkdir(directory);
+    await symlink(join(root, 'config'), join(directory, 'config'));
+    await writeFile(join(directory, 'change.yaml'), stringify({ metadata: { annotations: { changed: 'again' } } }));
+    environment = {
+      ...process.env,
+      HOME: directory,
+      KUBECONFIG: controlPlane.adminKubeconfig,
+      PATH: [dirname(helm), dirname(controlPlane.binaries.kubectl), process.env['PATH']].join(delimiter),
+    };
+    commands = await documentedCommands();
+    await apply(...foreignKinds);
+  });
+
+  after(() => controlPlane?.stop());
+
+  it('install it beside moco-controller, turn it on for one cluster, and wait for that', async () => {
+    const [install = '', ...others] = await commandsUnder('Install it beside moco-controller', '../README.md');
+    await shell(install);
+    await apply(...cluster);
+    await patchStatus();
+    for (const command of others) await shell(filledIn(command));
+    const path = 'jsonpath={.items[*].spec.strategy} {.items[*].metadata.name}';
+    expect(await shell(`kubectl get mysqlrollouts -o '${path}'`)).to.equal('OnDelete test');
+    const args = 'kubectl get deployment moco-rollout-controller -n moco-rollout-system -o jsonpath={..args}';
+    expect(await shell(args)).to.contain('--default-strategy=Partition');
+  });
+
+  it('are answered by the API server as they stand', async () => {
+    const sources = [await readTest('installing.test.ts'), await readTest('uninstalling.test.ts')];
+    const isRun = commands.filter((one) => isRunUnderItsHeading(one, sources)).map(({ command }) => command);
+    const remaining = commands.filter(({ command }) => !isRun.includes(command));
+    const asked = remaining.filter(({ command }) => partsOf(command).every((part) => kindOf(part) === 'kubectl'));
+    const ran: string[] = [];
+    for (const command of new Set(asked.map((one) => one.command))) {
+      await shell(filledIn(command)).catch((error: unknown) => {
+        throw new Error(`expected \`${command}\` to be answered, got ${String(error)}`);
+      });
+      ran.push(command);
+    }
+    expect(ran.length).to.be.greaterThan(20);
+    // The end of a pipe that begins with the plugin.
+    await shell(`echo '{}' | ${pipedInto(remaining)}`);
+  });
+
+  it('that ask a kubelet have flags that kubectl knows', async () => {
+    const parts = commands.flatMap(({ command }) => partsOf(command));
+    const asking = new Set(parts.filter((part) => kindOf(part) === 'kubectl-node'));
+    expect(asking.size).to.be.greaterThan(2);
+    for (const part of asking) {
+      const [flags = ''] = filledIn(part).split(' -- ');
+      expect(await shell(`${flags} --help`), part).to.contain('Usage:');
+    }
+    const unknown = await shell('kubectl logs --no-such-flag --help').catch((error: Error) => error.message);
+    expect(unknown).to.contain('unknown flag');
+  });
+
+  function pipedInto(remaining: readonly DocumentedCommand[]): string {
+    const [piped] = remaining.filter(({ command }) => /^kubectl moco-rollout .* \| kubectl /.test(command));
+    return partsOf(piped?.command ?? '')[1] ?? '';
+  }
+
+  async function patchStatus(): Promise<void> {
+    const status = JSON.stringify({ status: { currentPrimaryIndex: 0, conditions: [complete] } });
+    await shell(`kubectl patch mysqlcluster test --subresource=status --type=merge --patch='${status}'`);
+  }
+
+  async function apply(...objects: readonly object[]): Promise<void> {
+    const file = join(controlPlane.directory, 'objects.yaml');
+    await writeFile(file, objects.map((one) => stringify(one)).join('---\n'));
+    await controlPlane.apply(file);
+  }
+
+  /** Rejects where it ends with another status than 0, in any part of a pipe, with all that it said. */
+  async function shell(command: string): Promise<string> {
+    const { stdout } = await run('bash', ['-o', 'pipefail', '-c', command], {
+      cwd: directory,
+      env: environment,
+      timeout: commandDeadlineMilliseconds,
+    });
+    return stdout;
+  }
+});

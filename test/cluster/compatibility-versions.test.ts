@@ -1,0 +1,132 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { freePort } from '../../hack/control-plane/free-port.ts';
+import { Guard } from '../../hack/control-plane/guard.ts';
+import { until } from '../../hack/control-plane/until.ts';
+import { ControllerProcess } from '../../hack/stage/controller-process.ts';
+import * as policies from '../../src/controller/policy-resource.ts';
+import * as rollouts from '../../src/controller/rollout-resource.ts';
+import * as resources from '../../src/kube/resource.ts';
+import * as names from '../../src/moco/names.ts';
+
+const deadlineMilliseconds = 180_000;
+const readyMilliseconds = 135_000;
+const kinds = Object.values({ ...policies, ...rollouts, ...resources, ...names }).filter(isKind);
+
+const watchedKinds = 9;
+
+/** An API server that has nothing but a version: what can't be built here can still be told. */
+describe('the program and an API server', function () {
+  this.timeout(deadlineMilliseconds);
+  let api: Server;
+  let directory: string;
+  let guard: Guard;
+  let controller: ControllerProcess;
+  let gitVersion: string;
+  /** Requests that are no GET, such as for a lease. */
+  let writes: string[];
+  let watched: Set<string>;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-version-'));
+    guard = new Guard();
+    writes = [];
+    watched = new Set();
+    api = createServer(({ method = '', url = '/' }, response) => {
+      if (method !== 'GET') writes.push(`${method} ${url}`);
+      answer(new URL(url, 'http://api'), response);
+    });
+    await new Promise<void>((resolve) => {
+      api.listen(0, '127.0.0.1', resolve);
+    });
+  });
+
+  afterEach(async () => {
+    await controller.stop('SIGKILL');
+    await guard.close();
+    api.closeAllConnections();
+    await new Promise((resolve) => {
+      api.close(resolve);
+    });
+    await rm(directory, { recursive: true });
+  });
+
+  function answer({ pathname, searchParams }: URL, response: ServerResponse): void {
+    if (searchParams.has('watch')) {
+      watched.add(pathname);
+      return;
+    }
+    const kind = kinds.find((candidate) => resources.path(candidate) === pathname);
+    const list = { kind: `${kind?.kind}List`, metadata: { resourceVersion: '1' }, items: [] };
+    const isFound = kind !== undefined || pathname === '/version';
+    response.writeHead(isFound ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(pathname === '/version' ? { gitVersion } : list));
+  }
+
+  /** Resolves once the program is ready. */
+  async function start(version: string): Promise<void> {
+    gitVersion = version;
+    const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+    const kubeconfig = join(directory, 'kubeconfig');
+    const content = {
+      'current-context': 'it',
+      clusters: [{ name: 'it', cluster: { server, 'insecure-skip-tls-verify': true } }],
+      users: [{ name: 'it', user: { token: 't' } }],
+      contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+    };
+    await writeFile(kubeconfig, JSON.stringify(content));
+    const healthPort = await freePort();
+    const flags = [
+      `--kubeconfig=${kubeconfig}`,
+      `--health-probe-bind-address=127.0.0.1:${healthPort}`,
+      '--webhook-bind-address=0',
+      '--metrics-bind-address=0',
+      '--leader-elect',
+      '--leader-election-namespace=default',
+      '--log-format=json',
+    ];
+    controller = new ControllerProcess(flags, join(directory, 'log'), guard);
+    const ready = async (): Promise<true | undefined> => {
+      if (!controller.running) throw new Error(`Expected the program to run, it has ended\n${controller.log}`);
+      return (await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => null))?.ok === true ? true : undefined;
+    };
+    await until(ready, readyMilliseconds, () => `Expected the program to be ready\n${controller.log}`);
+  }
+
+  const warnings = (): readonly string[] =>
+    controller.log
+      .split('\n')
+      .filter((line) => line.includes('"level":"warn"') && line.includes('"kubernetes"'))
+      .map((line) => (JSON.parse(line) as { msg: string }).msg);
+
+  it('of a version that is not supported: it says so, is ready, writes nothing, and ends when asked to', async () => {
+    await start('v1.29.14');
+    expect(warnings()).to.have.length(1);
+    expect(warnings()[0]).to.match(/^expected Kubernetes 1\.30 or newer, the API server says that it is v1\.29\.14: /);
+    // Whatever comes after the lists would have come by then.
+    const settled = (): true | undefined => (watched.size === watchedKinds ? true : undefined);
+    await until(
+      settled,
+      readyMilliseconds,
+      () => `Expected ${watchedKinds} kinds to be watched, got ${[...watched].join()}`,
+    );
+    expect(await controller.stop()).to.equal(0);
+    expect(writes).to.deep.equal([]);
+  });
+
+  it('of one whose rolling update is known to be broken: it says so and goes to work', async () => {
+    await start('v1.35.2');
+    expect(warnings()).to.have.length(1);
+    expect(warnings()[0]).to.contain('upgrade to 1.35.4');
+    const leased = (): true | undefined => (writes.some((write) => write.includes('/leases')) ? true : undefined);
+    await until(leased, deadlineMilliseconds, () => `Expected the program to ask for its lease\n${controller.log}`);
+  });
+});
+
+function isKind(value: unknown): value is resources.ResourceKind {
+  return typeof value === 'object' && value !== null && 'plural' in value;
+}

@@ -1,0 +1,142 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { until } from '../../hack/control-plane/until.ts';
+import { clusterDefinitionFile } from '../../hack/moco/install.ts';
+import { Stage } from '../../hack/stage/stage.ts';
+import { mocoWebhookConfiguration } from '../../src/moco/names.ts';
+import { configDirectory } from '../config/manifests.ts';
+import { foreignKinds } from './foreign-kinds.ts';
+import { Helm } from './helm-program.ts';
+import { InstalledController } from './installed-controller.ts';
+import { RolloutCluster } from './rollout-cluster.ts';
+import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
+import { History } from './rollout-history.ts';
+
+const buildDeadlineMilliseconds = 30 * 60_000;
+const waitMilliseconds = 180_000;
+const system = 'moco-rollout-system';
+const values = ['featureGates.UpdateStrategyOnDelete=true', 'flags.min-ready-seconds=0', 'flags.log-format=json'];
+const mysqlClusters = 'customresourcedefinition/mysqlclusters.moco.cybozu.com';
+
+/** In turn, on one control plane to which everything comes only as the tests go on; the controller is started once. */
+describe('a cluster in which something is missing or otherwise than it is known', function () {
+  this.timeout(scenarioDeadlineMilliseconds);
+  let controlPlane: ControlPlane;
+  let helm: Helm;
+  let controller: InstalledController;
+  let stage: Stage;
+  let history: History;
+  let cluster: RolloutCluster;
+
+  before(async function build() {
+    this.timeout(buildDeadlineMilliseconds);
+    helm = await Helm.open();
+    controlPlane = await startControlPlane();
+    controller = await InstalledController.in(controlPlane, join(controlPlane.directory, 'installed'));
+  });
+
+  after(async () => {
+    await controller?.close();
+    await history?.stop();
+    await stage?.close();
+    await controlPlane?.stop();
+    await helm?.close();
+  });
+
+  it('has no cert-manager: kubectl says so', async () => {
+    const apply = controlPlane.kubectl('apply', '--server-side', '-k', join(configDirectory, 'default'));
+    const said = await apply.then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    expect(said).to.contain('no matches for kind "Certificate" in version "cert-manager.io/v1"');
+    expect(await controlPlane.kubectl('get', 'deployments', '-n', system, '-o', 'name')).to.equal(
+      'deployment.apps/moco-rollout-controller\n',
+    );
+  });
+
+  it('has no MOCO: the controller says so once, is ready, and does nothing', async () => {
+    const file = join(controlPlane.directory, 'foreign.yaml');
+    await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
+    await controlPlane.apply(file);
+    await controller.apply(await helm.render(system, ...values.flatMap((value) => ['--set', value])));
+    await controller.start();
+    await controller.isReady();
+    await askedFor(3);
+    expect(said('MOCO is not installed')).to.have.length(replicas);
+    expect(said('"level":"error"')).to.deep.equal([]);
+  });
+
+  it('has a MOCO of another version: that is the same', async () => {
+    const text = await readFile(clusterDefinitionFile, 'utf8');
+    const file = join(controlPlane.directory, 'another.yaml');
+    await writeFile(file, text.replace('- name: v1beta2', '- name: v1beta1'));
+    await controlPlane.apply(file);
+    await askedFor(2);
+    expect(said('MOCO is not installed')).to.have.length(replicas);
+    expect(said('as moco.cybozu.com/v1beta2 now')).to.deep.equal([]);
+    await controlPlane.kubectl('delete', mysqlClusters);
+  });
+
+  it('gets MOCO: the controller goes to work without a restart', async () => {
+    stage = await Stage.open(controlPlane);
+    history = await History.start(stage.client, stage.world);
+    cluster = new RolloutCluster(stage, history, 'shop');
+    await judged(cluster, async () => {
+      await cluster.create({});
+      await cluster.isTaken();
+    });
+    expect(said('as moco.cybozu.com/v1beta2 now')).to.have.length(replicas);
+  });
+
+  it('has MOCO’s webhook under another name, after ours: nothing is done until that is put right', async () => {
+    await judged(cluster, async () => {
+      await cluster.begin();
+      await rename(mocoWebhookConfiguration, `zz-${mocoWebhookConfiguration}`);
+      await cluster.holds('WebhookNotInForce');
+      expect(cluster.now.rollout?.status?.hold?.message).to.contain("its name has to sort after that of MOCO's");
+
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.passes(3);
+      expect(await cluster.steps()).to.deep.equal([]);
+      expect(said('"rule":"WebhookNotInForce"'), 'once, and once more for what is stale by now').to.have.length.below(
+        3,
+      );
+      await rename(`zz-${mocoWebhookConfiguration}`, mocoWebhookConfiguration);
+      await cluster.completes();
+    });
+  });
+
+  /** Lines of the log, of every replica. */
+  function said(text: string): readonly string[] {
+    return controller.log.split('\n').filter((line) => line.includes(text));
+  }
+
+  /** MySQLClusters have been asked for so often more, in vain. */
+  async function askedFor(times: number): Promise<void> {
+    const asked = async (): Promise<number> =>
+      (await controlPlane.audit()).filter(
+        ({ requestURI, responseStatus }) =>
+          requestURI.startsWith('/apis/moco.cybozu.com/v1beta2/mysqlclusters') && responseStatus?.code === 404,
+      ).length;
+    const before = await asked();
+    const enough = async (): Promise<true | undefined> => ((await asked()) >= before + times ? true : undefined);
+    await until(enough, waitMilliseconds, () => `Expected MySQLClusters to be asked for\n${controller.log}`);
+  }
+
+  /** First under the new name, then no longer under the old one. */
+  async function rename(before: string, after: string): Promise<void> {
+    const kind = 'mutatingwebhookconfiguration';
+    const object = JSON.parse(await controlPlane.kubectl('get', kind, before, '-o', 'json')) as object;
+    const file = join(controlPlane.directory, 'renamed.json');
+    await writeFile(file, JSON.stringify({ ...object, metadata: { name: after } }));
+    await controlPlane.kubectl('apply', '--server-side', '-f', file);
+    await controlPlane.kubectl('delete', kind, before);
+  }
+});
+
+/** Of the Deployment as it is installed. */
+const replicas = 2;

@@ -1,0 +1,200 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { expect } from 'chai';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { until } from '../../hack/control-plane/until.ts';
+import { Stage } from '../../hack/stage/stage.ts';
+import { configDirectory, type Manifest } from '../config/manifests.ts';
+import { commandsUnder } from './document-commands.ts';
+import { foreignKinds } from './foreign-kinds.ts';
+import { Helm } from './helm-program.ts';
+import { InstalledController } from './installed-controller.ts';
+import { RolloutCluster } from './rollout-cluster.ts';
+import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
+import { conditionOf, History } from './rollout-history.ts';
+
+const buildDeadlineMilliseconds = 30 * 60_000;
+const waitMilliseconds = 180_000;
+const system = 'moco-rollout-system';
+const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
+const gateOn = 'featureGates.UpdateStrategyOnDelete=true';
+const flags = ['flags.min-ready-seconds=0', 'flags.log-format=json'];
+
+interface Patch {
+  readonly target: object;
+  /** A JSON patch as YAML. */
+  readonly patch: string;
+}
+
+interface Binding {
+  readonly kind: string;
+  readonly metadata: Manifest['metadata'];
+  readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[];
+}
+
+/** Nothing is there but MOCO, nodes, and what an installation brings: its rights too are what it has brought. */
+describe('what is installed', function () {
+  this.timeout(scenarioDeadlineMilliseconds);
+  let controlPlane: ControlPlane;
+  let stage: Stage;
+  let history: History;
+  let helm: Helm;
+  let controller: InstalledController;
+  let manifests: readonly Manifest[] = [];
+
+  before(async function build() {
+    this.timeout(buildDeadlineMilliseconds);
+    helm = await Helm.open();
+    controlPlane = await startControlPlane();
+    stage = await Stage.open(controlPlane);
+    const file = join(controlPlane.directory, 'foreign.yaml');
+    await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
+    await controlPlane.apply(file);
+    history = await History.start(stage.client, stage.world);
+    // The stage brings the rights of config/rbac: here the installation has to.
+    await controlPlane.kubectl('delete', '-f', join(configDirectory, 'rbac'));
+  });
+
+  beforeEach(async () => {
+    controller = await InstalledController.in(controlPlane, join(controlPlane.directory, 'installed'));
+    expect(await grants()).to.deep.equal([]);
+  });
+
+  afterEach(async () => {
+    await remove();
+    await controller.close();
+  });
+
+  after(async () => {
+    await history?.stop();
+    await stage?.close();
+    await controlPlane?.stop();
+    await helm?.close();
+  });
+
+  it('by Helm rolls out, and its values alone are the way out of it', async () => {
+    await install(await helm.render(system, ...values(gateOn, ...flags)));
+    await controller.start();
+    await controller.isReady();
+    const cluster = new RolloutCluster(stage, history, 'shop');
+    await rollsOut(cluster, () => cluster.create({}));
+    expect(await controller.metric('moco_rollout_ondelete_statefulsets')).to.deep.equal([1, 1]);
+    await controller.stop();
+    await install(await helm.render(system, ...values(...flags)));
+    await controller.start();
+    await controller.isReady();
+    const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
+    const isBack = async (): Promise<true | undefined> =>
+      (await controller.metric('moco_rollout_ondelete_statefulsets')).every((value) => value === 0) ? true : undefined;
+    await until(isBack, waitMilliseconds, () => `Expected nothing to stay at OnDelete\n${controller.log}`);
+    expect(await controlPlane.kubectl(...question.trim().split(' ').slice(1))).to.equal('');
+    await cluster.isByPartitions();
+    await remove();
+    await controlPlane.kubectl('annotate', 'statefulset', 'moco-x', '-n', 'shop', 'some=thing');
+    await controlPlane.kubectl('delete', 'namespace', 'shop', '--wait=false');
+  });
+
+  it('by Helm for some namespaces rolls out in these and touches no other, also where its Roles come late', async () => {
+    const cluster = new RolloutCluster(stage, history, 'billing');
+    const other = new RolloutCluster(stage, history, 'elsewhere');
+    await Promise.all([cluster.create({}), other.create({})]);
+    const all = await helm.render(system, ...values(gateOn, ...flags, 'namespaces={billing}'));
+    const isRight = ({ kind, metadata }: Manifest): boolean => kind.startsWith('Role') && metadata.namespace !== system;
+    expect(all.filter(isRight).map(({ kind }) => kind)).to.have.members(['Role', 'RoleBinding']);
+    await install(all.filter((manifest) => !isRight(manifest)));
+    await controller.start();
+    const refused = async (): Promise<true | undefined> =>
+      controller.log.includes('mysqlclusters.moco.cybozu.com is forbidden') ? true : undefined;
+    await until(refused, waitMilliseconds, () => `Expected the controller to be refused\n${controller.log}`);
+    await install(all);
+    await controller.isReady();
+    await rollsOut(cluster, async () => {});
+    expect(other.now.statefulSet?.spec.updateStrategy?.type).to.equal('RollingUpdate');
+    expect(other.now.rollout).to.equal(null);
+    expect((await grants()).filter((name) => name.startsWith('ClusterRoleBinding'))).to.deep.equal([]);
+    await controlPlane.kubectl('delete', 'namespace', 'billing', 'elsewhere', '--wait=false');
+  });
+
+  it('by kustomize rolls out, with the gate turned on by a patch', async () => {
+    await install(parsed(await controlPlane.kubectl('kustomize', await overlay())));
+    await controller.start();
+    await controller.isReady();
+    const cluster = new RolloutCluster(stage, history, 'library');
+    await rollsOut(cluster, () => cluster.create({}));
+  });
+
+  async function install(rendered: readonly Manifest[]): Promise<void> {
+    manifests = rendered;
+    await controller.apply(rendered);
+    const bindings = rendered.filter(({ kind }) => kind.endsWith('RoleBinding') || kind === 'ClusterRoleBinding');
+    expect(await grants()).to.have.members(bindings.map(nameOf));
+  }
+
+  async function rollsOut(cluster: RolloutCluster, prepare: () => Promise<void>): Promise<void> {
+    try {
+      await judged(cluster, async () => {
+        await prepare();
+        await cluster.isTaken();
+        await cluster.begin();
+        await cluster.setImage('mysql:8.4.9');
+        await cluster.completes();
+        expect(await cluster.steps()).to.deep.equal(wholeRollout);
+        expect(await cluster.moves()).to.deep.equal(['primary 0 -> 1']);
+        expect(conditionOf(cluster.now.cluster, 'StatefulSetReady')?.status).to.equal('True');
+      });
+    } catch (error) {
+      throw new Error(`${String(error)}\n${controller.log}`, { cause: error });
+    }
+  }
+
+  /** Ends its processes, then takes away all but the CRDs and the namespace. */
+  async function remove(): Promise<void> {
+    await controller.stop();
+    const removed = manifests.filter(({ kind }) => kind !== 'CustomResourceDefinition' && kind !== 'Namespace');
+    const file = join(controlPlane.directory, 'removed.yaml');
+    await writeFile(file, removed.map((manifest) => stringify(manifest)).join('---\n'));
+    await controlPlane.kubectl('delete', '--ignore-not-found', '-f', file);
+  }
+
+  /** The kustomization of docs/installing.md, with two flags more. */
+  async function overlay(): Promise<string> {
+    const directory = join(controlPlane.directory, 'overlay');
+    await mkdir(directory);
+    const document = await readFile(join(configDirectory, '../docs/installing.md'), 'utf8');
+    const [, yaml = ''] = /^## With kustomize$.*?```yaml\n(.*?)```/ms.exec(document) ?? [];
+    const { resources, patches } = parse(yaml) as { resources: readonly string[]; patches: readonly Patch[] };
+    const path = '/spec/template/spec/containers/0/args/-';
+    const more = ['--min-ready-seconds=0', '--log-format=json'].map((value) => ({ op: 'add', path, value }));
+    const kustomization = {
+      resources: resources.map((resource) => relative(directory, join(configDirectory, '..', resource))),
+      patches: patches.map(({ target, patch }) => ({ target, patch: patch + stringify(more) })),
+    };
+    await writeFile(join(directory, 'kustomization.yaml'), stringify(kustomization));
+    return directory;
+  }
+
+  /** Every binding of whatever right to the controller's ServiceAccount, wherever it comes from. */
+  async function grants(): Promise<readonly string[]> {
+    const kinds = 'rolebindings,clusterrolebindings';
+    const { items } = JSON.parse(await controlPlane.kubectl('get', kinds, '--all-namespaces', '-o', 'json')) as {
+      items: readonly Binding[];
+    };
+    const isOurs = ({ subjects = [] }: Binding): boolean =>
+      subjects.some(({ name, namespace }) => name === 'moco-rollout' && namespace === system);
+    return items.filter(isOurs).map(nameOf);
+  }
+});
+
+function values(...all: readonly string[]): readonly string[] {
+  return all.flatMap((value) => ['--set', value]);
+}
+
+function nameOf({ kind, metadata }: Pick<Manifest, 'kind' | 'metadata'>): string {
+  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function parsed(text: string): readonly Manifest[] {
+  const documents = parseAllDocuments(text);
+  return 'empty' in documents ? [] : documents.map((document) => document.toJS() as Manifest);
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type AskedRight, askedRight } from '../../hack/control-plane/audit-rights.ts';
+import { configDirectory, readManifests } from '../config/manifests.ts';
+import { rightOf, rightsOf } from '../config/rights.ts';
+import { said } from './cli-in-process.ts';
+import { useRollouts } from './rollout-fixture.ts';
+
+type Role = 'viewer' | 'editor' | 'operator';
+
+interface Person {
+  readonly roles: readonly Role[];
+  readonly commands: readonly (readonly string[])[];
+}
+
+const looking = [
+  ['status', '-A'],
+  ['plan', 'x'],
+  ['history', 'x'],
+  ['report', 'x'],
+  ['wait', 'x'],
+];
+
+/** What the plugin is asked for by people of each role. */
+const people: Readonly<Record<string, Person>> = {
+  vera: { roles: ['viewer'], commands: looking },
+  ed: {
+    roles: ['viewer', 'editor'],
+    commands: [
+      ['pause', 'x'],
+      ['resume', 'x'],
+    ],
+  },
+  otto: {
+    roles: ['operator'],
+    commands: [
+      ...looking,
+      ['hold', 'moco-x-2', '--reason', 'a look at it'],
+      ['unhold', 'moco-x-2'],
+      ['override', 'x', 'BackupRunning', '--for', '30m', '--reason', 'known to be harmless'],
+      ['override', 'x', 'BackupRunning', '--end'],
+    ],
+  },
+};
+
+/** What Kubernetes' own role `view` has of what the plugin looks at; who isn't an operator has MOCO's clusters by MOCO. */
+const others = {
+  view: 'pods,namespaces,statefulsets.apps,controllerrevisions.apps,poddisruptionbudgets.policy,cronjobs.batch',
+  moco: 'mysqlclusters.moco.cybozu.com',
+};
+/** Asked for and done without, with a word about it where something is missing then. */
+const doneWithout = [
+  'get leases in coordination.k8s.io',
+  'list events in events.k8s.io',
+  'list mutatingwebhookconfigurations in admissionregistration.k8s.io',
+];
+
+describe('the command line under the roles of config/users', () => {
+  const { scenario, stage } = useRollouts();
+
+  scenario('does what each role is there for, and asks for no more than that', {}, async (cluster) => {
+    const { controlPlane } = stage();
+    const files = ['viewer', 'editor', 'operator'].flatMap((role) => [
+      '-f',
+      join(configDirectory, `users/${role}-role.yaml`),
+    ]);
+    await controlPlane.kubectl('apply', ...files);
+    for (const [name, resources] of Object.entries(others)) {
+      const looks = ['--verb=get,list,watch', `--resource=${resources}`];
+      await controlPlane.kubectl('create', 'clusterrole', `${cluster.namespace}-${name}`, ...looks);
+    }
+    const granted = await grantedTo();
+    for (const [person, { roles, commands }] of Object.entries(people)) {
+      const user = `${cluster.namespace}-${person}`;
+      const more = roles.includes('operator') ? ['view'] : ['view', 'moco'];
+      const names = [
+        ...roles.map((role) => `moco-rollout-${role}`),
+        ...more.map((name) => `${cluster.namespace}-${name}`),
+      ];
+      for (const name of names) await bind(user, name);
+      const kubeconfig = await controlPlane.kubeconfigForUser(user, ['people']);
+      for (const argv of commands) {
+        const inNamespace = argv.includes('-A') ? argv : [...argv, '-n', cluster.namespace];
+        const { status, text } = await said(inNamespace, kubeconfig);
+        expect(status, `${person}: ${argv.join(' ')}: ${text}`).to.equal(0);
+      }
+      const asked = await rightsAsked(user);
+      const may = roles.flatMap((role) => granted.get(`moco-rollout-${role}`) ?? []);
+      const ours = asked.filter(({ role }) => role?.startsWith('ClusterRole moco-rollout-')).map(rightOf);
+      expect(
+        ours.filter((right) => !may.includes(right)),
+        person,
+      ).to.deep.equal([]);
+      expect(ours, person).to.include('get mysqlrollouts in moco-rollout.io');
+      const refused = asked.filter(({ role }) => role === null).map(rightOf);
+      expect(
+        refused.filter((right) => !doneWithout.includes(right)),
+        person,
+      ).to.deep.equal([]);
+    }
+  });
+
+  async function bind(user: string, role: string): Promise<void> {
+    const flags = [`--clusterrole=${role}`, `--user=${user}`];
+    await stage().controlPlane.kubectl('create', 'clusterrolebinding', `${user}-${role}`, ...flags);
+  }
+
+  async function rightsAsked(user: string): Promise<readonly AskedRight[]> {
+    const events = (await stage().controlPlane.audit()).filter((event) => event.user.username === user);
+    return events.map((event) => askedRight(event, () => true)).filter((right) => right !== null);
+  }
+});
+
+async function grantedTo(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const roles = (await readManifests('users')).filter(({ kind }) => kind === 'ClusterRole');
+  return new Map(roles.map((role) => [role.metadata.name, rightsOf([role])]));
+}

@@ -1,0 +1,26 @@
+import { type AskedRight, isOurAccount } from '../../hack/control-plane/audit-rights.ts';
+import { rightOf } from './rights.ts';
+
+/**
+ * A sentence for each right that the ServiceAccount was refused and no role grants, and each that is granted and was never
+ * used. What one grants and was refused all the same was not bound: tests do without a right on purpose.
+ *
+ * @param granted by role, as `grantedRights` gives them; what other roles allow is left alone
+ */
+export function differences(
+  asked: readonly AskedRight[],
+  granted: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  const known = new Set([...granted.values()].flat());
+  const refused = asked.filter(({ user, role }) => role === null && isOurAccount(user)).map(rightOf);
+  const unused = [...granted].flatMap(([name, rights]) => {
+    const used = new Set(asked.filter(({ role }) => role === name).map(rightOf));
+    return rights
+      .filter((right) => !used.has(right))
+      .map((right) => `${name} grants \`${right}\`, and nobody in the whole run has used it`);
+  });
+  const asking = [...new Set(refused)]
+    .filter((right) => !known.has(right))
+    .map((right) => `the ServiceAccount asked for \`${right}\`, which no role grants`);
+  return [...asking, ...unused];
+}

@@ -1,0 +1,76 @@
+import { access, readFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { expect } from 'chai';
+import { documents, type Markdown, root } from './markdown.ts';
+
+const isThere = (path: string): Promise<boolean> =>
+  access(join(root, path)).then(
+    () => true,
+    () => false,
+  );
+
+/** Where a forge lets links jump to: small letters, words joined by hyphens, and nothing else of the heading. */
+function anchorsOf(text: string): readonly string[] {
+  const headings = text.replaceAll(/^ *```[^]*?^ *```/gm, '').match(/^#+ .*/gm) ?? [];
+  return headings.map((heading) =>
+    heading
+      .replace(/^#+ /, '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('what a document points to', () => {
+  let all: readonly Markdown[];
+  let targets: readonly string[];
+
+  before(async () => {
+    all = await documents();
+    const makefile = await readFile(join(root, 'Makefile'), 'utf8');
+    targets = [...makefile.matchAll(/^([a-z-]+):/gm)].map(([, target = '']) => target);
+    expect(all.length).to.be.greaterThan(30);
+  });
+
+  it('is there, and so is the heading that a link jumps to', async () => {
+    const broken: string[] = [];
+    for (const { path, text } of all) {
+      for (const [, link = ''] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+        const [file = '', anchor] = link.split('#');
+        const target = file === '' ? path : normalize(join(dirname(path), file));
+        const other = all.find((one) => one.path === target);
+        const jumps = anchor === undefined || (other !== undefined && anchorsOf(other.text).includes(anchor));
+        if (!(await isThere(target)) || !jumps) broken.push(`${path}: ${link}`);
+      }
+    }
+    expect(broken).to.deep.equal([]);
+  });
+
+  it('is there where only its path is named', async () => {
+    const missing: string[] = [];
+    for (const { path, text } of all) {
+      const named = text.matchAll(/`((?:src|test|hack|config|docs)\/[\w./-]*\w|\.ci\/run)`/g);
+      for (const [, file = ''] of named) if (!(await isThere(file))) missing.push(`${path}: ${file}`);
+    }
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('is a target of make where it is said to be one', () => {
+    const missing = all.flatMap(({ path, text }) =>
+      [...text.matchAll(/`make ([a-z-]+)`/g)]
+        .filter(([, target = '']) => !targets.includes(target))
+        .map(([said]) => `${path}: ${said}`),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('is every document: each page of docs is in docs/README.md or in the list of its folder', async () => {
+    const lists = all.filter(({ path }) => /(^|\/)README\.md$/.test(path)).map(({ text }) => text);
+    const unlisted = all
+      .filter(
+        ({ path }) => path.startsWith('docs/') && !path.endsWith('README.md') && !path.startsWith('docs/decisions/'),
+      )
+      .filter(({ path }) => !lists.some((list) => list.includes(`${path.slice(path.lastIndexOf('/') + 1)})`)));
+    expect(unlisted.map(({ path }) => path)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,57 @@
+import { glob, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A document of this project, by its path from the root. */
+export interface Markdown {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every document that people read. */
+export async function documents(): Promise<readonly Markdown[]> {
+  const paths: string[] = [];
+  for (const pattern of ['*.md', '{docs,src,test,hack,config}/**/*.md']) {
+    for await (const path of glob(pattern, { cwd: root })) paths.push(path);
+  }
+  return Promise.all(paths.toSorted().map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })));
+}
+
+/** A line of a shell block. */
+export interface DocumentedCommand {
+  readonly document: string;
+  /** Without its number signs. */
+  readonly heading: string;
+  readonly command: string;
+}
+
+/** What a line in a block without a language begins with where it is one for a shell. */
+const programs = /^(?:[A-Z]+=\S+ )*(?:make|kubectl|helm|node|npm|docker|go|hack\/\S+) /;
+
+/** Every line of a block for a shell, without a comment at its end. */
+export async function documentedCommands(): Promise<readonly DocumentedCommand[]> {
+  return (await documents()).flatMap(({ path, text }) =>
+    text.split(/^(?=#+ )/m).flatMap((section) => {
+      const heading = /^#+ (.*)/.exec(section)?.[1] ?? '';
+      return fencesOf(section)
+        .flatMap(({ language, lines }) =>
+          language === 'sh' ? lines : language === '' ? lines.filter((line) => programs.test(line)) : [],
+        )
+        .map((line) => ({ document: path, heading, command: line.replace(/\s+# .*$/, '').trim() }));
+    }),
+  );
+}
+
+interface Fence {
+  readonly language: string;
+  readonly lines: readonly string[];
+}
+
+function fencesOf(text: string): readonly Fence[] {
+  return [...text.matchAll(/^ *```(\w*)\n([^]*?)^ *```$/gm)].map(([, language = '', content = '']) => ({
+    language,
+    lines: content.trim().split('\n'),
+  }));
+}

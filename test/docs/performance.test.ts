@@ -1,0 +1,61 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import type { BenchRecord } from '../../hack/bench-record/record.ts';
+import {
+  performanceDocument,
+  readRecords,
+  recordsFolder,
+  withPerformanceTables,
+} from '../../hack/docs/performance-tables.ts';
+
+const record: BenchRecord = {
+  name: 'one',
+  command: 'hack/node.sh hack/bench-one.ts --runs 3',
+  date: '2026-01-02',
+  commit: '0123456789ab',
+  machine: { processor: 'A processor', cores: 2, memoryBytes: 8e9, kernel: '6.18.5' },
+  loadAverage: { before: 0.25, after: 1 },
+  nodeVersion: 'v24.21.0',
+  tables: [{ name: 'idle', title: 'Nothing to do', columns: ['', 'MB'], rows: [['a|b', '5']] }],
+  raw: { megabytes: [5, 6] },
+};
+const places =
+  '# Figures\n<!-- run: one -->\n<!-- /run -->\n\n<!-- table: one/idle -->\nold\n<!-- /table -->\nthe end\n';
+
+describe('docs/performance.md', () => {
+  it('has the tables that were recorded (else run hack/docs/performance-tables.ts)', async () => {
+    const document = await readFile(performanceDocument, 'utf8');
+    expect(withPerformanceTables(document, await readRecords(recordsFolder))).to.equal(document);
+  });
+
+  it('is made of records that are complete, and named as their files are', async () => {
+    const records = await readRecords(recordsFolder);
+    const files = (await readdir(recordsFolder)).toSorted();
+    expect(records.map(({ name }) => `${name}.json`)).to.deep.equal(files);
+    for (const one of records) {
+      expect(one).to.have.all.keys(Object.keys(record));
+      expect(one.tables.length, one.name).to.be.greaterThan(0);
+      for (const { title, columns, rows } of one.tables) {
+        for (const row of rows) expect(row, `${one.name}: ${title}`).to.have.lengthOf(columns.length);
+      }
+    }
+  });
+
+  it('gets a table, and where and when it was measured, in the place for it', () => {
+    const origin =
+      '2 cores (A processor, 8 GB), Linux 6.18.5, Node 24.21.0, load average 0.3 before and 1.0 after, 2026-01-02, commit 0123456789ab.';
+    const written = [
+      `# Figures\n<!-- run: one -->\n\`hack/node.sh hack/bench-one.ts --runs 3\`: ${origin}\n<!-- /run -->\n`,
+      '<!-- table: one/idle -->\n|  | MB |\n| --- | ---: |\n| a\\|b | 5 |\n<!-- /table -->\nthe end\n',
+    ].join('\n');
+    expect(withPerformanceTables(places, [record])).to.equal(written);
+    expect(withPerformanceTables(written, [record])).to.equal(written);
+  });
+
+  it('says what is missing: a record for a place, a place for a table', () => {
+    expect(() => withPerformanceTables(places, [])).to.throw('a record in docs/performance for <!-- run: one -->');
+    expect(() => withPerformanceTables('# no place', [record])).to.throw(
+      'a place for <!-- run: one -->, <!-- table: one/idle -->',
+    );
+  });
+});

@@ -1,0 +1,149 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { pluginName } from '../../hack/plugin/krew.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { root } from './markdown.ts';
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, string | number>>;
+}
+
+interface Job {
+  readonly needs?: readonly string[];
+  /** Another workflow, instead of steps. */
+  readonly uses?: string;
+  readonly permissions?: object;
+  readonly steps?: readonly Step[];
+}
+
+interface Workflow {
+  readonly permissions: object;
+  readonly on: object;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+interface Updates {
+  readonly updates: readonly {
+    readonly 'package-ecosystem': string;
+    readonly directory?: string;
+    readonly directories?: readonly string[];
+  }[];
+}
+
+/** What an ecosystem's folder holds. */
+const manifests: Readonly<Record<string, string>> = {
+  npm: 'package-lock.json',
+  gomod: 'go.mod',
+  docker: 'Dockerfile',
+  'github-actions': '.github/workflows',
+};
+
+const text = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
+
+async function isThere(path: string): Promise<boolean> {
+  return access(join(root, path)).then(
+    () => true,
+    () => false,
+  );
+}
+
+const stepsOf = ({ jobs }: Workflow): readonly Step[] => Object.values(jobs).flatMap(({ steps = [] }) => steps);
+
+describe('what a public forge runs', () => {
+  let workflow: Workflow;
+  let steps: readonly Step[];
+
+  before(async () => {
+    workflow = parse(await text('.github/workflows/ci.yml')) as Workflow;
+    steps = stepsOf(workflow);
+  });
+
+  it('is the two commands that .ci/run has', async () => {
+    const commands = (await text('.ci/run')).split('\n').filter((line) => line.startsWith('make '));
+    expect(commands).to.include.members(['make check', 'make test']);
+    expect(steps.map(({ run }) => run)).to.include.members(commands);
+  });
+
+  it('is on the Node and the Go that are asked for, with no more rights than to read', async () => {
+    expect(workflow.permissions).to.deep.equal({ contents: 'read' });
+    const versions = (name: string): readonly string[] =>
+      steps.flatMap((step) => (step.with?.[name] === undefined ? [] : [String(step.with[name])]));
+    for (const version of versions('node-version')) expect(manifest.engines.node).to.equal(`>=${version}.0.0`);
+    const [go] = versions('go-version');
+    for (const folder of ['control-plane', 'go-tools']) {
+      expect(await text(`hack/${folder}/go.mod`)).to.match(new RegExp(`^go ${go}(\\.\\d+)?$`, 'm'));
+    }
+  });
+
+  it('keeps up to date every kind of dependency that there is, where it is', async () => {
+    const { updates } = parse(await text('.github/dependabot.yml')) as Updates;
+    expect(updates.map((one) => one['package-ecosystem'])).to.have.members(Object.keys(manifests));
+    for (const one of updates) {
+      for (const directory of one.directories ?? [one.directory ?? '']) {
+        const path = join(directory, manifests[one['package-ecosystem']] ?? '').replace(/^\//, '');
+        expect(await isThere(path), path).to.equal(true);
+      }
+    }
+  });
+
+  it('starts nothing that is not there, and knows no address by itself', async () => {
+    const makefile = await text('Makefile');
+    for (const name of ['ci.yml', 'release.yml']) {
+      const file = await text(`.github/workflows/${name}`);
+      expect(file, name).not.to.match(/https?:\/\//);
+      const commands = stepsOf(parse(file) as Workflow).map(({ run = '' }) => run);
+      for (const [, target = ''] of commands.join('\n').matchAll(/\bmake ([a-z_-]+)/g)) {
+        expect(makefile, target).to.match(new RegExp(`^${target}:`, 'm'));
+      }
+      for (const [path] of commands.join('\n').matchAll(/(?<!dist\/)\b(?:hack|config)\/[\w./-]*\w/g)) {
+        expect(await isThere(path), path).to.equal(true);
+      }
+    }
+  });
+});
+
+describe('what a tag releases', () => {
+  let release: Workflow;
+  let commands: string;
+
+  before(async () => {
+    release = parse(await text('.github/workflows/release.yml')) as Workflow;
+    commands = stepsOf(release)
+      .map(({ run = '' }) => run)
+      .join('\n');
+  });
+
+  it('has passed what every change has to pass, and has no advisory against it', async () => {
+    expect(release.on).to.deep.equal({ push: { tags: ['v*'] } });
+    expect(release.jobs['ci']?.uses).to.equal('./.github/workflows/ci.yml');
+    expect((parse(await text('.github/workflows/ci.yml')) as Workflow).on).to.have.property('workflow_call');
+    for (const job of ['image', 'files']) expect(release.jobs[job]?.needs).to.deep.equal(['ci', 'advisories']);
+    expect(commands).to.contain('hack/npm-audit/main.ts');
+  });
+
+  it('is image, chart, plugin and what they are made of, by the version of package.json', () => {
+    expect(commands).to.match(/test "\$GITHUB_REF_NAME" = "v\$\(.*package\.json/);
+    expect(commands).to.match(/docker buildx build [^]* --push/);
+    for (const made of [
+      ...['checksums.txt', `${pluginName}.yaml`, '*.tar.gz'].map((name) => `dist/plugin/${name}`),
+      'dist/sbom.cdx.json',
+      'dist/licences.txt',
+      'dist/chart/*.tgz',
+    ]) {
+      expect(commands).to.contain(made);
+    }
+    // `make build`, which make sbom begins with, empties dist.
+    expect(commands.indexOf('make sbom')).to.be.lessThan(commands.indexOf('hack/plugin/main.ts'));
+  });
+
+  it('takes no more rights than to write a release', () => {
+    expect(release.permissions).to.deep.equal({ contents: 'read' });
+    expect(Object.values(release.jobs).flatMap(({ permissions = [] }) => permissions)).to.deep.equal([
+      { contents: 'write' },
+    ]);
+  });
+});
