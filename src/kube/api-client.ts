@@ -167,12 +167,6 @@ export class ApiClient {
   }
 
   async #once<T>(call: Call): Promise<T> {
-    if (call.isStillWanted?.() === false) {
-      throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so that nothing was sent', undefined);
-    }
-    if (call.method !== 'GET' && !this.#mayWrite(call.lane)) {
-      throw silent(call, 'NotLeading', 'this process does not lead, so that nothing was sent', undefined);
-    }
     const limit = new TimeLimit(this.#world, call.timeoutMilliseconds ?? this.#timeoutMilliseconds, call.signal);
     try {
       const { body } = await this.#send(call, 'call', limit);
@@ -181,6 +175,15 @@ export class ApiClient {
       throw noAnswer(call, error, limit);
     } finally {
       limit.end();
+    }
+  }
+
+  #assertMaySend(call: Call): void {
+    if (call.isStillWanted?.() === false) {
+      throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so that nothing was sent', undefined);
+    }
+    if (call.method !== 'GET' && !this.#mayWrite(call.lane)) {
+      throw silent(call, 'NotLeading', 'this process does not lead, so that nothing was sent', undefined);
     }
   }
 
@@ -196,6 +199,7 @@ export class ApiClient {
         headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': contentType },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         signal,
+        assertMaySend: () => this.#assertMaySend(call),
         pool,
       });
       status = response.status;

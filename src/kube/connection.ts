@@ -93,7 +93,8 @@ class PooledConnection implements Connection {
   async #send(request: ExchangeRequest, { headers, tls }: Credentials): Promise<ExchangeResponse> {
     if (this.#closed) throw new Error('the connection is closed');
     const { origin, pathname } = new URL(this.server);
-    const response = await this.#pool(request.pool, tls).request({
+    const pool = this.#pool(request.pool, tls).compose(asking(request.assertMaySend));
+    const response = await pool.request({
       origin,
       path: pathname === '/' ? request.path : `${pathname}${request.path}`,
       method: request.method,
@@ -135,6 +136,18 @@ async function credentialsOf(kubeconfig: Kubeconfig): Promise<Credentials> {
     const message = `expected credentials for ${kubeconfig.server}, got: ${error instanceof Error ? error.message : String(error)}`;
     throw new ApiError({ status: 0, reason: 'CredentialsUnavailable', message, cause: error });
   }
+}
+
+/** undici starts a request when it has a connection for it: what throws there ends the request, not the connection. */
+function asking(assertMaySend = (): void => {}): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const start = handler.onRequestStart?.bind(handler);
+    handler.onRequestStart = (controller, context) => {
+      assertMaySend();
+      start?.(controller, context);
+    };
+    return dispatch(options, handler);
+  };
 }
 
 /** HTTP/1.1, one request a connection at a time: a lost packet or a slow body holds up nobody else. */

@@ -240,6 +240,8 @@ export class LeaseElector {
       lane: 'lease',
       retries: 0,
       timeoutMilliseconds: this.#callTimeoutMilliseconds,
+      // A leader that was stopped between these lines and the network renews nothing when it wakes up.
+      isStillWanted: () => !this.#leading || this.#leftMilliseconds() > 0,
       ...(signal && { signal }),
     });
     return parseLease(answer);

@@ -26,6 +26,12 @@ export interface ExchangeRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
+  /**
+   * Called when the first byte is about to go out, each time that it is: a new connection or a credential plugin may
+   * take long, and a stopped process wakes up in the middle of either. Where it throws, nothing is sent, and the
+   * exchange rejects with what it threw.
+   */
+  readonly assertMaySend?: () => void;
   /** Watches and calls have connections of their own, so that one kind can't starve the other. */
   readonly pool: 'watch' | 'call';
 }

@@ -170,6 +170,77 @@ describe('a connection', function suite() {
     await gone();
   });
 
+  describe('asked whether a request may still be sent', () => {
+    const refusal = new Error('no longer');
+
+    /** What may be sent until `refuse` is called. */
+    const revocable = (): { readonly request: ExchangeRequest; readonly refuse: () => void } => {
+      let may = true;
+      const assertMaySend = (): void => {
+        if (!may) throw refusal;
+      };
+      return { request: get('/late', { method: 'POST', body: 'x', assertMaySend }), refuse: () => (may = false) };
+    };
+    const outcome = (connection: Connection, request: ExchangeRequest): Promise<unknown> =>
+      ask(connection, request).catch((error: unknown) => error);
+
+    it('asks when the connection is there, and keeps that for the next one', async () => {
+      const connection = await open({});
+      const { request, refuse } = revocable();
+      const asked = outcome(connection, request);
+      refuse();
+      expect(await asked).to.equal(refusal);
+      await until(() => sockets.size === 1, 'its connection');
+      const [socket] = sockets;
+      expect(await ask(connection, get('/next'))).to.equal('/next');
+      expect([requests.map(({ url }) => url), [...sockets]]).to.deep.equal([['/next'], [socket]]);
+    });
+
+    it('asks when one that waits for a connection gets it', async () => {
+      const waiting: ServerResponse[] = [];
+      answer = (_, response) => waiting.push(response);
+      const connection = await open({});
+      const calls = Array.from({ length: 16 }, () => ask(connection));
+      await until(() => waiting.length === 16, '16 requests');
+      const { request, refuse } = revocable();
+      const asked = outcome(connection, request);
+      refuse();
+      waiting[0]?.end();
+      expect(await asked).to.equal(refusal);
+      for (const response of waiting.slice(1)) response.end();
+      await Promise.all(calls);
+      expect(requests).to.have.length(16);
+    });
+
+    it('asks again before it sends once more after 401', async () => {
+      await write('token', 'old');
+      const connection = await open({ tokenFile: 'token' });
+      await ask(connection);
+      await write('token', 'new');
+      const { request, refuse } = revocable();
+      answer = (_, response) => {
+        refuse();
+        response.writeHead(401).end();
+      };
+      expect(await outcome(connection, request)).to.equal(refusal);
+      expect(requests).to.have.length(2);
+    });
+
+    for (const kind of ['http', 'socks5'] as const) {
+      it(`asks through a ${kind} proxy too`, async () => {
+        const proxy = await FakeProxy.start(kind);
+        const connection = await open({}, { 'proxy-url': `${kind}://127.0.0.1:${proxy.port}` });
+        const { request, refuse } = revocable();
+        const asked = outcome(connection, request);
+        refuse();
+        expect(await asked).to.equal(refusal);
+        expect(requests).to.have.length(0);
+        await connection.close();
+        await proxy.close();
+      });
+    }
+  });
+
   it('breaks off what is under way when closed, and sends nothing any more', async () => {
     answer = (_, response) => response.write('more to come');
     const connection = await open({});

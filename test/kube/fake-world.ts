@@ -26,7 +26,8 @@ export class FakeWorld implements World {
   #nowMilliseconds = 0;
 
   constructor(answer: Exchange = () => Promise.reject(new Error('expected no request'))) {
-    this.exchange = (request) => {
+    this.exchange = async (request) => {
+      request.assertMaySend?.();
       this.requests.push(request);
       return answer(request);
     };
@@ -69,7 +70,7 @@ export class FakeWorld implements World {
       next.callback();
       await settle();
     }
-    this.#nowMilliseconds = end;
+    this.#nowMilliseconds = Math.max(this.#nowMilliseconds, end);
     await settle();
   }
 

@@ -254,6 +254,18 @@ describe('a lease elector', function suite() {
     expect([a.leads, a.told]).to.deep.equal([true, ['started']]);
   });
 
+  it('sends no renewal that was on its way to the network when the process was stopped past its deadline', async () => {
+    const a = candidate('a').run();
+    await world.advance(0);
+    a.network = (request) => {
+      world.freeze(10_000);
+      request.assertMaySend?.();
+      return server.exchange(request);
+    };
+    await world.advance(2_000);
+    expect([a.leads, a.ended, server.holders]).to.deep.equal([false, true, ['a']]);
+  });
+
   it('counts the deadline from the start of a renewal, since that is when the lease was last surely its own', async () => {
     const a = candidate('a').run();
     await world.advance(0);

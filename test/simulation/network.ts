@@ -100,6 +100,12 @@ export class Network {
     const fail = (code: string): void => client.deliver(() => reject(Object.assign(new Error(code), { code })));
     request.signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')), { once: true });
     if (!client.isAlive()) return promise;
+    try {
+      request.assertMaySend?.();
+    } catch (error) {
+      reject(error as Error);
+      return promise;
+    }
     const isWrite = request.method !== 'GET' && kindOf(request) !== 'lease' && !request.path.includes('/events');
     const to = kindOf(request) === 'pod' ? 'pod' : 'any';
     if (isWrite) client.writes(to, 'before');
