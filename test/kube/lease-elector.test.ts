@@ -263,6 +263,7 @@ describe('a lease elector', function suite() {
       return server.exchange(request);
     };
     await world.advance(2_000);
+    await world.advance(0);
     expect([a.leads, a.ended, server.holders]).to.deep.equal([false, true, ['a']]);
   });
 
