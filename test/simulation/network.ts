@@ -103,7 +103,7 @@ export class Network {
     try {
       request.assertMaySend?.();
     } catch (error) {
-      reject(error as Error);
+      reject(error);
       return promise;
     }
     const isWrite = request.method !== 'GET' && kindOf(request) !== 'lease' && !request.path.includes('/events');
