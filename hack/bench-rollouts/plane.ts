@@ -12,9 +12,9 @@ import type { Setting } from './way.ts';
 import { countWrites } from './write-count.ts';
 
 /** How many members restart a second at most: with more of them the machine itself would be what is measured. */
-const mostRestartsASecond = 3;
+const mostRestartsASecond = 1.25;
 /** Clusters that are being made, or wait for their turn. */
-const mostPreparing = 4;
+const mostPreparing = 2;
 /** While a cluster is made its members needn't take their time. */
 const creationRestartMilliseconds = 300;
 
