@@ -1,9 +1,10 @@
 /** Lets work go on side by side, as much of it as fits at a time, in the order in which it was asked for. */
 export class Turns {
   readonly #capacity: number;
-  readonly #waiting: { readonly weight: number; readonly begin: () => void }[] = [];
-  readonly #running = new Set<object>();
-  #used = 0;
+  readonly #waiting: Turn[] = [];
+  readonly #running = new Set<Turn>();
+  /** Those that have not left their place to others. */
+  readonly #placed = new Set<Turn>();
 
   /** In whatever `weight` is given in. */
   constructor(capacity: number) {
@@ -21,15 +22,13 @@ export class Turns {
    */
   async take<T>(weight: number, work: (rest: () => void) => Promise<T>): Promise<T> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ weight, begin: resolve });
+    const turn = { weight, begin: resolve };
+    this.#waiting.push(turn);
     this.#beginNext();
     await promise;
-    const turn = {};
     this.#running.add(turn);
-    let held = weight;
     const rest = (): void => {
-      this.#used -= held;
-      held = 0;
+      this.#placed.delete(turn);
       this.#beginNext();
     };
     try {
@@ -43,10 +42,20 @@ export class Turns {
   #beginNext(): void {
     for (;;) {
       const [next] = this.#waiting;
-      if (next === undefined || (this.#used > 0 && this.#used + next.weight > this.#capacity)) return;
+      if (next === undefined || (this.#placed.size > 0 && this.#weight() + next.weight > this.#capacity)) return;
       this.#waiting.shift();
-      this.#used += next.weight;
+      this.#placed.add(next);
       next.begin();
     }
   }
+
+  /** Added up anew each time: what is taken off a sum of fractions leaves a rest, which would count as somebody. */
+  #weight(): number {
+    return [...this.#placed].reduce((sum, { weight }) => sum + weight, 0);
+  }
+}
+
+interface Turn {
+  readonly weight: number;
+  readonly begin: () => void;
 }

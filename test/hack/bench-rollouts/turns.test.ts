@@ -43,6 +43,14 @@ describe('hack/bench-rollouts: turns', () => {
     expect(began).to.deep.equal([0, 1]);
   });
 
+  it('let it go after others whose weights do not add up to nothing when they are taken off again', async () => {
+    const { began, end } = play(1, [0.1, 0.2, 0.3, 5]);
+    await settled();
+    for (const index of [0, 1, 2]) end(index);
+    await settled();
+    expect(began).to.deep.equal([0, 1, 2, 3]);
+  });
+
   it('leave their place to others once they only wait, and that once', async () => {
     const { turns, began, rest, end } = play(2, [2, 2, 2]);
     await settled();
