@@ -2,6 +2,7 @@ import { percentile } from '../bench-record/spread.ts';
 import { members } from './clusters.ts';
 import { type FleetRollout, rolloutsPerMinute } from './fleet-rollout.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
+import { mostClustersForRounds } from './settings.ts';
 
 /** One figure that is to be reached. */
 export interface Figure {
@@ -51,7 +52,8 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   if (largest === undefined) return [];
   const { clusters, controller, reaction, coldStart } = largest;
   const cost = (figure: keyof CostOfMember): number => medianOf(controller, (rollout) => costOfMember(rollout)[figure]);
-  const before = fleets.at(-2);
+  const smaller = fleets.slice(0, -1);
+  const before = smaller.findLast((fleet) => fleet.clusters <= mostClustersForRounds) ?? smaller.at(-1);
   const growth = (figure: keyof CostOfMember): number =>
     before === undefined ? 1 : cost(figure) / medianOf(before.controller, (rollout) => costOfMember(rollout)[figure]);
   return [

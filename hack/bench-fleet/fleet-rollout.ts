@@ -61,7 +61,6 @@ export async function rollOutFleet(
         times.push((performance.now() - (began.get(keyOf(cluster)) ?? Number.NaN)) / 1000);
         if (missing % tenth === 0) progress(`${all.length - missing} of ${all.length} by the ${rival}`);
       },
-      patienceMilliseconds,
     }),
   ]);
   await Promise.race([rolledOut, ended]).catch((error: unknown) => {
@@ -72,7 +71,7 @@ export async function rollOutFleet(
   const eventLoop = await process.eventLoopDelay();
   const rests = (cluster: FleetCluster): boolean =>
     rival === 'controller' ? clusters.isComplete(cluster) : clusters.isHealthy(cluster);
-  await every(clusters, all, rests, { what: 'every cluster to be at rest', patienceMilliseconds });
+  await every(clusters, all, rests, { what: 'every cluster to be at rest' });
   const rest = processorTime(pids);
   const usage = process.usage();
   const count = new RequestCount();
@@ -110,9 +109,6 @@ function isOfStuckBudget({ user, verb, objectRef }: AuditEvent): boolean {
     user.username === 'system:kube-controller-manager' && objectRef?.resource === 'events';
   return isOfDisruptionController && verb === 'create' && /^moco-db-\d+-\d+\./.test(objectRef?.name ?? '');
 }
-
-/** On a machine with two cores a thousand clusters move in waves. */
-const patienceMilliseconds = 300_000;
 
 export const rolloutsPerMinute = ({ clusters, seconds }: FleetRollout): number => (clusters / seconds) * 60;
 

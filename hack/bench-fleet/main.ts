@@ -3,7 +3,7 @@ import { textOf } from '../bench-record/table.ts';
 import { interruption } from '../demo/interruption.ts';
 import { runProgram } from '../demo/run-program.ts';
 import { Clusters } from './clusters.ts';
-import { figuresOf, isMissed } from './figures.ts';
+import { type Figure, figuresOf, isMissed } from './figures.ts';
 import { Installation } from './installation.ts';
 import { type MeasuredFleet, measureFleet } from './measured-fleet.ts';
 import { type FleetBenchOptions, mostClustersForRounds, parseFleetBenchArguments } from './settings.ts';
@@ -27,9 +27,15 @@ async function run(options: FleetBenchOptions): Promise<void> {
   progress('starting the control plane and the stand-ins');
   const installation = await Installation.open();
   const fleets: MeasuredFleet[] = [];
+  /** After each number of clusters: the next one takes long, and may never come to its end. */
+  const write = (fleet: MeasuredFleet): Promise<void> => {
+    fleets.push(fleet);
+    const figures = figuresOf(fleets);
+    return recording.write(options.record ?? undefined, tablesOf(fleets, figures), rawOf(options, fleets, figures));
+  };
   const watching = new AbortController();
   try {
-    await race(measureAll(installation, options, fleets, watching.signal, progress));
+    await race(measureAll(installation, options, write, watching.signal, progress));
   } finally {
     progress('cleaning up');
     watching.abort();
@@ -39,17 +45,22 @@ async function run(options: FleetBenchOptions): Promise<void> {
   const tables = tablesOf(fleets, figures);
   say('');
   for (const table of tables) say(`${textOf(table)}\n`);
-  const raw = { options: { ...options, record: undefined }, fleets, figures };
-  await recording.write(options.record ?? undefined, tables, raw);
-  if (options.json) process.stdout.write(`${JSON.stringify(recording.record(tables, raw), null, 2)}\n`);
+  if (options.json) {
+    const record = recording.record(tables, rawOf(options, fleets, figures));
+    process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+  }
   const missed = figures.filter(isMissed);
   if (missed.length > 0) throw new Error(`missed: ${missed.map(({ what }) => what).join(', ')}`);
+}
+
+function rawOf(options: FleetBenchOptions, fleets: readonly MeasuredFleet[], figures: readonly Figure[]): object {
+  return { options: { ...options, record: undefined }, fleets, figures };
 }
 
 async function measureAll(
   installation: Installation,
   { clusters: counts, rounds, reactions, controllerFlags }: FleetBenchOptions,
-  fleets: MeasuredFleet[],
+  onMeasured: (fleet: MeasuredFleet) => Promise<void>,
   signal: AbortSignal,
   progress: (what: string) => void,
 ): Promise<void> {
@@ -67,6 +78,6 @@ async function measureAll(
       withColdStart: count === most,
       controllerFlags,
     };
-    fleets.push(await measureFleet({ installation, clusters }, plan, progress));
+    await onMeasured(await measureFleet({ installation, clusters }, plan, progress));
   }
 }

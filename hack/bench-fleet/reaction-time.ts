@@ -27,7 +27,8 @@ export async function measureReaction(
   const { watched } = clusters;
   const from = await endOfAudit(installation.auditFile);
   const rolled: { readonly cluster: FleetCluster; readonly since: number; readonly until: number }[] = [];
-  for (let index = 0; index < rollouts; index += 1) {
+  // Each cluster once before it counts: of a rollout's first step the gates are known from what was written before it.
+  for (let index = 0; index < watched.length + rollouts; index += 1) {
     const cluster = watched[index % watched.length] as FleetCluster;
     const revision = clusters.updateRevision(cluster);
     const since = Date.now();
@@ -35,6 +36,7 @@ export async function measureReaction(
     const isOver = (one: FleetCluster): boolean =>
       clusters.updateRevision(one) !== revision && clusters.isComplete(one);
     await every(clusters, [cluster], isOver, { what: `${keyOf(cluster)} to be complete` });
+    if (index < watched.length) continue;
     rolled.push({ cluster, since, until: Date.now() });
     if (rolled.length % 10 === 0) progress(`${rolled.length} of ${rollouts} rollouts one after another`);
   }

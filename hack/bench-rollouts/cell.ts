@@ -66,18 +66,26 @@ export async function runCell(bench: Bench, cell: Cell): Promise<Result> {
     try {
       await scenario.before?.(cluster);
       cluster.restartsTake(restartSeconds * 1000);
-      return await rolling.take(restartsASecond(cell), (rest) => {
-        isPrepared();
-        return rollOut(demo, cluster, cell, rest);
-      });
+      return await rolling.take(restartsASecond(cell), (rest) => rollOut(demo, cluster, cell, isPrepared, rest));
     } finally {
       cluster.stop();
+      // One that waits for ever would have its nodes try its image again and again, beside whoever is measured next.
+      cluster.imagePullsTake(longestMilliseconds);
     }
   });
 }
 
-/** @param rest called once nothing goes on any more, whatever comes of that */
-async function rollOut(demo: DemoStage, cluster: BenchCluster, cell: Cell, rest: () => void): Promise<Result> {
+/**
+ * @param onFirst called once its first member is away: nothing else begins while it waits for that
+ * @param rest called once nothing goes on any more, whatever comes of that
+ */
+async function rollOut(
+  demo: DemoStage,
+  cluster: BenchCluster,
+  cell: Cell,
+  onFirst: () => void,
+  rest: () => void,
+): Promise<Result> {
   const { scenario, way, minReadySeconds, namespace } = cell;
   const { moco, world } = demo.stage;
   const fromWall = world.wall();
@@ -96,12 +104,16 @@ async function rollOut(demo: DemoStage, cluster: BenchCluster, cell: Cell, rest:
     while (stuck === null && !isOver(observation, revision)) {
       await cluster.pass(lookMilliseconds);
       const now = world.monotonic();
-      if (now - observation.changedAt > restMilliseconds + cell.restartSeconds * 1000) rest();
+      if (observation.measure.absences.length > 0) onFirst();
+      if (now - observation.changedAt > restMilliseconds + (cell.restartSeconds + way.waitsSeconds) * 1000) rest();
       stuck = waitsForEver(observation, now, cell) ? inWords(observation.sight) : null;
     }
     const { measure, wholeSince, moves, mostAway, settlings } = observation;
     const [toWall, withoutCommits] = [world.wall(), outage.end()];
     const backup = await meanwhile;
+    if (meanwhile !== null && backup === null && stuck === null) {
+      throw new Error(`Expected a backup in the middle of ${namespace}, it came to nothing`);
+    }
     const waits = minReadySeconds > 0 || meanwhile !== null;
     const judged = way.slug === judgedWay && stuck === null;
     return {

@@ -104,6 +104,11 @@ export class BenchCluster {
     this.#demo.stage.nodes.configure(this.namespace, nodesSettings(milliseconds));
   }
 
+  /** Of an image that can't be pulled the next try comes after so long from now on. */
+  imagePullsTake(milliseconds: number): void {
+    this.#demo.stage.nodes.configure(this.namespace, { imagePullMilliseconds: milliseconds });
+  }
+
   /** The container ends and doesn't come back in this pod. */
   breakContainer(ordinal: number, container: string): void {
     const pod = `${statefulSetName(clusterName)}-${ordinal}`;

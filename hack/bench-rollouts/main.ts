@@ -29,13 +29,22 @@ async function run(options: RolloutsBenchOptions): Promise<void> {
   const interrupted = interruption();
   const measured: Measured[] = [];
   const uses: Use[] = [];
+  let [results, missed] = [new Results(rows, [], []), [] as readonly string[]];
   for (const { setting, cells } of planes.filter((plane) => plane.cells.length > 0)) {
     output.line(line(`${cells.length} rollouts ${setting.name}`, 'bold'));
     const plane = await measurePlane(setting, cells, output, interrupted);
     measured.push(...plane.measured);
     uses.push(plane.use);
+    const done = new Set(measured.map(({ cell }) => cell.way));
+    results = new Results(
+      rows,
+      ways.filter((way) => done.has(way)),
+      measured,
+    );
+    missed = missedFigures(results);
+    // After each: the next one takes long, and may never come to its end.
+    await recording.write(options.record, tablesOf(results), rawOf(results, uses, missed));
   }
-  const results = new Results(rows, ways, measured);
   const tables = tablesOf(results);
   const bars = rows.filter((row) => row.members === barMembers && row.restartSeconds === barRestartSeconds);
   for (const row of bars.slice(0, 1)) for (const one of [[], ...barLines(results, row)]) output.line(one);
@@ -46,9 +55,9 @@ async function run(options: RolloutsBenchOptions): Promise<void> {
   }
   for (const sentence of results.waiting()) output.line([piece(`  ${sentence}`, 'yellow')]);
   for (const use of uses) output.line([piece(`  ${inWords(use)}`, isTooBusy(use) ? 'yellow' : 'dim')]);
-  const missed = missedFigures(results);
-  const raw = rawOf(results, uses, missed);
-  if (options.json) process.stdout.write(`${JSON.stringify(recording.record(tables, raw), null, 2)}\n`);
-  await recording.write(options.record, tables, raw);
+  if (options.json) {
+    const record = recording.record(tables, rawOf(results, uses, missed));
+    process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+  }
   if (missed.length > 0) throw new Error(['Missed:', ...missed].join('\n  '));
 }

@@ -34,6 +34,8 @@ export async function countWrites(
   const entries = windows.map((window) => ({ window, count: none }));
   const byNamespace = new Map(entries.map((entry) => [entry.window.namespace, entry]));
   for await (const line of createInterface({ input: createReadStream(join(directory, 'audit.log')) })) {
+    // The last line may still be on its way.
+    if (!line.endsWith('}')) continue;
     const event = JSON.parse(line) as AuditEvent;
     const entry = byNamespace.get(event.objectRef?.namespace ?? '');
     const at = Date.parse(event.requestReceivedTimestamp);

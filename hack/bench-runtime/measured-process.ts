@@ -20,6 +20,10 @@ export interface Usage {
 
 const ticksPerSecond = 100;
 const lastLines = 20;
+/** However large the fleet and slow the machine, beyond this something is wrong. */
+const patienceMilliseconds = 600_000;
+/** Kubernetes' own between SIGTERM and SIGKILL. */
+const graceMilliseconds = 30_000;
 
 /** A Node program under observation: its log, what it uses, what its event loop does. */
 export class MeasuredProcess {
@@ -45,7 +49,7 @@ export class MeasuredProcess {
     for (const stream of [stdout, stderr]) createInterface(stream).on('line', (line) => this.#heard(line));
     this.#process.once('exit', () => {
       guard.forget(pid);
-      for (const look of this.#waiting) look();
+      this.#lookAgain();
     });
   }
 
@@ -59,8 +63,10 @@ export class MeasuredProcess {
     throw new Error(`expected a program that runs, it has ended:\n${this.tail}`);
   }
 
-  /** Resolves once so many lines of the log have that in them. Rejects where the program ends before. */
+  /** Resolves once so many lines of the log have that in them. Rejects where the program ends before, or takes for ever. */
   async logged(text: string, times = 1): Promise<void> {
+    const overdue = AbortSignal.timeout(patienceMilliseconds);
+    overdue.addEventListener('abort', () => this.#lookAgain());
     // Looked at from where the last look ended: a fleet's log is long.
     let seen = 0;
     for (let found = 0; ; ) {
@@ -68,6 +74,11 @@ export class MeasuredProcess {
       seen = this.#lines.length;
       if (found >= times) return;
       if (this.#ended) throw new Error(`expected ${times} lines with "${text}", the program ended:\n${this.tail}`);
+      if (overdue.aborted) {
+        throw new Error(
+          `expected ${times} lines with "${text}" in ${patienceMilliseconds / 1000} s, got ${found}:\n${this.tail}`,
+        );
+      }
       await new Promise<void>((resolve) => {
         const look = (): void => {
           this.#waiting.delete(look);
@@ -91,8 +102,9 @@ export class MeasuredProcess {
   /** Since the start, or since it was asked last; from `off` on nothing is watched any more. */
   async eventLoopDelay(then: 'on' | 'off' = 'on'): Promise<EventLoopDelay> {
     this.#process.send(then);
-    const [answer] = (await once(this.#process, 'message')) as [EventLoopDelay];
-    return answer;
+    const answer = once(this.#process, 'message') as Promise<[EventLoopDelay]>;
+    const [delay] = await Promise.race([answer, this.untilItEnds()]);
+    return delay;
   }
 
   usage(): Usage {
@@ -117,7 +129,9 @@ export class MeasuredProcess {
     if (this.#ended) return this.#process.exitCode;
     const exit = once(this.#process, 'exit');
     this.#process.kill('SIGTERM');
+    const kill = setTimeout(() => this.#process.kill('SIGKILL'), graceMilliseconds);
     await exit;
+    clearTimeout(kill);
     return this.#process.exitCode;
   }
 
@@ -131,6 +145,10 @@ export class MeasuredProcess {
 
   #heard(line: string): void {
     this.#lines.push(line);
+    this.#lookAgain();
+  }
+
+  #lookAgain(): void {
     for (const look of this.#waiting) look();
   }
 }

@@ -61,6 +61,8 @@ export function etcdFlags(files: ServerFiles): string[] {
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=local=${peerUrl}`,
     '--unsafe-no-fsync',
+    // The most that etcd recommends: what it has by itself (2 GiB) a fleet may fill between two compactions.
+    `--quota-backend-bytes=${8 * 2 ** 30}`,
     '--log-level=warn',
   ];
 }
