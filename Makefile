@@ -43,8 +43,9 @@ build: node_modules ## One bundle of what runs, in dist/
 deploy: ## Install config/default into the cluster of the current context
 	kubectl apply --server-side -k config/default
 
-undeploy: node_modules ## Give every cluster back, then remove config/default
+undeploy: node_modules ## Give every cluster back, then remove config/default, and the webhook of config/partition-driver
 	$(NODE) src/cli.ts hand-back --all
+	kubectl delete mutatingwebhookconfiguration moco-rollout-partition-webhook-configuration --ignore-not-found
 	kubectl delete deployment moco-rollout-controller --namespace=moco-rollout-system --cascade=foreground --ignore-not-found
 	kubectl delete -k config/default --ignore-not-found
 
