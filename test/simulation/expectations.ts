@@ -7,11 +7,13 @@ import type { Sent } from './network.ts';
 import { resourceAt } from './resource-path.ts';
 import { record, type StoredObject } from './stored-object.ts';
 
-/** After so long a process may go by what it reads. */
+/** So long after it has sent a write a process may go by what it reads. */
 const patienceMilliseconds = 30_000;
 
 interface Process {
-  /** Pods that it took and whose end no watch has told it yet, by uid: since when. */
+  /** When it has last asked for a pod to be taken, by the request's path. */
+  readonly asked: Map<string, number>;
+  /** Pods that it took and whose end no watch has told it yet, by uid: when it had asked. */
   readonly taken: Map<string, number>;
   /** Those whose end it knows; a watch may be quicker than the answer. */
   readonly ended: Set<string>;
@@ -36,8 +38,9 @@ export class Expectations {
     this.#witness = witness;
   }
 
-  sent({ actor, method, path }: Sent): void {
+  sent({ actor, method, path, atMilliseconds }: Sent): void {
     const target = resourceAt(path);
+    if (takes(method, target)) this.#of(actor).asked.set(path, atMilliseconds);
     if (method !== 'GET' || target === null || target.name === null) return;
     const process = this.#of(actor);
     switch (target.kind) {
@@ -58,15 +61,17 @@ export class Expectations {
   }
 
   answered(actor: string, { method, path, body }: ExchangeRequest, code: number): void {
-    const target = resourceAt(path.split('?')[0] ?? '');
+    const [asked = ''] = path.split('?');
+    const target = resourceAt(asked);
     // A list tells of every end as well.
     if (method === 'GET' && target?.kind === pods && target.name === null) this.#of(actor).taken.clear();
-    const takes = method === 'DELETE' || target?.subresource === 'eviction';
-    if (!takes || code >= 300 || target?.kind !== pods) return;
+    if (!takes(method, target) || code >= 300) return;
     const options = record(JSON.parse(body ?? '{}'));
     const { uid } = record(options['preconditions'] ?? record(options['deleteOptions'])['preconditions']);
     const process = this.#of(actor);
-    if (typeof uid === 'string' && !process.ended.has(uid)) process.taken.set(uid, this.#clock.nowMilliseconds);
+    if (typeof uid !== 'string' || process.ended.has(uid)) return;
+    // An answer may be long on its way: what the process counts from is its own asking.
+    process.taken.set(uid, process.asked.get(asked) ?? this.#clock.nowMilliseconds);
   }
 
   told(actor: string, object: StoredObject, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
@@ -90,8 +95,12 @@ export class Expectations {
   #of(actor: string): Process {
     const known = this.#processes.get(actor);
     if (known !== undefined) return known;
-    const fresh: Process = { taken: new Map(), ended: new Set(), lastRead: null, looksOn: false };
+    const fresh: Process = { asked: new Map(), taken: new Map(), ended: new Set(), lastRead: null, looksOn: false };
     this.#processes.set(actor, fresh);
     return fresh;
   }
+}
+
+function takes(method: ExchangeRequest['method'], target: ReturnType<typeof resourceAt>): boolean {
+  return target?.kind === pods && (method === 'DELETE' || target.subresource === 'eviction');
 }

@@ -86,6 +86,52 @@ const findings: Readonly<Record<string, Scenario>> = {
       { atMilliseconds: 84_985, what: { kind: 'stopMoco', forMilliseconds: 103_073 } },
     ],
   },
+  'lets a process go by what it reads 30 s after it has asked for a pod to go, however late it was told that it does': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '39476',
+      replicas: 1,
+      movesCurrentRevision: true,
+      nodes: {
+        scheduleMilliseconds: 74,
+        initMilliseconds: 1297,
+        startMilliseconds: 4429,
+        startupMilliseconds: 1815,
+        stopMilliseconds: 530,
+        crashAfterMilliseconds: 16_442,
+        restartMilliseconds: 870,
+      },
+      moco: {
+        notice: 951,
+        silence: 4434,
+        drain: 2913,
+        failedTry: 28_265,
+        retry: 1766,
+        failover: 29_595,
+        healthyFalse: 2225,
+        repoint: 773,
+        label: 449,
+        open: 2174,
+        healthyTrue: 2540,
+      },
+    },
+    plan: [
+      {
+        atMilliseconds: 2017,
+        what: {
+          kind: 'mishaps',
+          mishap: { kind: 'slow', thereMilliseconds: 5544, backMilliseconds: 0 },
+          requests: 'pod',
+          probability: 1,
+          process: 0,
+          watches: 'stay',
+          forMilliseconds: 114_460,
+        },
+      },
+      { atMilliseconds: 16_840, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      { atMilliseconds: 20_682, what: { kind: 'watchStalls', plural: null, process: null, forMilliseconds: 32_239 } },
+    ],
+  },
 };
 
 describe('the simulation, of what it has found before,', function found() {
