@@ -29,22 +29,26 @@ async function run(options: RolloutsBenchOptions): Promise<void> {
   const interrupted = interruption();
   const measured: Measured[] = [];
   const uses: Use[] = [];
-  let [results, missed] = [new Results(rows, [], []), [] as readonly string[]];
+  /** Of the ways whose control plane has been measured. */
+  const resultsSoFar = (): Results => {
+    const done = new Set(measured.map(({ cell }) => cell.way));
+    return new Results(
+      rows,
+      ways.filter((way) => done.has(way)),
+      measured,
+    );
+  };
   for (const { setting, cells } of planes.filter((plane) => plane.cells.length > 0)) {
     output.line(line(`${cells.length} rollouts ${setting.name}`, 'bold'));
     const plane = await measurePlane(setting, cells, output, interrupted);
     measured.push(...plane.measured);
     uses.push(plane.use);
-    const done = new Set(measured.map(({ cell }) => cell.way));
-    results = new Results(
-      rows,
-      ways.filter((way) => done.has(way)),
-      measured,
-    );
-    missed = missedFigures(results);
+    const soFar = resultsSoFar();
     // After each: the next one takes long, and may never come to its end.
-    await recording.write(options.record, tablesOf(results), rawOf(results, uses, missed));
+    await recording.write(options.record, tablesOf(soFar), rawOf(soFar, uses, missedFigures(soFar)));
   }
+  const results = resultsSoFar();
+  const missed = missedFigures(results);
   const tables = tablesOf(results);
   const bars = rows.filter((row) => row.members === barMembers && row.restartSeconds === barRestartSeconds);
   for (const row of bars.slice(0, 1)) for (const one of [[], ...barLines(results, row)]) output.line(one);
