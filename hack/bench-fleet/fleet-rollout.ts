@@ -1,7 +1,7 @@
 import { percentile } from '../bench-record/spread.ts';
 import type { EventLoopDelay, MeasuredProcess } from '../bench-runtime/measured-process.ts';
+import { endOfAudit, preciseMilliseconds, readAudit } from '../control-plane/audit-lines.ts';
 import type { AuditEvent } from '../control-plane/audit-log.ts';
-import { endOfAudit, preciseMilliseconds, readAudit } from './audit-lines.ts';
 import type { Clusters, FleetCluster } from './clusters.ts';
 import type { Installation, RivalName } from './installation.ts';
 import { type Cores, coresBetween, processorTime } from './processor-time.ts';

@@ -1,7 +1,7 @@
 import { statefulSetName } from '../../src/moco/projections.ts';
+import { endOfAudit, readAudit } from '../control-plane/audit-lines.ts';
 import type { AuditEvent } from '../control-plane/audit-log.ts';
 import { type Reaction, reactions } from '../demo/reaction.ts';
-import { endOfAudit, readAudit } from './audit-lines.ts';
 import { type Clusters, type FleetCluster, watchedNamespace } from './clusters.ts';
 import type { Installation } from './installation.ts';
 import { every, keyOf } from './wait.ts';

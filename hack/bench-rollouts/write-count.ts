@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { endOfAudit, readAudit } from '../control-plane/audit-lines.ts';
 import type { AuditEvent } from '../control-plane/audit-log.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 
@@ -33,16 +32,14 @@ export async function countWrites(
 ): Promise<readonly WriteCount[]> {
   const entries = windows.map((window) => ({ window, count: none }));
   const byNamespace = new Map(entries.map((entry) => [entry.window.namespace, entry]));
-  for await (const line of createInterface({ input: createReadStream(join(directory, 'audit.log')) })) {
-    // The last line may still be on its way.
-    if (!line.endsWith('}')) continue;
-    const event = JSON.parse(line) as AuditEvent;
+  const file = join(directory, 'audit.log');
+  await readAudit(file, { from: 0, to: await endOfAudit(file) }, (event) => {
     const entry = byNamespace.get(event.objectRef?.namespace ?? '');
     const at = Date.parse(event.requestReceivedTimestamp);
-    if (entry === undefined || at < entry.window.fromWall || at > entry.window.toWall) continue;
+    if (entry === undefined || at < entry.window.fromWall || at > entry.window.toWall) return;
     const kind = kindOf(event);
     if (kind !== null) entry.count = { ...entry.count, [kind]: entry.count[kind] + 1 };
-  }
+  });
   return entries.map(({ count }) => count);
 }
 

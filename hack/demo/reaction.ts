@@ -1,6 +1,6 @@
 import { type Json, object, objects, text, whole } from '../../src/moco/json.ts';
 import { annotationOn, demoteAnnotation, roleLabel } from '../../src/moco/names.ts';
-import { milliseconds } from '../../src/moco/timestamp.ts';
+import { preciseMilliseconds } from '../control-plane/audit-lines.ts';
 import type { AuditEvent } from '../control-plane/audit-log.ts';
 
 // What the API server's own record says about the steps of a rollout: which they were, and how soon each followed the
@@ -66,7 +66,7 @@ export function reactions(events: readonly AuditEvent[], sinceMilliseconds: numb
 function stepOf({ user, verb, objectRef, requestObject, requestReceivedTimestamp }: AuditEvent): RecordedStep[] {
   if (!controllerUser.test(user.username) || objectRef?.resource !== 'pods' || objectRef.name === undefined) return [];
   const step = (named: Verb): RecordedStep[] => [
-    { verb: named, pod: objectRef.name ?? '', receivedMilliseconds: precise(requestReceivedTimestamp) },
+    { verb: named, pod: objectRef.name ?? '', receivedMilliseconds: preciseMilliseconds(requestReceivedTimestamp) },
   ];
   if (verb === 'create' && objectRef.subresource === 'eviction') return step('evict');
   if (verb === 'delete') return step('delete');
@@ -79,7 +79,7 @@ function openings(events: readonly AuditEvent[]): readonly Opening[] {
   const open = new Map<string, boolean | string>();
   return events
     .filter(({ user }) => !controllerUser.test(user.username))
-    .toSorted((one, other) => precise(one.stageTimestamp) - precise(other.stageTimestamp))
+    .toSorted((one, other) => preciseMilliseconds(one.stageTimestamp) - preciseMilliseconds(other.stageTimestamp))
     .flatMap((event) =>
       gatesOf(event).flatMap(({ gate, object: name, value }): Opening[] => {
         const key = `${gate} ${name}`;
@@ -87,7 +87,7 @@ function openings(events: readonly AuditEvent[]): readonly Opening[] {
         open.set(key, value);
         const opens = value !== false && value !== before && before !== undefined;
         const readyPod = gate === 'Ready' ? name : null;
-        return opens ? [{ gate, readyPod, answeredMilliseconds: precise(event.stageTimestamp) }] : [];
+        return opens ? [{ gate, readyPod, answeredMilliseconds: preciseMilliseconds(event.stageTimestamp) }] : [];
       }),
     );
 }
@@ -132,10 +132,4 @@ function gatesOf({ verb, objectRef, requestObject }: AuditEvent): readonly Gate[
 
 function isTrue(status: Json, type: string): boolean {
   return objects(status['conditions']).find((condition) => condition['type'] === type)?.['status'] === 'True';
-}
-
-/** Of a timestamp with microseconds, which `Date` would cut off. */
-function precise(timestamp: string): number {
-  const microseconds = /\.\d{3}(\d{1,3})/.exec(timestamp)?.[1] ?? '';
-  return (milliseconds(timestamp) ?? Number.NaN) + Number(microseconds.padEnd(3, '0')) / 1000;
 }

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { endOfAudit, preciseMilliseconds, readAudit } from '../../../hack/bench-fleet/audit-lines.ts';
 import { RequestCount } from '../../../hack/bench-fleet/requests.ts';
+import { endOfAudit, preciseMilliseconds, readAudit } from '../../../hack/control-plane/audit-lines.ts';
 import type { AuditEvent } from '../../../hack/control-plane/audit-log.ts';
 
 const controller = 'system:serviceaccount:moco-rollout-system:moco-rollout';

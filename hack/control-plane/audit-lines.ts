@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { AuditEvent } from '../control-plane/audit-log.ts';
+import type { AuditEvent } from './audit-log.ts';
 
 /** How long the record is, to read on from there later. */
 export async function endOfAudit(file: string): Promise<number> {
