@@ -8,10 +8,12 @@ import { milliseconds } from '../moco/timestamp.ts';
 import type { ClusterApi, LiveObjects } from './cluster-api.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Gathered } from './gather.ts';
+import { isShown } from './status.ts';
 
 /** What a decision says about a MySQLCluster as it is just being read. */
 export type Judge = (live: LiveObjects) => Decision;
 
+/** Of True, which somebody waits for. */
 const mostTries = 3;
 
 /** How long MOCO is given to put back a template that somebody else has written. */
@@ -47,18 +49,23 @@ export function unsettledMilliseconds(
  * Keeps condition `moco-rollout.io/RolloutComplete` on the MySQLCluster, the thing to wait for. Written on transitions
  * alone, since every write makes MOCO reconcile. True is never written from a cache: the MySQLCluster is read first,
  * so that a StatefulSet read after it has what MOCO had applied for that generation, and its resourceVersion is the
- * precondition. False needs no such look; where it was wrong, the next pass says so. Conditions are an atomic list,
- * hence GET, change, PUT. Where MOCO keeps writing in between it is left to the pass that its writes bring.
+ * precondition. False needs no such look; where it was wrong, the next pass says so. A True of an older generation is true
+ * of nothing any more, so that there is no hurry to take it back: while MOCO and Kubernetes take a change in, a write of
+ * ours would be in the way of theirs and of the first member. Conditions are an atomic list, hence GET, change, PUT. Where
+ * MOCO keeps writing in between it is left to the pass that its writes bring.
+ *
+ * @param heldForSeconds for how long the decision's hold has been the same
  */
 export async function keepCompletion(
   known: ClusterObjects,
   decision: Decision,
+  heldForSeconds: number,
   judge: Judge,
   api: ClusterApi,
   nowTimestamp: string,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!differs(known.cluster, decision)) return;
+  if (!differs(known.cluster, decision) || canWait(known.cluster, decision, heldForSeconds)) return;
   const { namespace, name } = known.cluster;
   for (let tries = 1; ; tries++) {
     const raw = await api.readCluster(namespace, name, signal);
@@ -75,7 +82,7 @@ export async function keepCompletion(
       return;
     } catch (error) {
       if (!isConflict(error)) throw error;
-      if (tries === mostTries) return;
+      if (!decision.complete || tries === mostTries) return;
     }
   }
 }
@@ -84,6 +91,13 @@ export async function keepCompletion(
 function differs({ rolloutComplete, generation }: ClusterRecord, { complete }: Decision): boolean {
   if (!complete) return rolloutComplete?.status === true;
   return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
+}
+
+/** Nobody who waits for this generation is misled by what is there, and what goes on passes by itself. */
+function canWait({ rolloutComplete, generation }: ClusterRecord, decision: Decision, heldForSeconds: number): boolean {
+  const { complete, hold } = decision;
+  const isOlder = rolloutComplete !== null && rolloutComplete.observedGeneration !== generation;
+  return !complete && isOlder && hold !== null && !isShown(hold, heldForSeconds);
 }
 
 function withCondition(

@@ -161,6 +161,7 @@ export class Reconciler {
     await keepCompletion(
       gathered.objects,
       unsettledIn > 0 ? { ...decision, complete: false } : decision,
+      heldForSeconds,
       ({ objects, rollout }) => {
         const look = gather(objects, rollout, state, this.#context, 'live');
         const judged = decide(look.snapshot, look.policy);

@@ -65,6 +65,10 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     const [bench, program] = await complete();
     userChanges(bench, 2);
     mocoApplies(bench, 2, 'moco-test-third');
+    bench.mysqld(1, 'CrashLoopBackOff');
+    await program.work();
+    bench.replace(1, { revision: 'moco-test-third' });
+    bench.mysqld(1, 'starting');
     await program.work();
     expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
     expect(written(bench)).to.have.length(2);
@@ -154,6 +158,9 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
   it('is never True for a generation that MOCO has not applied', async () => {
     const [bench, program] = await complete();
     userChanges(bench, 2);
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
+    bench.world.freeze(10_000);
     await program.work();
     expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
     mocoApplies(bench, 2, revisionAfter);
@@ -256,6 +263,44 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     busy.sync();
     await busy.pass();
     expect(completion(other), 'what MOCO has written brings a pass').to.include({ status: 'True' });
+  });
+
+  it('leaves a True of an older generation alone until the first member is away, so as not to be in its way', async () => {
+    const [bench, program] = await complete();
+    userChanges(bench, 2);
+    bench.changeStatefulSet({ metadata: { generation: 7 } });
+    await program.work();
+    mocoApplies(bench, 2, 'moco-test-third');
+    bench.changeStatefulSet({ status: { observedGeneration: 7 } });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
+    bench.replace(2, { revision: 'moco-test-third' });
+    bench.mysqld(2, 'starting');
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
+  });
+
+  it('takes a True of this very generation back at once, whatever passes by itself', async () => {
+    const [bench, program] = await complete();
+    bench.changeStatefulSet({ metadata: { generation: 7 } });
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'False', observedGeneration: 1 });
+  });
+
+  it('is tried once where it becomes False, and again in the pass that what MOCO wrote brings', async () => {
+    const [bench, program] = await complete();
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' }, metadata: { generation: 7 } });
+    bench.server.before('PUT', clusterStatusPath, () =>
+      bench.changeCluster({ status: { backup: { elapsed: '1 s' } } }),
+    );
+    program.sync();
+    await program.pass();
+    expect(written(bench).map(({ status }) => status)).to.deep.equal([200, 409]);
+    program.sync();
+    await program.pass();
+    expect(written(bench).map(({ status }) => status)).to.deep.equal([200, 409, 200]);
+    expect(completion(bench)).to.include({ status: 'False' });
   });
 
   it('costs one read and one write where it becomes False', async () => {
