@@ -28,6 +28,7 @@ export async function measureReaction(
   const from = await endOfAudit(installation.auditFile);
   const rolled: { readonly cluster: FleetCluster; readonly since: number; readonly until: number }[] = [];
   // Each cluster once before it counts: of a rollout's first step the gates are known from what was written before it.
+  progress(`${watched.length + rollouts} rollouts one after another`);
   for (let index = 0; index < watched.length + rollouts; index += 1) {
     const cluster = watched[index % watched.length] as FleetCluster;
     const revision = clusters.updateRevision(cluster);

@@ -42,31 +42,43 @@ const restMilliseconds = 10_000;
 /** However much changes, a rollout ends some day. */
 const longestMilliseconds = 20 * 60_000;
 const lookMilliseconds = 250;
+/** Between the beginnings of rollouts that go on side by side: in step, all of them would need the machine at once. */
+const apartMilliseconds = 800;
 
 /** Where rollouts are measured, and how many at a time. */
 export interface Bench {
   readonly demo: DemoStage;
   readonly clusters: LiveClusters;
-  /** Clusters are made one after the other and ahead of their rollouts, and not many of them. */
+  /** How many clusters are made side by side. */
   readonly preparing: Turns;
+  /** Which of those that go on side by side begins next, a while after the one before. */
+  readonly starting: Turns;
   /** Rollouts that go on side by side, each as heavy as it restarts members a second. */
   readonly rolling: Turns;
   /** Aborted when it is over before its time: nothing is begun any more. */
   readonly signal: AbortSignal;
 }
 
-/** A rollout on a cluster of its own: one that gets revision after revision within minutes is held, and rightly so. */
-export async function runCell(bench: Bench, cell: Cell): Promise<Result> {
-  const { demo, clusters, preparing, rolling, signal } = bench;
+/** A cluster of its own for a rollout: one that gets revision after revision within minutes is held, and rightly so. */
+export function prepare({ demo, clusters, preparing, signal }: Bench, cell: Cell): Promise<BenchCluster> {
   const { way, scenario, members, restartSeconds, minReadySeconds, namespace } = cell;
   const options = { namespace, members, way, minReadySeconds, spec: scenario.spec ?? {} };
-  return preparing.take(1, async (isPrepared) => {
+  return preparing.take(1, async () => {
     signal.throwIfAborted();
     const cluster = await BenchCluster.create(demo, clusters, options);
+    await scenario.before?.(cluster);
+    cluster.restartsTake(restartSeconds * 1000);
+    return cluster;
+  });
+}
+
+export function runCell(bench: Bench, cell: Cell, cluster: BenchCluster): Promise<Result> {
+  const { demo, starting, rolling, signal } = bench;
+  return rolling.take(restartsASecond(cell), async (rest) => {
     try {
-      await scenario.before?.(cluster);
-      cluster.restartsTake(restartSeconds * 1000);
-      return await rolling.take(restartsASecond(cell), (rest) => rollOut(demo, cluster, cell, isPrepared, rest));
+      await starting.take(1, () => cluster.pass(apartMilliseconds));
+      signal.throwIfAborted();
+      return await rollOut(demo, cluster, cell, rest);
     } finally {
       cluster.stop();
       // One that waits for ever would have its nodes try its image again and again, beside whoever is measured next.
@@ -75,17 +87,8 @@ export async function runCell(bench: Bench, cell: Cell): Promise<Result> {
   });
 }
 
-/**
- * @param onFirst called once its first member is away: nothing else begins while it waits for that
- * @param rest called once nothing goes on any more, whatever comes of that
- */
-async function rollOut(
-  demo: DemoStage,
-  cluster: BenchCluster,
-  cell: Cell,
-  onFirst: () => void,
-  rest: () => void,
-): Promise<Result> {
+/** @param rest called once nothing goes on any more, whatever comes of that */
+async function rollOut(demo: DemoStage, cluster: BenchCluster, cell: Cell, rest: () => void): Promise<Result> {
   const { scenario, way, minReadySeconds, namespace } = cell;
   const { moco, world } = demo.stage;
   const fromWall = world.wall();
@@ -104,7 +107,6 @@ async function rollOut(
     while (stuck === null && !isOver(observation, revision)) {
       await cluster.pass(lookMilliseconds);
       const now = world.monotonic();
-      if (observation.measure.absences.length > 0) onFirst();
       if (now - observation.changedAt > restMilliseconds + (cell.restartSeconds + way.waitsSeconds) * 1000) rest();
       stuck = waitsForEver(observation, now, cell) ? inWords(observation.sight) : null;
     }

@@ -28,8 +28,22 @@ export function inWords(use: Use): string {
 
 const sampleMilliseconds = 1000;
 
+/** @param work is given what the share of the last second was */
+export async function withMachineUse<T>(
+  what: string,
+  work: (share: () => number) => Promise<T>,
+): Promise<{ readonly result: T; readonly use: Use }> {
+  const machine = new MachineUse(what);
+  try {
+    const result = await work(() => machine.now);
+    return { result, use: machine.use() };
+  } finally {
+    machine.stop();
+  }
+}
+
 /** Looks at it every second. */
-export class MachineUse {
+class MachineUse {
   readonly #what: string;
   readonly #shares: number[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -50,8 +64,11 @@ export class MachineUse {
     return this.#shares.at(-1) ?? 0;
   }
 
-  end(): Use {
+  stop(): void {
     clearInterval(this.#timer);
+  }
+
+  use(): Use {
     return {
       what: this.#what,
       mean: this.#shares.reduce((sum, share) => sum + share, 0) / this.#shares.length,

@@ -3,8 +3,9 @@ import type { Interruption } from '../demo/interruption.ts';
 import { LiveClusters } from '../demo/live-cluster.ts';
 import type { Output } from '../demo/output.ts';
 import { progressing } from '../demo/progress.ts';
-import { type Bench, type Result, runCell } from './cell.ts';
-import { MachineUse, type Use } from './machine-use.ts';
+import { type Bench, prepare, type Result, runCell } from './cell.ts';
+import type { BenchCluster } from './cluster.ts';
+import { type Use, withMachineUse } from './machine-use.ts';
 import type { Cell } from './matrix.ts';
 import type { Measured } from './results.ts';
 import { Turns } from './turns.ts';
@@ -12,9 +13,9 @@ import type { Setting } from './way.ts';
 import { countWrites } from './write-count.ts';
 
 /** How many members restart a second at most: with more of them the machine itself would be what is measured. */
-const mostRestartsASecond = 1.25;
-/** Clusters that are being made, or wait for their turn. */
-const mostPreparing = 2;
+const mostRestartsASecond = 0.9;
+/** How many clusters are made side by side. */
+const mostPreparing = 4;
 /** While a cluster is made its members needn't take their time. */
 const creationRestartMilliseconds = 300;
 
@@ -34,37 +35,49 @@ export async function measurePlane(
       demo,
       clusters: new LiveClusters(demo.stage.client, demo.stage.world, []),
       preparing: new Turns(mostPreparing),
+      starting: new Turns(1),
       rolling: new Turns(mostRestartsASecond),
       signal: AbortSignal.any([interrupted.signal, failed.signal]),
     };
-    const use = new MachineUse(name);
+    let [made, rolled] = [0, 0];
+    const make = async (cell: Cell): Promise<BenchCluster> => {
+      const cluster = await prepare(bench, cell);
+      made += 1;
+      return cluster;
+    };
+    const rollOut = async (cell: Cell, cluster: BenchCluster): Promise<Result> => {
+      const result = await runCell(bench, cell, cluster);
+      rolled += 1;
+      return result;
+    };
     try {
-      const results = await progressing(output, 'Rolling out', ...measuring(bench, cells, use));
+      // All of them before the first is rolled out: to make one takes the machine's time from whoever rolls beside it.
+      const clusters = await progressing(
+        output,
+        'Making clusters',
+        () => demo.race(Promise.all(cells.map(make))),
+        () => `: ${made} of ${cells.length} done`,
+      );
+      const { result: results, use } = await withMachineUse(name, (share) =>
+        progressing(
+          output,
+          'Rolling out',
+          () => demo.race(Promise.all(clusters.map((cluster, index) => rollOut(cells[index] as Cell, cluster)))),
+          () => {
+            const busy = `${Math.round(share() * 100)} % of the CPU`;
+            return `: ${rolled} of ${cells.length} done, ${bench.rolling.running} side by side, ${busy}`;
+          },
+        ),
+      );
       const writes = await countWrites(demo.controlPlane, results);
       const measured = cells.flatMap((cell, index): Measured[] => {
         const [result, count] = [results[index], writes[index]];
         return result === undefined || count === undefined ? [] : [{ cell, result, writes: count }];
       });
-      return { measured, use: use.end() };
+      return { measured, use };
     } finally {
       failed.abort();
-      use.end();
       await bench.clusters.stop();
     }
   });
-}
-
-/** What is done, and how far it is. */
-function measuring(bench: Bench, cells: readonly Cell[], use: MachineUse): [() => Promise<Result[]>, () => string] {
-  let done = 0;
-  const measure = async (cell: Cell): Promise<Result> => {
-    const result = await runCell(bench, cell);
-    done += 1;
-    return result;
-  };
-  const sideBySide = (): string => `${done} of ${cells.length} done, ${bench.rolling.running} side by side`;
-  return [
-    () => bench.demo.race(Promise.all(cells.map(measure))),
-    () => `: ${sideBySide()}, ${Math.round(use.now * 100)} % of the CPU`,
-  ];
 }
