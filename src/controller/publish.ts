@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision, VerdictKind } from '../core/decision.ts';
+import type { RolloutPolicy } from '../core/policy.ts';
 import { timestampOf } from '../moco/timestamp.ts';
 import type { ClusterState, Unpublished, Urgency } from './cluster-state.ts';
 import type { Context } from './context.ts';
@@ -19,10 +20,10 @@ const coalescedMilliseconds = 500;
  * each cluster that rolls, so that all of them together write one status a second beside their intents.
  */
 const courseMillisecondsPerCluster = 1000;
-const longestCourseMilliseconds = 30_000;
+const longestCourseMilliseconds = 300_000;
 /** And for one that comes within this time of itself, however few roll: no longer than any other passing wait is hidden. */
 const soonMilliseconds = shownAfterSeconds * 1000;
-/** How long numbers and sentences wait that change while rules and verdicts stay. */
+/** How long numbers and sentences wait at least that change while rules and verdicts stay. */
 const unhurriedMilliseconds = 30_000;
 
 /**
@@ -56,7 +57,8 @@ export async function publish(
   const endSeenAt = decision.complete
     ? state.ownWrites.map((write) => write.sinceMilliseconds + unseenMilliseconds)
     : [];
-  const dueAt = dueAtMilliseconds(state.unpublished, state.publishedAtMilliseconds, fleet, nextStepAt(decision, now));
+  const pace = paceMilliseconds(fleet, gathered.policy);
+  const dueAt = dueAtMilliseconds(state.unpublished, state.publishedAtMilliseconds, pace, nextStepAt(decision, now));
   const dueIn = Math.max(dueAt, ...endSeenAt) - now;
   if (dueIn > 0) return dueIn;
   await writeStatus(context, rollout, status, state, 'status', signal);
@@ -109,11 +111,17 @@ function nextStepAt({ hold, members, lookAgainInSeconds }: Decision, now: number
   return isTimed && lookAgainInSeconds !== null ? now + lookAgainInSeconds * 1000 + coalescedMilliseconds : null;
 }
 
+/** The status tells of progress as well, which has to be there long before somebody is told that there is none. */
+function paceMilliseconds({ rolling }: Fleet, { progressDeadlineSeconds }: RolloutPolicy): number {
+  const longest = Math.min(longestCourseMilliseconds, (progressDeadlineSeconds * 1000) / 2);
+  return Math.min(Math.max(1, rolling) * courseMillisecondsPerCluster, longest);
+}
+
 /** On the monotonic clock, as what it is given. */
 function dueAtMilliseconds(
   { urgency, sinceMilliseconds }: Unpublished,
   publishedAtMilliseconds: number,
-  fleet: Fleet,
+  pace: number,
   nextStep: number | null,
 ): number {
   const coalescedUntil = publishedAtMilliseconds + coalescedMilliseconds;
@@ -121,14 +129,13 @@ function dueAtMilliseconds(
     case 'now':
       return coalescedUntil;
     case 'course': {
-      const course = Math.min(Math.max(1, fleet.rolling) * courseMillisecondsPerCluster, longestCourseMilliseconds);
       const isSoon = nextStep !== null && nextStep - sinceMilliseconds <= soonMilliseconds;
-      return Math.max(coalescedUntil, sinceMilliseconds + course, isSoon ? nextStep : 0);
+      return Math.max(coalescedUntil, sinceMilliseconds + pace, isSoon ? nextStep : 0);
     }
     case 'numbers':
       // They are often the first sign of more.
       return Math.max(
-        publishedAtMilliseconds + unhurriedMilliseconds,
+        publishedAtMilliseconds + Math.max(unhurriedMilliseconds, pace),
         sinceMilliseconds + courseMillisecondsPerCluster,
       );
   }

@@ -115,7 +115,8 @@ describe('publishing the status', () => {
     for (const [count, seconds] of [
       [0, 1],
       [9, 10],
-      [200, 30],
+      [199, 200],
+      [999, 300],
     ] as const) {
       const bench = new Bench();
       const program = bench.start();
@@ -138,10 +139,24 @@ describe('publishing the status', () => {
     }
   });
 
+  it('tells what becomes of a step within half of the time after which it would be said not to go on', async () => {
+    const bench = new Bench();
+    bench.wish({ progressDeadlineSeconds: 40 });
+    const program = bench.start();
+    others(program, 999, bench.now);
+    await program.work();
+    bench.replace(2, { ready: false });
+    program.sync();
+    expect((await program.pass()).requeueAfterMilliseconds).to.be.at.most(20_000);
+    bench.world.freeze(20_000);
+    await program.pass();
+    expect(bench.status.lastStep).to.include({ step: 'evict', result: 'done' });
+  });
+
   it('tells when a member was back, however late it tells that it is', async () => {
     const bench = new Bench();
     const program = bench.start({ minReadySeconds: 60 });
-    others(program, 999, bench.now);
+    others(program, 29, bench.now);
     await program.work();
     bench.replace(2);
     program.sync();

@@ -8,6 +8,8 @@ import { namespace, Simulation } from '../simulation/simulation.ts';
 const image = 'mysql:8.4.1';
 const deadlineMilliseconds = 600_000;
 const aftermathMilliseconds = 60_000;
+/** Well within the grace period of a pod. */
+const mostStopMilliseconds = 8000;
 
 /** What the controller has written in a rollout of three in which nothing goes wrong: `method path`, each with its number. */
 interface Written {
@@ -17,7 +19,8 @@ interface Written {
 
 async function rollOut(seed: string, others: number, restartMilliseconds: number): Promise<Written> {
   const { circumstances } = draw('calm');
-  const nodes = { stopMilliseconds: restartMilliseconds * 0.4, startMilliseconds: restartMilliseconds * 0.6 };
+  const stopMilliseconds = Math.min(restartMilliseconds * 0.4, mostStopMilliseconds);
+  const nodes = { stopMilliseconds, startMilliseconds: restartMilliseconds - stopMilliseconds };
   const simulation = new Simulation({
     ...circumstances,
     seed,
@@ -97,6 +100,11 @@ describe('a rollout of three members in which nothing goes wrong', () => {
       expect(objects, `seed ${seed}`).to.deep.equal(fewest);
       expect(events).to.be.at.most(6);
     }
+  });
+
+  it('takes no more among a hundred whose members take longer', async () => {
+    const { objects } = await rollOut('1', 99, 45_000);
+    expect(objects).to.deep.equal(fewest);
   });
 
   it('tells of each member that is away where it takes long and the cluster rolls alone', async () => {
