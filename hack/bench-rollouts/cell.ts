@@ -76,8 +76,8 @@ export function runCell(bench: Bench, cell: Cell, cluster: BenchCluster): Promis
   const { demo, starting, rolling, signal } = bench;
   return rolling.take(restartsASecond(cell), async (rest) => {
     try {
-      await starting.take(1, () => cluster.pass(apartMilliseconds));
       signal.throwIfAborted();
+      await starting.take(1, () => cluster.pass(apartMilliseconds));
       return await rollOut(demo, cluster, cell, rest);
     } finally {
       cluster.stop();

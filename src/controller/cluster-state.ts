@@ -82,6 +82,11 @@ export class ClusterState {
   completeSince: string | null = null;
   /** When members were first seen back at an update revision, by ordinal. The status may tell it later. */
   back: { readonly revision: string; readonly at: Map<number, string> } = { revision: '', at: new Map() };
+  /**
+   * When a rollout was last seen to move, where the status does not tell it yet, and what was seen then; `null` where
+   * it tells the newest.
+   */
+  moved: { readonly revision: string; readonly seen: string; readonly at: string } | null = null;
   /** The rule of the last Event about a hold. */
   announced: Hold['rule'] | null = null;
   /** When this process took a member, by ordinal, on the monotonic clock; until it takes part again. */

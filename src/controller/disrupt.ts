@@ -95,8 +95,8 @@ async function carryOut(
   const { api, world, log, announcer } = context;
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - confirmingSince <= confirmationMilliseconds;
   const startOver = (): Requeue => {
-    // Nothing was sent; that an API server is too slow to ever act on is for people to see.
-    remember(context, confirmed, step, intent, tooLate, state);
+    // Nothing was sent; that an API server is too slow to ever act on is for people to see, but for what was done before.
+    if (state.finished?.result !== 'done') remember(context, confirmed, step, intent, tooLate, state);
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
     return atOnce;
   };
@@ -137,6 +137,7 @@ export async function settleIntent(
   const { finished } = state;
   const status = withoutIntent(rollout.status ?? {}, staysDemoted);
   if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) return vetoed;
+  context.fleet.count(intent);
   state.finished = finished;
   state.settledIntent = intent.id;
   context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'an unfinished step of before is over');

@@ -89,11 +89,7 @@ export class Fleet {
       if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
       this.#known.set(key, known(rollout));
       const { lastStep } = rollout.status ?? {};
-      const at = milliseconds(lastStep?.at ?? null);
-      if (lastStep?.result === 'done' && at !== null) {
-        if (disrupts(lastStep)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
-        if (lowers(lastStep)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
-      }
+      if (lastStep?.result === 'done') this.count(lastStep);
     }
     const now = this.#known.get(key);
     if (
@@ -103,6 +99,13 @@ export class Fleet {
       // It has ended, or it has left its place in the queue to those behind it.
       this.#freed();
     }
+  }
+
+  /** Intervals are counted from this step: it was done, or may have been and nobody will ever tell. */
+  count(one: Pick<Intent, 'step' | 'rule' | 'at'>): void {
+    const at = milliseconds(one.at) ?? Number.NEGATIVE_INFINITY;
+    if (disrupts(one)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
+    if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
   }
 
   /** Whether a cluster that ends its rollout makes way for another. */
@@ -204,6 +207,9 @@ function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout
   const open = intent && at !== null ? { step: intent, at } : null;
   return { uid, resourceVersion, open, ...standing(status) };
 }
+
+/** Whether a cluster of this status has a slot of its own. */
+export const holdsSlot = (status: RolloutStatus): boolean => standing(status).rolling;
 
 /**
  * A rollout keeps its slot from the first member that it takes until its end, except while it rests because somebody

@@ -126,12 +126,13 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
   const progress = status.rollout?.revision === revision ? status.rollout : null;
   const ended = untold(status, state);
   const takenBackNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'takenBack';
+  const movedAt = state.moved?.revision === revision ? state.moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
     proven: progress?.proven ?? false,
     takenDown: progress?.takenDown ?? [],
     updatedOutOfTurn: progress?.updatedOutOfTurn ?? [],
-    sinceProgressSeconds: wasAskedToWait(status) ? 0 : age('progress', progress?.lastProgressAt),
+    sinceProgressSeconds: wasAskedToWait(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (takenBackNow ? 1 : 0),
     sinceLastTrySeconds: takenBackNow ? 0 : sinceLastTrySeconds,
     recentRevisionAgesSeconds: (status.recentRevisions ?? []).map(({ revision: seen, firstSeenAt }) =>

@@ -30,21 +30,30 @@ export function progressOf(
   // MOCO is re-creating the StatefulSet: which revision it will want is not known yet.
   if (revision === '') return before.rollout ?? null;
   const same = before.rollout?.revision === revision ? before.rollout : null;
-  if (same === null && (decision.complete || decision.stale === 0)) return null;
+  if (same === null && (decision.complete || decision.stale === 0)) {
+    state.moved = null;
+    return null;
+  }
   const known: RolloutProgress = same ?? begun(revision, decision, nowTimestamp);
   const ended = untold(before, state);
   const resumed = wasAskedToWait(before) && !(decision.hold && isAskedFor(decision.hold.rule));
-  const moved = resumed || ended?.result === 'done' || signature(members) !== signature(before.members ?? {});
+  const shape = signature(members);
+  const moved = resumed || ended?.result === 'done' || shape !== signature(before.members ?? {});
+  const seen = `${shape}\n${ended?.result === 'done' ? ended.lastStep.at : ''} ${resumed}`;
+  if (!moved) state.moved = null;
+  else if (state.moved?.seen !== seen || state.moved.revision !== revision) {
+    state.moved = { revision, seen, at: nowTimestamp };
+  }
   const tries = triesOf(known, ended, state, objects, nowTimestamp, intent);
   const switched =
     known.tries?.askedAt !== undefined &&
     !isDemotionMissed(ended) &&
     primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
-  const seen = decision.members.map((one) => ({ ...one, updatedAt: members[String(one.ordinal)]?.updatedAt }));
+  const reported = decision.members.map((one) => ({ ...one, updatedAt: members[String(one.ordinal)]?.updatedAt }));
   const down = intent?.rule === 'MemberDown' ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   return defined<RolloutProgress>({
     ...known,
-    lastProgressAt: moved ? nowTimestamp : known.lastProgressAt,
+    lastProgressAt: state.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && needsSlot(intent) ? intent.at : undefined),
     proven: known.proven || decision.proven,
     takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
@@ -52,7 +61,7 @@ export function progressOf(
     switchovers: known.switchovers + (switched ? 1 : 0),
     // The switchover has come: what is left is how often it had not.
     tries: switched && tries ? defined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt }) : tries,
-    ...turnsOf(known, seen, snapshot, ended, state, nowTimestamp, intent),
+    ...turnsOf(known, reported, snapshot, ended, state, nowTimestamp, intent),
     changes: known.changes ?? changesRead(known, state),
   });
 }

@@ -5,7 +5,7 @@ import { timestampOf } from '../moco/timestamp.ts';
 import type { ClusterState, Unpublished, Urgency } from './cluster-state.ts';
 import type { Context } from './context.ts';
 import { shownOf } from './fields-not-kept.ts';
-import type { Fleet } from './fleet.ts';
+import { type Fleet, holdsSlot } from './fleet.ts';
 import type { Gathered } from './gather.ts';
 import { unseenMilliseconds } from './own-writes.ts';
 import type { RolloutProgress, RolloutStatus } from './rollout-resource.ts';
@@ -58,7 +58,13 @@ export async function publish(
     ? state.ownWrites.map((write) => write.sinceMilliseconds + unseenMilliseconds)
     : [];
   const pace = paceMilliseconds(fleet, gathered.policy);
-  const dueAt = dueAtMilliseconds(state.unpublished, state.publishedAtMilliseconds, pace, nextStepAt(decision, now));
+  const unhurried = status.observedClusterGeneration === before.observedClusterGeneration ? pace : 0;
+  const dueAt = dueAtMilliseconds(
+    state.unpublished,
+    state.publishedAtMilliseconds,
+    urgency === 'numbers' ? Math.max(unhurriedMilliseconds, unhurried) : pace,
+    nextStepAt(decision, now),
+  );
   const dueIn = Math.max(dueAt, ...endSeenAt) - now;
   if (dueIn > 0) return dueIn;
   await writeStatus(context, rollout, status, state, 'status', signal);
@@ -76,7 +82,7 @@ function urgencyOf(status: RolloutStatus, before: RolloutStatus, { hasSlots }: F
   const course = courseOf(status, before);
   if (course === null || wasAskedSince(status, before)) return 'now';
   // Others wait for its slot.
-  if (course === 'settles' && hasSlots) return 'now';
+  if (hasSlots && holdsSlot(before) && !holdsSlot(status)) return 'now';
   return isDeepStrictEqual(beyondTheCourse(now, course), beyondTheCourse(then, course)) ? 'course' : 'now';
 }
 
@@ -111,7 +117,7 @@ function nextStepAt({ hold, members, lookAgainInSeconds }: Decision, now: number
   return isTimed && lookAgainInSeconds !== null ? now + lookAgainInSeconds * 1000 + coalescedMilliseconds : null;
 }
 
-/** The status tells of progress as well, which has to be there long before somebody is told that there is none. */
+/** Whoever takes over counts progress from what the status tells: it must not be told too late for that. */
 function paceMilliseconds({ rolling }: Fleet, { progressDeadlineSeconds }: RolloutPolicy): number {
   const longest = Math.min(longestCourseMilliseconds, (progressDeadlineSeconds * 1000) / 2);
   return Math.min(Math.max(1, rolling) * courseMillisecondsPerCluster, longest);
@@ -121,7 +127,7 @@ function paceMilliseconds({ rolling }: Fleet, { progressDeadlineSeconds }: Rollo
 function dueAtMilliseconds(
   { urgency, sinceMilliseconds }: Unpublished,
   publishedAtMilliseconds: number,
-  pace: number,
+  waits: number,
   nextStep: number | null,
 ): number {
   const coalescedUntil = publishedAtMilliseconds + coalescedMilliseconds;
@@ -130,14 +136,11 @@ function dueAtMilliseconds(
       return coalescedUntil;
     case 'course': {
       const isSoon = nextStep !== null && nextStep - sinceMilliseconds <= soonMilliseconds;
-      return Math.max(coalescedUntil, sinceMilliseconds + pace, isSoon ? nextStep : 0);
+      return Math.max(coalescedUntil, sinceMilliseconds + waits, isSoon ? nextStep : 0);
     }
     case 'numbers':
       // They are often the first sign of more.
-      return Math.max(
-        publishedAtMilliseconds + Math.max(unhurriedMilliseconds, pace),
-        sinceMilliseconds + courseMillisecondsPerCluster,
-      );
+      return Math.max(publishedAtMilliseconds + waits, sinceMilliseconds + courseMillisecondsPerCluster);
   }
 }
 

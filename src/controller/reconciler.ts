@@ -131,7 +131,8 @@ export class Reconciler {
     const unsafe = acted.failure?.reason === handBackUnsafe ? acted.failure.message : null;
     state.handBackRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
     announcer.stepEnded(gathered, step, acted);
-    if (acted.failure !== null) {
+    // What was done before and isn't told yet is worth more.
+    if (acted.failure !== null && state.finished?.result !== 'done') {
       state.finished = {
         lastStep: {
           step: step.kind,

@@ -202,6 +202,21 @@ describe('the interval of a fleet', () => {
 });
 
 describe('a cluster of a fleet', () => {
+  it('counts the interval from a step of whoever led before as well, of which nobody knows what became', async () => {
+    const bench = new Bench();
+    const limits = { ...noFleetLimits, disruptionIntervalSeconds: 600 };
+    const before = bench.start({}, limits);
+    before.sync();
+    await before.pass();
+    expect(bench.status.intent?.step).to.equal('evict');
+    bench.replace(2);
+    const after = bench.start({}, limits);
+    await after.work();
+    expect(bench.status.intent).to.equal(undefined);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.hold?.rule).to.equal('AwaitingFleetInterval');
+  });
+
   it('waits for its slot, says at which place, and goes when it is free', async () => {
     const bench = new Bench();
     const program = bench.start({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { noFleetLimits } from '../../src/controller/fleet.ts';
 import { Bench, type Process } from './bench.ts';
 import { begunAt, rollOut } from './whole-rollout.ts';
 
@@ -151,6 +152,101 @@ describe('publishing the status', () => {
     bench.world.freeze(20_000);
     await program.pass();
     expect(bench.status.lastStep).to.include({ step: 'evict', result: 'done' });
+  });
+
+  it('counts progress from when it was seen, however late it is told', async () => {
+    const bench = new Bench();
+    bench.wish({ progressDeadlineSeconds: 120, minReadySeconds: 60 });
+    const program = bench.start();
+    others(program, 99, bench.now);
+    const after = async (seconds: number): Promise<void> => {
+      bench.world.freeze(seconds * 1000);
+      program.sync();
+      await program.pass();
+    };
+    await program.work();
+    bench.replace(2, { ready: false });
+    const left = bench.now;
+    await after(0);
+    await after(60);
+    expect(bench.status.rollout?.lastProgressAt, 'not the time of telling').to.equal(left);
+    await after(0);
+    await after(90);
+    bench.replace(2);
+    await after(0);
+    const told = bench.status.rollout?.lastProgressAt;
+    expect(told, 'that it is back is not told yet').to.equal(left);
+    await after(35);
+    const stalled = (bench.status.conditions ?? []).find(({ type }) => type === 'Stalled');
+    expect(stalled).to.include({ status: 'False' });
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('tells what was done, and not that the next step came too late to be written down', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    others(program, 999, bench.now);
+    await program.work();
+    bench.replace(2);
+    program.sync();
+    const before = bench.server.writes.length;
+    bench.server.before('GET', /mysqlclusters\/test$/, () => bench.world.freeze(1001));
+    await program.pass();
+    expect(bench.server.writes, 'nothing was written down').to.have.length(before);
+    program.sync();
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
+    expect(bench.status.lastStep).to.deep.include({ step: 'evict', pods: ['moco-test-2'], result: 'done' });
+    expect(bench.status.rollout?.disruptions).to.equal(1);
+  });
+
+  it('counts a disruption whatever fails after it and before it is told', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    others(program, 999, bench.now);
+    bench.server.refuse('PATCH', /statefulsets\/moco-test\/status$/, 403, 'Forbidden');
+    await rollOut(bench, program).catch(() => undefined);
+    await program.work();
+    expect(bench.status.lastCompleted).to.include({ disruptions: 3, outcome: 'Complete' });
+  });
+
+  it('tells at once where a rollout rests and others wait for its slot', async () => {
+    const bench = new Bench();
+    const program = bench.start({}, { ...noFleetLimits, maxConcurrentRollouts: 500 });
+    others(program, 400, bench.now);
+    await program.work();
+    bench.replace(2);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
+    bench.replace(1, { ready: false });
+    bench.wish({ paused: true });
+    const look = async (): Promise<void> => {
+      program.sync();
+      await program.pass();
+      bench.world.freeze(1000);
+    };
+    await look();
+    await look();
+    expect(bench.status.hold?.rule).to.equal('Paused');
+    expect(program.fleet.rolling).to.equal(401);
+    bench.replace(1);
+    await look();
+    await look();
+    expect(program.fleet.rolling).to.equal(400);
+  });
+
+  it('tells of which generation of the MySQLCluster it is within half a minute, however many clusters roll', async () => {
+    const bench = new Bench();
+    bench.wish({ paused: true });
+    const program = bench.start();
+    others(program, 999, bench.now);
+    await program.work();
+    bench.changeCluster({ metadata: { generation: 2 }, status: { reconcileInfo: { generation: 2 } } });
+    program.sync();
+    expect((await program.pass()).requeueAfterMilliseconds).to.be.at.most(30_000);
+    bench.world.freeze(30_000);
+    await program.pass();
+    expect(bench.status.observedClusterGeneration).to.equal(2);
   });
 
   it('tells when a member was back, however late it tells that it is', async () => {
