@@ -22,12 +22,14 @@ const attentive = { notice: 5, healthyTrue: 20 };
 const reconcileDelayMilliseconds = 500;
 /** Far above what one machine can do. */
 const unlimited = { qps: 100_000, burst: 100_000 };
+/** With a thousand clusters a call waits for its connection for longer than 10 s; to give it up would be work for nothing. */
+const timeoutMilliseconds = 120_000;
 
 const [mocoKubeconfig = '', nodesKubeconfig = ''] = process.argv.slice(2);
 
 function as(kubeconfigPath: string, userAgent: string): { readonly client: ApiClient; readonly world: World } {
   const world = realWorld(connect({ kubeconfigPath }).exchange);
-  return { client: new ApiClient({ world, ...unlimited, userAgent }), world };
+  return { client: new ApiClient({ world, ...unlimited, timeoutMilliseconds, userAgent }), world };
 }
 
 const { client, world } = as(mocoKubeconfig, 'moco-controller');
