@@ -1,10 +1,11 @@
+import PQueue from 'p-queue';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { isConflict, isNotFound } from '../../src/kube/api-error.ts';
 import type { Log } from '../../src/kube/log.ts';
 import type { World } from '../../src/kube/world.ts';
 import type { Faults } from './faults.ts';
 import { Looks } from './looks.ts';
-import { Loop } from './loop.ts';
+import { Loop, type LoopOptions } from './loop.ts';
 import type { Pod } from './objects.ts';
 import { ObjectsOfClusters } from './objects-of-clusters.ts';
 import { type ClusteringDurations, defaultSettings, type PartitionIntervals } from './settings.ts';
@@ -57,6 +58,9 @@ export async function startMoco(options: MocoOptions): Promise<MocoStandIn> {
   return moco;
 }
 
+/** `--max-concurrent-reconciles` of moco-controller, its default. Clustering has a goroutine for each cluster. */
+const concurrentReconciles = 8;
+
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 function ignore(): void {}
@@ -69,6 +73,7 @@ class Moco implements MocoStandIn {
   readonly #objects: ObjectsOfClusters;
   readonly #looks: Looks;
   readonly #loops = new Map<string, ClusterLoops>();
+  readonly #reconcilers = new PQueue({ concurrency: concurrentReconciles });
   readonly #listeners = new Set<(namespace: string, clusterName: string) => void>();
   readonly #stopping = new AbortController();
   #watching: Promise<void> = Promise.resolve();
@@ -174,10 +179,13 @@ class Moco implements MocoStandIn {
       return existing;
     }
     const looks = this.#looks;
-    const loop = (part: string, look: () => Promise<number | null>, delayMilliseconds = 0): Loop =>
-      new Loop(this.#world, look, (error) => this.#failed(part, cluster, error), delayMilliseconds);
+    const loop = (part: string, look: () => Promise<number | null>, options?: LoopOptions): Loop =>
+      new Loop(this.#world, look, (error) => this.#failed(part, cluster, error), options);
     const loops: ClusterLoops = {
-      reconcile: loop('reconcile', () => looks.reconcile(namespace, clusterName), this.#reconcileDelayMilliseconds),
+      reconcile: loop('reconcile', () => looks.reconcile(namespace, clusterName), {
+        delayMilliseconds: this.#reconcileDelayMilliseconds,
+        workers: this.#reconcilers,
+      }),
       clustering: loop('clustering', () => looks.cluster(namespace, clusterName)),
       partition: this.#withPartitionController
         ? loop('partition', () => looks.lowerPartition(namespace, clusterName))

@@ -1,8 +1,16 @@
+import type PQueue from 'p-queue';
 import { delay } from '../../src/kube/delay.ts';
 import type { World } from '../../src/kube/world.ts';
 
 const firstRetryMilliseconds = 20;
 const longestRetryMilliseconds = 5_000;
+
+export interface LoopOptions {
+  /** From being told to the run, for whatever else is told meanwhile. */
+  readonly delayMilliseconds?: number;
+  /** Whose turn it waits for, together with other loops. */
+  readonly workers?: PQueue;
+}
 
 /**
  * Runs a function when it is told that something has changed, and again after as many milliseconds as the last run
@@ -14,6 +22,7 @@ export class Loop {
   readonly #run: () => Promise<number | null>;
   readonly #onError: (error: unknown) => void;
   readonly #delayMilliseconds: number;
+  readonly #workers: PQueue | null;
   readonly #stopping = new AbortController();
   #cancelTimer: () => void = () => undefined;
   #running: Promise<void> | null = null;
@@ -21,14 +30,14 @@ export class Loop {
   #stopped = false;
   #failures = 0;
 
-  /** @param delayMilliseconds from being told to the run, for whatever else is told meanwhile */
   constructor(
     world: World,
     run: () => Promise<number | null>,
     onError: (error: unknown) => void,
-    delayMilliseconds = 0,
+    { delayMilliseconds = 0, workers }: LoopOptions = {},
   ) {
     this.#delayMilliseconds = delayMilliseconds;
+    this.#workers = workers ?? null;
     this.#world = world;
     this.#run = run;
     this.#onError = onError;
@@ -65,7 +74,7 @@ export class Loop {
     }
     let again: number | null;
     try {
-      again = await this.#run();
+      again = await this.#inItsTurn();
       this.#failures = 0;
     } catch (error) {
       this.#onError(error);
@@ -79,5 +88,14 @@ export class Loop {
     } else if (again !== null && !this.#stopped) {
       this.#cancelTimer = this.#world.timer(again, () => this.trigger());
     }
+  }
+
+  async #inItsTurn(): Promise<number | null> {
+    if (this.#workers === null) return this.#run();
+    return this.#workers.add(async () => {
+      // What was told while it waited belongs to this run.
+      this.#again = false;
+      return this.#stopped ? null : this.#run();
+    });
   }
 }

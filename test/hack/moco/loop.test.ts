@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import PQueue from 'p-queue';
 import { Loop } from '../../../hack/moco/loop.ts';
 import type { World } from '../../../src/kube/world.ts';
 
@@ -102,7 +103,7 @@ describe('hack/moco: a loop', () => {
       runs += 1;
       return null;
     };
-    const loop = new Loop(timers.world(), run, () => undefined, 500);
+    const loop = new Loop(timers.world(), run, () => undefined, { delayMilliseconds: 500 });
     loop.trigger();
     await turns();
     loop.trigger();
@@ -116,6 +117,28 @@ describe('hack/moco: a loop', () => {
     await turns();
     await loop.stop();
     expect(runs).to.equal(1);
+  });
+
+  it('waits for its turn among others, and has what is told meanwhile belong to its run', async () => {
+    const timers = new Timers();
+    const workers = new PQueue({ concurrency: 1 });
+    const { promise: other, resolve: otherEnds } = Promise.withResolvers<void>();
+    void workers.add(() => other);
+    let runs = 0;
+    const run = async (): Promise<null> => {
+      runs += 1;
+      return null;
+    };
+    const loop = new Loop(timers.world(), run, () => undefined, { workers });
+    loop.trigger();
+    await turns();
+    loop.trigger();
+    expect(runs).to.equal(0);
+    otherEnds();
+    await workers.onIdle();
+    await turns();
+    expect(runs).to.equal(1);
+    await loop.stop();
   });
 
   it('comes again after a failure, later each time, until it works', async () => {
