@@ -57,14 +57,12 @@ export async function publish(
   const endSeenAt = decision.complete
     ? state.ownWrites.map((write) => write.sinceMilliseconds + unseenMilliseconds)
     : [];
-  const pace = paceMilliseconds(fleet, gathered.policy);
-  const unhurried = status.observedClusterGeneration === before.observedClusterGeneration ? pace : 0;
-  const dueAt = dueAtMilliseconds(
-    state.unpublished,
-    state.publishedAtMilliseconds,
-    urgency === 'numbers' ? Math.max(unhurriedMilliseconds, unhurried) : pace,
-    nextStepAt(decision, now),
-  );
+  // The other clusters are counted only where it matters how many of them roll.
+  const ofThisGeneration = status.observedClusterGeneration === before.observedClusterGeneration;
+  const isPaced = urgency === 'course' || (urgency === 'numbers' && ofThisGeneration);
+  const pace = isPaced ? paceMilliseconds(fleet, gathered.policy) : 0;
+  const waits = urgency === 'numbers' ? Math.max(unhurriedMilliseconds, pace) : pace;
+  const dueAt = dueAtMilliseconds(state.unpublished, state.publishedAtMilliseconds, waits, nextStepAt(decision, now));
   const dueIn = Math.max(dueAt, ...endSeenAt) - now;
   if (dueIn > 0) return dueIn;
   await writeStatus(context, rollout, status, state, 'status', signal);
