@@ -161,6 +161,10 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     world: faultless(3),
   },
   'acts on what it once read': { broken: { wanted: 'I2', unconfirmed: true }, world: small(3) },
+  'reads the pods before the StatefulSet': {
+    broken: { wanted: 'I2b', podsFirst: true },
+    world: worldOf(3, { detail: 'coarse', faults: 0, badRevision: false, families: new Set(['template']) }),
+  },
   'leaves its preconditions out': {
     broken: { wanted: 'I5', unconditional: true },
     world: { ...small(3, 'late-write'), preconditions: false },

@@ -7,7 +7,7 @@ import type { Bounds, Broken, Counterexample, Findings } from './findings.ts';
 import { Frontier } from './frontier.ts';
 import { type Invariant, judge, judgeState } from './judge.ts';
 import { Layout } from './layout.ts';
-import { isFirstRead, isLastRead } from './reads.ts';
+import { isAround, isFirstRead, isLastRead } from './reads.ts';
 import { StateTable } from './state-table.ts';
 import { moco, Successors } from './successors.ts';
 import { beginnings, type World } from './world.ts';
@@ -184,6 +184,9 @@ export class Exploration {
         if (aroundMoved) this.#confirmed(decisions.of(zero, one, last), [zero, one, last], 1);
       }
       if (aroundMoved) this.#confirmed(decisions.of(zero, last, last), [zero, one, last], 2);
+      if (this.#broken.podsFirst && isAround(one, last)) {
+        this.#confirmed(decisions.of(last, zero, last), [zero, one, last], 0);
+      }
     }
   }
 

@@ -7,6 +7,8 @@ export interface Broken {
   readonly decide?: Decide;
   /** Acts on what it once decided, however long ago. */
   readonly unconfirmed?: boolean;
+  /** Reads the pods before what says which of them are stale, or beside it. */
+  readonly podsFirst?: boolean;
   /** Leaves uid and resourceVersion out. */
   readonly unconditional?: boolean;
   /** Takes the next step whatever intent it finds. */

@@ -8,9 +8,12 @@ const last = [c.INDEX, c.STATUS, c.SYNCED, c.ERRANT, c.STAGE, c.SCALE];
 const differ = (cells: readonly number[], before: c.Cells, after: c.Cells): boolean =>
   cells.some((at) => before[at] !== after[at]);
 
-/** The StatefulSet, the budgets, the MySQLRollout. A budget that was closed when it was read lets nothing through. */
+/** The StatefulSet, the budgets, the MySQLRollout. */
+export const isAround = (before: c.Cells, after: c.Cells): boolean => differ(around, before, after);
+
+/** The same, read before the pods. A budget that was closed when it was read lets nothing through. */
 export function isFirstRead(before: c.Cells, after: c.Cells): boolean {
-  if (!differ(around, before, after)) return false;
+  if (!isAround(before, after)) return false;
   const onlyOpened = before[c.OPEN] === 0 && after[c.OPEN] === 1 && !differ(around.slice(1), before, after);
   return !onlyOpened;
 }
