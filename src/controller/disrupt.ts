@@ -3,7 +3,7 @@ import type { Decision } from '../core/decision.ts';
 import { timestampOf } from '../moco/timestamp.ts';
 import { type Acted, act } from './act.ts';
 import { splitKey } from './cache.ts';
-import type { ClusterState } from './cluster-state.ts';
+import type { ClusterState, Finished } from './cluster-state.ts';
 import type { Context, Requeue } from './context.ts';
 import { type Gathered, gather } from './gather.ts';
 import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
@@ -95,8 +95,8 @@ async function carryOut(
   const { api, world, log, announcer } = context;
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - confirmingSince <= confirmationMilliseconds;
   const startOver = (): Requeue => {
-    // Nothing was sent; that an API server is too slow to ever act on is for people to see, but for what was done before.
-    if (state.finished?.result !== 'done') remember(context, confirmed, step, intent, tooLate, state);
+    // Nothing was sent; that an API server is too slow to ever act on is for people to see.
+    state.ended(finishedOf(step, intent, tooLate));
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
     return atOnce;
   };
@@ -109,7 +109,10 @@ async function carryOut(
     state.settledIntent = intent.id;
     return atOnce;
   }
-  if (!isFresh()) return startOver();
+  if (!isFresh()) {
+    state.settledIntent = intent.id;
+    return startOver();
+  }
   const acted = await act(step, confirmed.objects, api.sendingWhile(isFresh), world, signal);
   remember(context, confirmed, step, intent, acted, state);
   announcer.stepEnded(confirmed, step, acted);
@@ -172,10 +175,14 @@ function remember(
       budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
     };
   }
+  state.ended(finishedOf(step, intent, acted));
+}
+
+function finishedOf(step: DisruptiveStep, intent: Intent, { result, done, message }: Acted): Finished {
   // The write is one, to the StatefulSet, which takes them.
   const lowered = step.kind === 'setPartition' && result === 'done' ? step.targets.length : 0;
   const { name, uid } = step.targets[0] ?? { name: '', uid: '' };
-  state.finished = {
+  return {
     lastStep: {
       step: step.kind,
       rule: ruleOf(step),

@@ -84,16 +84,16 @@ function urgencyOf(status: RolloutStatus, before: RolloutStatus, { hasSlots }: F
   return isDeepStrictEqual(beyondTheCourse(now, course), beyondTheCourse(then, course)) ? 'course' : 'now';
 }
 
-/** Where in its course a rollout is, `null` where this program sets none. */
-type Course = 'begins' | 'goesOn' | 'settles';
+/** Where in its course a rollout is: under way, or at one of its ends; `null` where this program sets none. */
+type Course = 'goesOn' | 'turns';
 
 function courseOf(status: RolloutStatus, before: RolloutStatus): Course | null {
   if (status.strategy !== 'OnDelete') return null;
   const [is, was] = [isComplete(status), isComplete(before)];
-  if (before.rollout === undefined) return was && !is && status.hold === undefined && isWhole(status) ? 'begins' : null;
+  if (before.rollout === undefined) return was && !is && status.hold === undefined && isWhole(status) ? 'turns' : null;
   if (status.rollout !== undefined) return 'goesOn';
   // Over, but for the time that the last member is given.
-  return is && status.hold !== undefined && ofEveryStep.has(status.hold.rule) ? 'settles' : null;
+  return is && status.hold !== undefined && ofEveryStep.has(status.hold.rule) ? 'turns' : null;
 }
 
 /** No member is away: what is not complete is so for what is wanted. */

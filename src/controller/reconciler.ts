@@ -131,9 +131,8 @@ export class Reconciler {
     const unsafe = acted.failure?.reason === handBackUnsafe ? acted.failure.message : null;
     state.handBackRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
     announcer.stepEnded(gathered, step, acted);
-    // What was done before and isn't told yet is worth more.
-    if (acted.failure !== null && state.finished?.result !== 'done') {
-      state.finished = {
+    if (acted.failure !== null) {
+      state.ended({
         lastStep: {
           step: step.kind,
           rule: step.kind,
@@ -145,7 +144,7 @@ export class Reconciler {
         revision: gathered.snapshot.statefulSet?.updateRevision ?? '',
         disrupted: 0,
         demotion: null,
-      };
+      });
     }
     return acted.failure;
   }
