@@ -15,9 +15,9 @@ export interface DecideCase {
 const limitsNanoseconds: Readonly<Record<number, number>> = { 3: 5_000, 9: 20_000 };
 /** As there are in a fleet: nothing may be remembered from one to the next. */
 const clusters = 16;
-const times = 32_000;
+const times = 160_000;
 /** The empty one is so short that only many can be measured. */
-const emptyTimes = 10_000_000;
+const emptyTimes = 50_000_000;
 
 const situations: Readonly<Record<string, (replicas: number) => ClusterBuilder>> = {
   idle: (replicas) => cluster(replicas),

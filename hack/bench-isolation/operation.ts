@@ -8,7 +8,7 @@ const collectGarbage = runInNewContext('gc') as (options?: { readonly type: 'min
 /** Something that is measured by itself. One that is made anew for each time is made outside of what is measured. */
 export interface Operation {
   readonly name: string;
-  /** How often it is done in one sample: for some 50 ms, as Linux adds a thread's time up every few. */
+  /** How often it is done in one sample: for a tenth of a second and more, as Linux adds a thread's time up every 4 ms. */
   readonly times: number;
   /** Makes what one sample does; its call does it, `times` times. */
   readonly prepare: () => () => void | Promise<void>;

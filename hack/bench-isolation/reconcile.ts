@@ -1,3 +1,4 @@
+import { podDisruptionBudgets } from '../../src/kube/resource.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { Bench, type Process } from '../../test/controller/bench.ts';
 import type { Operation } from './operation.ts';
@@ -10,62 +11,56 @@ export interface ReconcileCase {
   readonly calls: number;
 }
 
-const idleTimes = 1_000;
+const restingTimes = 4_000;
 /** Each is on an API server of its own, as what it does can be done once. */
-const stepTimes = 50;
+const stepTimes = 200;
 
 /** A cluster in which there is nothing to do, all of which is told already. */
-async function idle(replicas: number): Promise<ReconcileCase> {
-  const bench = new Bench({ stale: false, replicas });
+async function resting(what: string, bench: Bench): Promise<ReconcileCase> {
   const program = bench.start();
   await program.work();
   const before = bench.world.requests.length;
   await program.pass();
-  const name = `${replicas} members, nothing to do`;
-  const run = async (): Promise<void> => {
-    for (let time = 0; time < idleTimes; time += 1) await program.pass();
-  };
-  const runNothing = async (): Promise<void> => {
-    for (let time = 0; time < idleTimes; time += 1) await Promise.resolve();
+  const repeated = (name: string, once: () => Promise<unknown>): Operation => {
+    const run = async (): Promise<void> => {
+      for (let time = 0; time < restingTimes; time += 1) await once();
+    };
+    return { name, times: restingTimes, prepare: () => run };
   };
   return {
-    operation: { name, times: idleTimes, prepare: () => run },
-    beside: { name, times: idleTimes, prepare: () => runNothing },
+    operation: repeated(what, () => program.pass()),
+    beside: repeated(what, () => Promise.resolve()),
     calls: bench.world.requests.length - before,
   };
 }
 
-/** The first healthy replica goes: confirmed by reads, written down, evicted. */
-async function evicting(replicas: number): Promise<ReconcileCase> {
-  const sample = readyToEvict(replicas);
+/** A pass that takes a step, or some at once: confirmed by reads, written down, done. */
+async function stepping(what: string, steps: readonly string[], arranged: () => Bench): Promise<ReconcileCase> {
+  const ready = (): Ready => {
+    const bench = arranged();
+    const program = bench.start();
+    program.sync();
+    return { bench, program };
+  };
+  const sample = ready();
   await sample.program.pass();
-  if (!sample.bench.steps.some((step) => step.startsWith('evict'))) {
-    throw new Error(`Expected the first pass to evict a member, it did: ${sample.bench.steps.join() || 'nothing'}.`);
-  }
+  const taken = sample.bench.steps.join(', ');
+  if (taken !== steps.join(', '))
+    throw new Error(`Expected a pass to ${steps.join(', ')}, it did: ${taken || 'nothing'}`);
   const requests = [...sample.bench.world.requests];
-  const name = `${replicas} members, one evicted`;
-  const fresh = (): readonly Ready[] => Array.from({ length: stepTimes }, () => readyToEvict(replicas));
+  const onFreshOnes = (once: (one: Ready) => Promise<unknown>): Operation => ({
+    name: what,
+    times: stepTimes,
+    prepare: () => {
+      const all = Array.from({ length: stepTimes }, ready);
+      return async () => {
+        for (const one of all) await once(one);
+      };
+    },
+  });
   return {
-    operation: {
-      name,
-      times: stepTimes,
-      prepare: () => {
-        const all = fresh();
-        return async () => {
-          for (const { program } of all) await program.pass();
-        };
-      },
-    },
-    beside: {
-      name,
-      times: stepTimes,
-      prepare: () => {
-        const all = fresh();
-        return async () => {
-          for (const { bench } of all) await replay(bench, requests);
-        };
-      },
-    },
+    operation: onFreshOnes(({ program }) => program.pass()),
+    beside: onFreshOnes(({ bench }) => replay(bench, requests)),
     calls: requests.length,
   };
 }
@@ -75,11 +70,22 @@ interface Ready {
   readonly program: Process;
 }
 
-function readyToEvict(replicas: number): Ready {
-  const bench = new Bench({ replicas });
-  const program = bench.start();
-  program.sync();
-  return { bench, program };
+function withBudgetClosed(): Bench {
+  const bench = new Bench();
+  bench.server.change(podDisruptionBudgets, 'moco-test', { status: { disruptionsAllowed: 0 } });
+  return bench;
+}
+
+function withTwoDown(): Bench {
+  const bench = new Bench();
+  for (const ordinal of [1, 2]) bench.mysqld(ordinal, 'CrashLoopBackOff');
+  return bench;
+}
+
+function withReplicasUpdated(): Bench {
+  const bench = new Bench();
+  for (const ordinal of [1, 2]) bench.replace(ordinal, { role: 'replica' });
+  return bench;
 }
 
 /** As the client does it: an answer is read as text and parsed. */
@@ -93,8 +99,11 @@ async function replay({ server }: Bench, requests: readonly ExchangeRequest[]): 
 }
 
 export const reconcileCases = async (): Promise<readonly ReconcileCase[]> => [
-  await idle(3),
-  await idle(9),
-  await evicting(3),
-  await evicting(9),
+  await resting('3 members, nothing to do', new Bench({ stale: false })),
+  await resting('9 members, nothing to do', new Bench({ stale: false, replicas: 9 })),
+  await resting('3 members, held by a budget', withBudgetClosed()),
+  await stepping('3 members, one evicted', ['evict 2'], () => new Bench()),
+  await stepping('9 members, one evicted', ['evict 8'], () => new Bench({ replicas: 9 })),
+  await stepping('3 members, two that are down deleted', ['delete 2', 'delete 1'], withTwoDown),
+  await stepping('3 members, the primary demoted', ['demote 0'], withReplicasUpdated),
 ];
