@@ -1,4 +1,4 @@
-import { percentile } from '../bench-record/spread.ts';
+import { median, percentile } from '../bench-record/spread.ts';
 import { members } from './clusters.ts';
 import { type FleetRollout, rolloutsPerMinute } from './fleet-rollout.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
@@ -38,7 +38,7 @@ export function costOfMember({ clusters, rival, requests, processorSeconds }: Fl
 
 /** The median of the rounds. */
 export function medianOf(rollouts: readonly FleetRollout[], figure: (rollout: FleetRollout) => number): number {
-  return percentile(rollouts.map(figure), 0.5);
+  return median(rollouts.map(figure));
 }
 
 /** The controller's rate by the plain loop's. */

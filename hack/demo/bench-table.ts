@@ -1,4 +1,5 @@
 import { type Line, piece } from '../../src/cli/painted.ts';
+import { median } from '../bench-record/spread.ts';
 import type { RolloutSettings } from './arguments.ts';
 import { exactly, inMilliseconds } from './durations.ts';
 import { ratioLimit, type Summary } from './summary.ts';
@@ -21,19 +22,11 @@ const columns: readonly Column[] = [
   { title: 'ROLLOUT', of: (summary) => summary.rolloutMilliseconds, show: exactly },
   { title: 'PARTS', of: (summary) => summary.partsMilliseconds, show: exactly },
   { title: 'RATIO', of: (summary) => summary.ratio, show: (ratio) => ratio.toFixed(3) },
-  { title: 'REACTION p50', of: (summary) => median(gates(summary)), show: inMilliseconds },
+  { title: 'REACTION p50', of: (summary) => orNull(median(gates(summary))), show: inMilliseconds },
   { title: 'max', of: (summary) => orNull(Math.max(...gates(summary))), show: inMilliseconds },
-  { title: 'SINCE READY p50', of: (summary) => median(ready(summary)), show: inMilliseconds },
+  { title: 'SINCE READY p50', of: (summary) => orNull(median(ready(summary))), show: inMilliseconds },
   { title: 'max', of: (summary) => orNull(Math.max(...ready(summary))), show: inMilliseconds },
 ];
-
-/** The middle one, or the mean of the two in the middle; `null` for none. */
-export function median(numbers: readonly number[]): number | null {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  const upper = sorted[Math.floor(sorted.length / 2)];
-  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
-  return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
-}
 
 /** A row a rollout, then the median of each column with its lowest and highest value. */
 export function benchLines(summaries: readonly Summary[]): readonly Line[] {
@@ -46,7 +39,7 @@ export function benchLines(summaries: readonly Summary[]): readonly Line[] {
   const rows = [
     ['RUN', ...columns.map(({ title }) => title)],
     ...summaries.map((summary, index) => [String(index + 1), ...shown(columns.map(({ of }) => of(summary)))]),
-    ['median', ...shown(all.map(median))],
+    ['median', ...shown(all.map((values) => orNull(median(values))))],
     ['lowest', ...shown(all.map((values) => orNull(Math.min(...values))))],
     ['highest', ...shown(all.map((values) => orNull(Math.max(...values))))],
   ];

@@ -47,8 +47,10 @@ describe('the record of a benchmark', () => {
     expect(textOf(table)).to.equal('Nothing to do\n  variant      MB\n  bundle        5\n  as it is  10.25');
   });
 
-  it('has spreads of values that were there', () => {
-    expect(spreadOf([4, 1, 3, 2])).to.deep.equal({ lowest: 1, median: 2, highest: 4 });
+  it('has spreads about the median, of an even number between the two in the middle', () => {
+    expect(spreadOf([4, 1, 3])).to.deep.equal({ lowest: 1, median: 3, highest: 4 });
+    expect(spreadOf([4, 1, 3, 2])).to.deep.equal({ lowest: 1, median: 2.5, highest: 4 });
+    expect(percentile([4, 1, 3, 2], 0.5)).to.equal(2);
     expect(percentile([1, 2, 3], 0.99)).to.equal(3);
     expect(spreadOf([])).to.deep.equal({ lowest: Number.NaN, median: Number.NaN, highest: Number.NaN });
   });

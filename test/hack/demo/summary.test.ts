@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { benchLines, median } from '../../../hack/demo/bench-table.ts';
+import { benchLines } from '../../../hack/demo/bench-table.ts';
 import { reactions } from '../../../hack/demo/reaction.ts';
 import { type Summary, summaryLines, summaryOf } from '../../../hack/demo/summary.ts';
 import { jsonOf } from '../../../hack/demo/summary-json.ts';
@@ -110,12 +110,6 @@ describe('hack/demo: the summary', () => {
 });
 
 describe('hack/demo: the table of several rollouts', () => {
-  it('takes the median, of an even number between the two in the middle', () => {
-    expect(median([3, 1, 2])).to.equal(2);
-    expect(median([4, 1, 2, 3])).to.equal(2.5);
-    expect(median([])).to.equal(null);
-  });
-
   it('closes with median, lowest and highest of every column', () => {
     const slower = { ...summary, rolloutMilliseconds: 8300, ratio: 8300 / 6800 };
     const slowest = { ...summary, rolloutMilliseconds: 9300, ratio: 9300 / 6800 };
