@@ -29,7 +29,7 @@ export interface Result {
   readonly measure: Measure;
   /** Members that went while a backup ran. */
   readonly duringBackup: number;
-  /** When it was counted, by the wall clock: for the API server's record. */
+  /** When its writes count, by the wall clock: until everybody is at rest, beyond the rollout's own end. */
   readonly namespace: string;
   readonly fromWall: number;
   readonly toWall: number;
@@ -111,10 +111,14 @@ async function rollOut(demo: DemoStage, cluster: BenchCluster, cell: Cell, rest:
       stuck = waitsForEver(observation, now, cell) ? inWords(observation.sight) : null;
     }
     const { measure, wholeSince, moves, mostAway, settlings } = observation;
-    const [toWall, withoutCommits] = [world.wall(), outage.end()];
+    const withoutCommits = outage.end();
     const backup = await meanwhile;
     if (meanwhile !== null && backup === null && stuck === null) {
       throw new Error(`Expected a backup in the middle of ${namespace}, it came to nothing`);
+    }
+    if (stuck === null) {
+      rest();
+      await cluster.untilAtRest();
     }
     const waits = minReadySeconds > 0 || meanwhile !== null;
     const judged = way.slug === judgedWay && stuck === null;
@@ -130,7 +134,7 @@ async function rollOut(demo: DemoStage, cluster: BenchCluster, cell: Cell, rest:
       duringBackup: backup === null ? 0 : goneIn(backup, observation),
       namespace,
       fromWall,
-      toWall,
+      toWall: world.wall(),
     };
   } finally {
     unsubscribe();

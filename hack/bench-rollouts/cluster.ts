@@ -34,12 +34,14 @@ export class BenchCluster {
   readonly members: number;
   readonly #demo: DemoStage;
   readonly #live: LiveCluster;
+  readonly #isOurs: boolean;
 
-  private constructor(demo: DemoStage, live: LiveCluster, { namespace, members }: BenchClusterOptions) {
+  private constructor(demo: DemoStage, live: LiveCluster, { namespace, members, way }: BenchClusterOptions) {
     this.#demo = demo;
     this.#live = live;
     this.namespace = namespace;
     this.members = members;
+    this.#isOurs = way.wishes !== undefined;
   }
 
   /** Resolves once there is nothing to do about it. */
@@ -60,7 +62,7 @@ export class BenchCluster {
       const image = oldImage;
       const body = sampleCluster({ name: clusterName, namespace, replicas: members, image, annotations, spec });
       await client.create(clusterKind, { namespace }, body, { lane });
-      await cluster.until('the new cluster to be at rest', way.wishes === undefined ? isServing : isAtRest);
+      await cluster.untilAtRest();
       if (nativeMaxUnavailable !== undefined) await cluster.#setNativeMaxUnavailable(nativeMaxUnavailable);
       return cluster;
     } catch (error) {
@@ -90,6 +92,11 @@ export class BenchCluster {
     const overdue = (sight: Sight | null): string =>
       `${sentence}: ${sight === null ? 'nothing was seen of it' : inWords(sight)}`;
     return this.#live.until(condition, patienceMilliseconds, overdue, this.#demo.race);
+  }
+
+  /** Resolves once nobody has anything left to do or to tell. */
+  untilAtRest(): Promise<void> {
+    return this.until('the cluster to be at rest', this.#isOurs ? isAtRest : isServing);
   }
 
   /** Lets time pass. */
