@@ -92,7 +92,7 @@ bench-scrape: node_modules ## What it takes to be asked for metrics
 bench-runtime: node_modules control-plane build ## Start, memory and events with 1,000 clusters (12 minutes)
 	@$(NODE) hack/bench-runtime/main.ts --record $(RECORD)/runtime.json
 
-bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters rolled out at once, beside a plain loop (two hours)
+bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters rolled out at once, beside a plain loop (an hour and a half)
 	@$(NODE) hack/bench-fleet/main.ts --record $(RECORD)/fleet.json
 
 bench-record: ## Measure all of it into docs/performance and write its tables (on a quiet machine)
