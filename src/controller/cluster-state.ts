@@ -72,7 +72,7 @@ export class ClusterState {
   rollout: MySQLRollout | null = null;
   /** The intent that is known to be over, done or not. */
   settledIntent: string | null = null;
-  /** What ended last and isn't told yet; `ended` sets it. */
+  /** What isn't told yet is worth more than a failure after it that has changed nothing. */
   finished: Finished | null = null;
   /** What the API server has left out of a status that was written, and when it was last looked whether it still does. */
   notKept: { readonly fields: readonly string[]; readonly sent: Remembered; readonly atMilliseconds: number } | null =
@@ -99,10 +99,5 @@ export class ClusterState {
 
   constructor(world: World) {
     this.ages = new Ages(world);
-  }
-
-  /** What was done and isn't told yet is worth more than a failure after it. */
-  ended(finished: Finished): void {
-    if (finished.result === 'done' || this.finished?.result !== 'done') this.finished = finished;
   }
 }

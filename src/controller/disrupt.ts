@@ -96,7 +96,7 @@ async function carryOut(
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - confirmingSince <= confirmationMilliseconds;
   const startOver = (): Requeue => {
     // Nothing was sent; that an API server is too slow to ever act on is for people to see.
-    state.ended(finishedOf(step, intent, tooLate));
+    state.finished ??= finishedOf(step, intent, tooLate);
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
     return atOnce;
   };
@@ -175,7 +175,7 @@ function remember(
       budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
     };
   }
-  state.ended(finishedOf(step, intent, acted));
+  state.finished = finishedOf(step, intent, acted);
 }
 
 function finishedOf(step: DisruptiveStep, intent: Intent, { result, done, message }: Acted): Finished {

@@ -132,7 +132,7 @@ export class Reconciler {
     state.handBackRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
     announcer.stepEnded(gathered, step, acted);
     if (acted.failure !== null) {
-      state.ended({
+      state.finished ??= {
         lastStep: {
           step: step.kind,
           rule: step.kind,
@@ -144,7 +144,7 @@ export class Reconciler {
         revision: gathered.snapshot.statefulSet?.updateRevision ?? '',
         disrupted: 0,
         demotion: null,
-      });
+      };
     }
     return acted.failure;
   }

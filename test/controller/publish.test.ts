@@ -200,6 +200,28 @@ describe('publishing the status', () => {
     expect(bench.status.rollout?.disruptions).to.equal(1);
   });
 
+  it('tells what came of a step in part, and not that the next one came too late, nor makes the first one void', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    for (const ordinal of [1, 2]) bench.mysqld(ordinal, 'CrashLoopBackOff');
+    bench.server.before('DELETE', /pods\/moco-test-1$/, () =>
+      bench.changePod(1, { metadata: { labels: { by: 'MOCO' } } }),
+    );
+    program.sync();
+    await program.pass();
+    bench.replace(2);
+    program.sync();
+    bench.server.before('GET', /mysqlclusters\/test$/, () => bench.world.freeze(1001));
+    await program.pass();
+    program.sync();
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['delete 2', 'delete 1']);
+    expect(bench.status.lastStep?.result)
+      .to.match(/^conflict: /)
+      .and.not.contain('slow');
+    expect(bench.status.rollout?.disruptions).to.equal(1);
+  });
+
   it('counts a disruption whatever fails after it and before it is told', async () => {
     const bench = new Bench();
     const program = bench.start();
