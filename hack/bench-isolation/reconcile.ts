@@ -12,13 +12,19 @@ export interface ReconcileCase {
 }
 
 const restingTimes = 4_000;
+/** Whatever holds is told of by then. */
+const holdMilliseconds = 120_000;
 /** Each is on an API server of its own, as what it does can be done once. */
 const stepTimes = 200;
 
-/** A cluster in which there is nothing to do, all of which is told already. */
-async function resting(what: string, bench: Bench): Promise<ReconcileCase> {
+/** A cluster in which there is nothing to do, all of which is told already; `hold` is what holds it, if anything. */
+async function resting(what: string, bench: Bench, hold?: string): Promise<ReconcileCase> {
   const program = bench.start();
   await program.work();
+  bench.world.freeze(holdMilliseconds);
+  await program.work();
+  const held = bench.status.hold?.rule;
+  if (held !== hold) throw new Error(`Expected ${hold ?? 'nothing'} to hold ${what}, it is ${held ?? 'nothing'}`);
   const before = bench.world.requests.length;
   await program.pass();
   const repeated = (name: string, once: () => Promise<unknown>): Operation => {
@@ -101,7 +107,7 @@ async function replay({ server }: Bench, requests: readonly ExchangeRequest[]): 
 export const reconcileCases = async (): Promise<readonly ReconcileCase[]> => [
   await resting('3 members, nothing to do', new Bench({ stale: false })),
   await resting('9 members, nothing to do', new Bench({ stale: false, replicas: 9 })),
-  await resting('3 members, held by a budget', withBudgetClosed()),
+  await resting('3 members, held by a budget', withBudgetClosed(), 'BlockedByPDB'),
   await stepping('3 members, one evicted', ['evict 2'], () => new Bench()),
   await stepping('9 members, one evicted', ['evict 8'], () => new Bench({ replicas: 9 })),
   await stepping('3 members, two that are down deleted', ['delete 2', 'delete 1'], withTwoDown),
