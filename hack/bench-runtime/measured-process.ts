@@ -16,6 +16,8 @@ export interface Usage {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly peakBytes: number;
+  /** Since its start, from files and connections. */
+  readonly readBytes: number;
 }
 
 const ticksPerSecond = 100;
@@ -121,6 +123,7 @@ export class MeasuredProcess {
       cpuSeconds: (user + system) / ticksPerSecond,
       residentBytes: bytes('VmRSS'),
       peakBytes: bytes('VmHWM'),
+      readBytes: Number(/^rchar: (\d+)$/m.exec(this.#read('io'))?.[1]),
     };
   }
 

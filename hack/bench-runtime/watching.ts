@@ -17,8 +17,11 @@ export interface Listing {
 }
 
 const lookMilliseconds = 1_000;
-/** Less than this of a core, for so many seconds in a row, is nothing left to do. */
-const quietCores = 0.03;
+/**
+ * Who reads less than this a look, for so many in a row, has nothing left to do: a lease and bookmarks take some. What a
+ * program at rest takes of a core says nothing, since looking at its event loop is most of that.
+ */
+const quietBytes = 50_000;
 const quietLooks = 8;
 const mostLooks = 600;
 
@@ -57,12 +60,12 @@ export async function listed(
 }
 
 async function quiet(program: MeasuredProcess): Promise<void> {
-  let before = program.usage().cpuSeconds;
+  let before = program.usage().readBytes;
   for (let look = 0, inARow = 0; inARow < quietLooks; look += 1) {
     if (look === mostLooks) throw new Error(`expected a program at rest, it never was:\n${program.tail}`);
     await pause(lookMilliseconds);
-    const { cpuSeconds } = program.usage();
-    inARow = cpuSeconds - before < (quietCores * lookMilliseconds) / 1000 ? inARow + 1 : 0;
-    before = cpuSeconds;
+    const { readBytes } = program.usage();
+    inARow = readBytes - before < quietBytes ? inARow + 1 : 0;
+    before = readBytes;
   }
 }
