@@ -1,5 +1,6 @@
 import { type ColdStart, measureColdStart } from '../bench-runtime/cold-start.ts';
 import type { MeasuredProcess } from '../bench-runtime/measured-process.ts';
+import { quiet } from '../bench-runtime/watching.ts';
 import type { Clusters } from './clusters.ts';
 import { type FleetRollout, rollOutFleet } from './fleet-rollout.ts';
 import type { Installation } from './installation.ts';
@@ -72,7 +73,7 @@ export async function measureFleet(
   await byController();
   let coldStart: ColdStart | null = null;
   if (plan.withColdStart) {
-    await quiet(running.process);
+    await quiet(running.process, 1);
     await running.process.stop();
     progress('starting with all of them done');
     const again = await measureColdStart(() => controllerOf(place, flags), allDone, clusters.count);
@@ -135,7 +136,7 @@ async function start(
     what: 'every cluster to be taken over and complete',
   });
   const seconds = (performance.now() - begun) / 1000;
-  await quiet(process);
+  await quiet(process, 1);
   return { process, seconds };
 }
 
@@ -152,23 +153,6 @@ async function withDefaultLimits(
   const rollout = await rollOutFleet(place, 'controller', process, progress);
   await process.stop();
   return rollout;
-}
-
-const lookMilliseconds = 1000;
-/** Less than this of a core is nothing left to do but to keep watches and a lease. */
-const quietCores = 0.05;
-const mostLooks = 60;
-
-async function quiet(process: MeasuredProcess): Promise<void> {
-  let before = process.usage().cpuSeconds;
-  for (let look = 0; look < mostLooks; look += 1) {
-    await new Promise((resolve) => {
-      setTimeout(resolve, lookMilliseconds);
-    });
-    const { cpuSeconds } = process.usage();
-    if (cpuSeconds - before < (quietCores * lookMilliseconds) / 1000) return;
-    before = cpuSeconds;
-  }
 }
 
 async function secondsOf(work: () => Promise<void>): Promise<number> {

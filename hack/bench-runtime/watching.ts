@@ -45,7 +45,7 @@ export async function listed(
   await program.logged('the cache is in sync');
   const synced = performance.now();
   const duringList = await program.eventLoopDelay();
-  await quiet(program);
+  await quiet(program, quietLooks);
   const firstPassesSeconds = (performance.now() - synced) / 1000 - (quietLooks * lookMilliseconds) / 1000;
   const listing = {
     startSeconds: (synced - start) / 1000,
@@ -59,9 +59,10 @@ export async function listed(
   return { program, listing };
 }
 
-async function quiet(program: MeasuredProcess): Promise<void> {
+/** Resolves once it has had nothing left to do for so many looks in a row, a second each. Rejects where it always has. */
+export async function quiet(program: MeasuredProcess, looks: number): Promise<void> {
   let before = program.usage().readBytes;
-  for (let look = 0, inARow = 0; inARow < quietLooks; look += 1) {
+  for (let look = 0, inARow = 0; inARow < looks; look += 1) {
     if (look === mostLooks) throw new Error(`expected a program at rest, it never was:\n${program.tail}`);
     await pause(lookMilliseconds);
     const { readBytes } = program.usage();
