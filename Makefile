@@ -74,7 +74,7 @@ chromium: ## Install Debian's package chromium, where it is not in PATH and this
 # Where the raw numbers go, as JSON.
 RECORD ?= .cache/bench
 
-bench: node_modules control-plane build ## Every benchmark but the fleets; goes on where a figure is missed, and fails at the end
+bench: ## Every benchmark but the fleets; goes on where a figure is missed, and fails at the end
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-demo bench-rollouts bench-scrape bench-runtime
 
 bench-isolation: node_modules ## A decision beside an empty one, and a pass

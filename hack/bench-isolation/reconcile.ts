@@ -27,15 +27,15 @@ async function resting(what: string, bench: Bench, hold?: string): Promise<Recon
   if (held !== hold) throw new Error(`Expected ${hold ?? 'nothing'} to hold ${what}, it is ${held ?? 'nothing'}`);
   const before = bench.world.requests.length;
   await program.pass();
-  const repeated = (name: string, once: () => Promise<unknown>): Operation => {
+  const repeated = (once: () => Promise<unknown>): Operation => {
     const run = async (): Promise<void> => {
       for (let time = 0; time < restingTimes; time += 1) await once();
     };
-    return { name, times: restingTimes, prepare: () => run };
+    return { name: what, times: restingTimes, prepare: () => run };
   };
   return {
-    operation: repeated(what, () => program.pass()),
-    beside: repeated(what, () => Promise.resolve()),
+    operation: repeated(() => program.pass()),
+    beside: repeated(() => Promise.resolve()),
     calls: bench.world.requests.length - before,
   };
 }

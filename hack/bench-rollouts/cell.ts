@@ -29,7 +29,7 @@ export interface Result {
   readonly measure: Measure;
   /** Members that went while a backup ran. */
   readonly duringBackup: number;
-  /** When its writes count, by the wall clock: until everybody is at rest, beyond the rollout's own end. */
+  /** When its writes count, by the wall clock: until the cluster is at rest, beyond the rollout's own end. */
   readonly namespace: string;
   readonly fromWall: number;
   readonly toWall: number;

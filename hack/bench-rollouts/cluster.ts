@@ -94,7 +94,7 @@ export class BenchCluster {
     return this.#live.until(condition, patienceMilliseconds, overdue, this.#demo.race);
   }
 
-  /** Resolves once nobody has anything left to do or to tell. */
+  /** Resolves once this program says that there is nothing to do; where it takes no part, once every member serves. */
   untilAtRest(): Promise<void> {
     return this.until('the cluster to be at rest', this.#isOurs ? isAtRest : isServing);
   }
