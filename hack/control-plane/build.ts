@@ -21,7 +21,9 @@ export type Binaries = Readonly<Record<BinaryName, string>>;
 
 const binaryNames = Object.keys(importPaths) as BinaryName[];
 
-const moduleDirectory = fileURLToPath(new URL('.', import.meta.url));
+/** The minor versions of Kubernetes that `modules` pins, the default first. */
+const minorVersions = ['1.36', '1.35'] as const;
+
 const cacheDirectory = fileURLToPath(new URL('../../.cache/control-plane/', import.meta.url));
 const buildEnvironment = { CGO_ENABLED: '0' };
 const fingerprintCharacters = 12;
@@ -38,14 +40,26 @@ export interface BuildOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/**
+ * The directory with the go.mod of the Kubernetes version that the environment variable `KUBERNETES` asks for: 1.36
+ * unless it is set. Throws a sentence for a version that `modules` has not.
+ */
+function moduleDirectory({ KUBERNETES: asked }: NodeJS.ProcessEnv): string {
+  const minor = minorVersions.find((version) => version === (asked || minorVersions[0]));
+  if (minor === undefined) {
+    throw new Error(`Expected KUBERNETES to be one of ${minorVersions.join(', ')}, got ${JSON.stringify(asked)}`);
+  }
+  return fileURLToPath(new URL(`modules/${minor}/`, import.meta.url));
+}
+
 type Place = Required<Omit<BuildOptions, 'assets' | 'signal'>> & Pick<BuildOptions, 'signal'>;
 
-/** The Kubernetes version that go.mod pins, such as `v1.35.4`. */
-export async function kubernetesVersion(): Promise<string> {
-  const goMod = await readFile(join(moduleDirectory, 'go.mod'), 'utf8');
-  const version = /^\s*k8s\.io\/kubernetes (v\d+\.\d+\.\d+)/m.exec(goMod)?.[1];
+/** The Kubernetes version that is built in this environment, such as `v1.36.3`. */
+export async function kubernetesVersion(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const path = join(moduleDirectory(environment), 'go.mod');
+  const version = /^\s*k8s\.io\/kubernetes (v\d+\.\d+\.\d+)/m.exec(await readFile(path, 'utf8'))?.[1];
   if (version === undefined) {
-    throw new Error('Expected hack/control-plane/go.mod to require k8s.io/kubernetes, found no such line');
+    throw new Error(`Expected ${path} to require k8s.io/kubernetes, found no such line`);
   }
   return version;
 }
@@ -62,10 +76,10 @@ function buildFlags(version: string): string[] {
 }
 
 /** What is built is fixed by go.mod, go.sum and the flags, so these name the directory that it is kept in. */
-async function keptIn(cache: string, version: string): Promise<string> {
+async function keptIn(cache: string, version: string, directory: string): Promise<string> {
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum']) {
-    hash.update(await readFile(join(moduleDirectory, file)));
+    hash.update(await readFile(join(directory, file)));
   }
   hash.update(JSON.stringify([buildFlags(version), buildEnvironment, process.platform, process.arch]));
   return join(cache, `${version}-${hash.digest('hex').slice(0, fingerprintCharacters)}`);
@@ -102,7 +116,7 @@ async function build(
     const unfinished = join(directory, `${name}.unfinished`);
     try {
       await goBuild({
-        directory: moduleDirectory,
+        directory: moduleDirectory(environment),
         importPath: importPaths[name],
         flags: buildFlags(version),
         environment: { ...environment, ...buildEnvironment },
@@ -122,12 +136,13 @@ async function build(
 /** Builds those of `names` that are missing; instant when none is. Whoever comes second waits for the first. */
 async function built(names: readonly BinaryName[], place: Place): Promise<string> {
   const { cache, output, environment, signal } = place;
-  const version = await kubernetesVersion();
-  const directory = await keptIn(cache, version);
+  const version = await kubernetesVersion(environment);
+  const module = moduleDirectory(environment);
+  const directory = await keptIn(cache, version, module);
   if ((await missingFrom(directory, names)).length === 0) {
     return directory;
   }
-  await requireGo(moduleDirectory, environment);
+  await requireGo(module, environment);
   await mkdir(directory, { recursive: true });
   const progress = new BuildProgress(output);
   const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which builds the control plane`);
