@@ -85,7 +85,9 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'MemberLeaving':
       return `${name(hold.member)} is terminating`;
     case 'MemberStuckTerminating':
-      return `${name(hold.member)} is still terminating after its grace period of ${hold.graceSeconds} s`;
+      return hold.graceSeconds === 0
+        ? `${name(hold.member)} is still there although its grace period has been ended; a finalizer may keep it`
+        : `${name(hold.member)} is still terminating after its grace period of ${hold.graceSeconds} s`;
     case 'NotEnoughAcknowledging':
       return `without ${name(hold.member)} ${hold.others} ${hold.others === 1 ? 'member' : 'members'} could acknowledge commits, and ${hold.needed} are needed, the primary among them`;
     case 'BackupRunning':

@@ -101,7 +101,10 @@ export interface MemberFacts {
   readonly unschedulable: string | null;
   readonly containers: readonly ContainerFacts[];
   readonly initContainers: readonly ContainerFacts[];
-  /** Seconds since its deletion was asked for; `null` while nobody has. */
+  /**
+   * Seconds since its deletion was requested with this grace period, and at a grace period of 0, which comes right before
+   * the end, since that was seen; `null` while nobody has requested it.
+   */
   readonly leavingForSeconds: number | null;
   readonly graceSeconds: number;
   /** Seconds since container mysqld was last seen running; 0 while it runs. */

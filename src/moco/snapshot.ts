@@ -100,11 +100,17 @@ function wasReadyAfter(startedAt: string | null, pod: PodRecord): boolean {
   return changed !== null && started !== null && changed > started;
 }
 
-/** The deletionTimestamp is the moment of the request plus the grace period. */
+/**
+ * The deletionTimestamp is the moment of the request plus the grace period. Whoever shortens the period begins it anew.
+ * The kubelet's last DELETE shortens it to 0 right before the object goes, and the timestamp jumps back to the first
+ * request with it: so at 0 nothing counts but how long this process has seen the pod stay.
+ */
 function leaving(pod: PodRecord, ages: Ages): number | null {
-  if (pod.deletionTimestamp === null) return null;
-  const goneBy = milliseconds(pod.deletionTimestamp);
-  return ages.since(pod, 'leaving', 'yes', goneBy === null ? null : goneBy - pod.graceSeconds * 1000);
+  const { deletionTimestamp, graceSeconds } = pod;
+  if (deletionTimestamp === null) return null;
+  const goneBy = graceSeconds === 0 ? null : milliseconds(deletionTimestamp);
+  const requested = goneBy === null ? null : goneBy - graceSeconds * 1000;
+  return ages.since(pod, 'leaving', `within ${graceSeconds} s`, requested);
 }
 
 /** A restart in between means that it ran, even where nobody saw it running. */

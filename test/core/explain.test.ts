@@ -209,6 +209,10 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       { rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 },
       'moco-test-2 is still terminating after its grace period of 300 s',
     ],
+    [
+      { rule: 'MemberStuckTerminating', member: 2, graceSeconds: 0 },
+      'moco-test-2 is still there although its grace period has been ended; a finalizer may keep it',
+    ],
   ],
   NotEnoughAcknowledging: [
     [

@@ -442,6 +442,44 @@ describe('how long a member has been leaving', () => {
     look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 300 } });
     expect(look.member(1).leavingForSeconds).to.equal(0);
   });
+
+  // The kubelet's last DELETE, as seen with real pods: deletionTimestamp jumps back to the first request.
+  const asked = { deletionTimestamp: '2026-07-01T12:05:00Z', deletionGracePeriodSeconds: 300 };
+  const ended = { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 0 };
+
+  it('is nothing yet when the kubelet has ended the grace period, for a process that was there', () => {
+    const look = new Look();
+    look.facts();
+    look.change(1, { metadata: asked });
+    look.facts();
+    look.pass(21);
+    look.change(1, { metadata: ended });
+    expect(look.member(1)).to.include({ leavingForSeconds: 0, graceSeconds: 0 });
+  });
+
+  it('is nothing yet when the kubelet has ended the grace period, for a process that comes in that moment', () => {
+    const look = new Look();
+    look.pass(21);
+    look.change(1, { metadata: ended });
+    expect(look.member(1)).to.include({ leavingForSeconds: 0, graceSeconds: 0 });
+  });
+
+  it('counts on from there where the pod stays all the same', () => {
+    const look = new Look();
+    look.change(1, { metadata: ended });
+    look.facts();
+    look.pass(11);
+    expect(look.member(1)).to.include({ leavingForSeconds: 11, graceSeconds: 0 });
+  });
+
+  it('begins anew when somebody shortens the grace period', () => {
+    const look = new Look();
+    look.change(1, { metadata: asked });
+    look.facts();
+    look.pass(200);
+    look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:00:30Z', deletionGracePeriodSeconds: 30 } });
+    expect(look.member(1)).to.include({ leavingForSeconds: 0, graceSeconds: 30 });
+  });
 });
 
 describe('how long a demotion has been there', () => {
