@@ -1,23 +1,19 @@
 import { expect } from 'chai';
 import { annotationOn, forceRollingUpdateAnnotation, strategyLabel } from '../../src/moco/names.ts';
 import { merge } from '../hack/moco/story.ts';
-import {
-  type Installed,
-  installed,
-  startDeadlineMilliseconds,
-  testDeadlineMilliseconds,
-  until,
-} from './moco-fixture.ts';
+import { startDeadlineMilliseconds, testDeadlineMilliseconds, until } from './moco-fixture.ts';
+import { type AdmissionWay, admissionBy, admissionWays, type OnDeleteAdmission } from './on-delete-admission.ts';
 import { AppliedClusters, newImage, outcome } from './webhook-clusters.ts';
-import { OwnWebhook } from './webhook-fixture.ts';
 
 const onDelete = { type: 'OnDelete', rollingUpdate: null };
 const rolling = { type: 'RollingUpdate', rollingUpdate: null };
 const reset = { type: 'RollingUpdate', rollingUpdate: { partition: 3 } };
 /** What Kubernetes rolls by itself. */
 const native = { type: 'RollingUpdate' };
+/** A write that is refused and changes nothing. */
+const panics = /statefulset\.kb\.io.* denied the request: panic/;
 const forced = { metadata: { annotations: { [forceRollingUpdateAnnotation]: annotationOn } } };
-const taken = { metadata: { labels: { [strategyLabel]: 'OnDelete' } }, spec: { updateStrategy: onDelete } };
+const adopted = { metadata: { labels: { [strategyLabel]: 'OnDelete' } }, spec: { updateStrategy: onDelete } };
 
 /** One row: a write to a StatefulSet that is at OnDelete, and what it comes to without our webhook and with it. */
 interface Row {
@@ -26,28 +22,24 @@ interface Row {
   readonly with: object | RegExp | 'unchanged';
 }
 
-describe("MOCO's webhook and ours, at the API server", function () {
-  this.timeout(testDeadlineMilliseconds);
-  let moco: Installed;
-  let ours: OwnWebhook;
+for (const way of admissionWays) {
+  describe(`MOCO's webhook and our ${way}, at the API server`, function describeWay() {
+    this.timeout(testDeadlineMilliseconds);
+    matrix(way);
+  });
+}
+
+function matrix(way: AdmissionWay): void {
+  let ours: OnDeleteAdmission;
   let clusters: AppliedClusters;
-  /** MySQLClusters that are to be at OnDelete although nobody has patched their StatefulSets. */
-  const wanted = new Set<string>();
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    moco = await installed();
-    clusters = new AppliedClusters(moco.client);
-    ours = await OwnWebhook.start(moco.controlPlane, moco.client, {
-      isOnDelete: (_, name) => wanted.has(name),
-    });
-    await ours.register('webhook');
+    ours = await admissionBy(way);
+    clusters = new AppliedClusters(ours.client);
   });
 
-  after(async () => {
-    await moco?.stop();
-    await ours?.stop();
-  });
+  after(() => ours?.stop());
 
   const rows: Record<string, Row> = {
     "MOCO's re-apply": {
@@ -75,8 +67,9 @@ describe("MOCO's webhook and ours, at the API server", function () {
         clusters.patch(name, {
           spec: { updateStrategy: { rollingUpdate: { partition: 2 } } },
         }),
-      without: /statefulset\.kb\.io.* denied the request: panic/,
-      with: /statefulset\.kb\.io.* denied the request: panic/,
+      without: panics,
+      // The policy comes before MOCO's webhook and takes the partition away, our webhook comes after it.
+      with: way === 'policy' ? { type: 'OnDelete' } : panics,
     },
     'back to RollingUpdate': {
       write: (name) => clusters.patch(name, { spec: { updateStrategy: rolling } }),
@@ -103,7 +96,7 @@ describe("MOCO's webhook and ours, at the API server", function () {
     const name = await clusters.make();
     const plain = clusters.patch(name, { spec: { updateStrategy: onDelete } });
     expect(await outcome(plain)).to.match(/422 .*only allowed for updateStrategy 'RollingUpdate'/);
-    await clusters.patch(name, taken);
+    await clusters.patch(name, adopted);
     expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
   });
 
@@ -121,7 +114,7 @@ describe("MOCO's webhook and ours, at the API server", function () {
     for (const [title, row] of Object.entries(rows)) {
       it(`${title} ${told(row.with)}`, async () => {
         const name = await clusters.make();
-        await clusters.patch(name, taken);
+        await clusters.patch(name, adopted);
         // The first apply makes MOCO the owner of the type that the taking patch owned; from then on nothing is new.
         await clusters.apply(name);
         await until('the StatefulSet controller has written all that it has to', async () => {
@@ -138,49 +131,47 @@ describe("MOCO's webhook and ours, at the API server", function () {
 
     it("MOCO's applies keep the label", async () => {
       const name = await clusters.make();
-      await clusters.patch(name, taken);
+      await clusters.patch(name, adopted);
       await clusters.apply(name, newImage);
       expect((await clusters.read(name)).metadata.labels?.[strategyLabel]).to.equal('OnDelete');
     });
-  });
 
-  describe('with ours, when MOCO makes a StatefulSet again', () => {
-    it('take it for a cluster that is to be at OnDelete, after MOCO’s webhook has had its say', async () => {
+    it('a rolling update that is no longer forced brings OnDelete again', async () => {
       const name = await clusters.make();
-      wanted.add(name);
-      await clusters.orphan(name);
+      await clusters.patch(name, adopted);
+      await clusters.apply(name, forced);
+      expect(await clusters.strategy(name)).to.deep.equal(native);
       await clusters.apply(name);
-      const made = await clusters.read(name);
-      expect(made.spec.updateStrategy).to.deep.equal({ type: 'OnDelete' });
-      expect(made.metadata.labels).to.include({ [strategyLabel]: 'OnDelete', 'app.kubernetes.io/created-by': 'moco' });
-      await clusters.apply(name, newImage);
       expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
     });
 
-    it('leave it to MOCO’s webhook for every other cluster', async () => {
+    it('a dry run shows both what adopts a StatefulSet and what keeps it, and changes nothing', async () => {
       const name = await clusters.make();
-      await clusters.patch(name, taken);
+      const { metadata } = await clusters.read(name);
+      for (const updateStrategy of [onDelete, rolling]) {
+        const would = await clusters.dryRun(name, { ...adopted, spec: { updateStrategy } });
+        expect(would.spec.updateStrategy).to.deep.equal({ type: 'OnDelete' });
+        expect(would.metadata.labels).to.have.property(strategyLabel, 'OnDelete');
+      }
+      expect((await clusters.read(name)).metadata.generation).to.equal(metadata.generation);
+    });
+
+    it('a StatefulSet that MOCO makes again comes as any other, and can be adopted', async () => {
+      const name = await clusters.make();
+      await clusters.patch(name, adopted);
       await clusters.orphan(name);
       await clusters.apply(name);
       const made = await clusters.read(name);
       expect(made.spec.updateStrategy).to.deep.equal(reset);
       expect(made.metadata.labels).not.to.have.property(strategyLabel);
-    });
-
-    it('leave a rolling update that is forced', async () => {
-      const name = await clusters.make();
-      wanted.add(name);
-      await clusters.orphan(name);
-      await clusters.apply(name, forced);
-      const made = await clusters.read(name);
-      expect(made.spec.updateStrategy).to.deep.equal(native);
-      expect(made.metadata.labels).not.to.have.property(strategyLabel);
+      await clusters.patch(name, adopted);
+      expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
     });
   });
 
   describe('with ours, and the one of partitions as well, as after an upgrade of MOCO', () => {
-    before(() => ours.register('partition-driver'));
-    after(() => ours.unregister('partition-driver'));
+    before(() => ours.webhook.register('partition-driver'));
+    after(() => ours.webhook.unregister('partition-driver'));
 
     it('agree about every write to a StatefulSet that is rolled by its partition', async () => {
       const name = await clusters.make();
@@ -200,7 +191,7 @@ describe("MOCO's webhook and ours, at the API server", function () {
 
     it('leave a StatefulSet at OnDelete, and give it back', async () => {
       const name = await clusters.make();
-      await clusters.patch(name, taken);
+      await clusters.patch(name, adopted);
       for (const change of [{}, newImage]) {
         await clusters.apply(name, change);
         expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
@@ -216,13 +207,21 @@ describe("MOCO's webhook and ours, at the API server", function () {
     before(async () => {
       for (const title of Object.keys(rows)) {
         const name = await clusters.make();
-        await clusters.patch(name, taken);
+        await clusters.patch(name, adopted);
         names.set(title, name);
       }
-      await ours.unregister('webhook');
+      await ours.remove();
     });
 
-    after(() => ours.register('webhook'));
+    after(() => ours.install());
+
+    it('a dry run shows that nothing keeps it', async () => {
+      const name = await clusters.make();
+      const adopting = outcome(clusters.dryRun(name, adopted));
+      expect(await adopting).to.match(/422 .*only allowed for updateStrategy 'RollingUpdate'/);
+      const would = await clusters.dryRun(name, { ...adopted, spec: { updateStrategy: rolling } });
+      expect(would.spec.updateStrategy).to.deep.equal(reset);
+    });
 
     for (const [title, row] of Object.entries(rows)) {
       it(`${title} ${told(row.without)}`, () => check(names.get(title) ?? '', row, row.without));
@@ -239,7 +238,7 @@ describe("MOCO's webhook and ours, at the API server", function () {
       expect(await clusters.strategy(name)).to.deep.equal(expected);
     }
   }
-});
+}
 
 function told(expected: object | RegExp | 'unchanged'): string {
   if (expected instanceof RegExp) {

@@ -1,4 +1,8 @@
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '../../hack/control-plane/control-plane.ts';
 import { clusterDefinitionFile, installMoco, type MocoInstallation } from '../../hack/moco/install.ts';
 import { writtenKinds } from '../../hack/moco/kinds.ts';
 import type { KubernetesObject, MySQLCluster, StatefulSet } from '../../hack/moco/objects.ts';
@@ -27,8 +31,11 @@ export interface Installed {
   stop(): Promise<void>;
 }
 
-export async function installed(installation: MocoInstallation = {}): Promise<Installed> {
-  const controlPlane = await startControlPlane({ audit: false, manifests: [clusterDefinitionFile] });
+export async function installed({
+  controlPlane: options = {},
+  ...installation
+}: MocoInstallation & { readonly controlPlane?: ControlPlaneOptions } = {}): Promise<Installed> {
+  const controlPlane = await startControlPlane({ audit: false, manifests: [clusterDefinitionFile], ...options });
   let connection: Connection | null = null;
   let webhook: MocoWebhookServer | null = null;
   const stop = async (): Promise<void> => {
