@@ -45,6 +45,7 @@ export interface Options {
   readonly partitionDriver: PartitionDriver;
   /** 0: as many as there are. */
   readonly maxConcurrentRollouts: number;
+  readonly releaseStalledSlots: boolean;
   /** 0: none. */
   readonly disruptionIntervalMilliseconds: number;
   readonly partitionUpdateIntervalMilliseconds: number;
@@ -138,6 +139,7 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
     kubeApiBurst: read('kube-api-burst', flags['kube-api-burst'], texts),
     partitionDriver: read('partition-driver', flags['partition-driver'], texts),
     maxConcurrentRollouts: read('max-concurrent-rollouts', flags['max-concurrent-rollouts'], texts),
+    releaseStalledSlots: read('release-stalled-slots', flags['release-stalled-slots'], texts),
     disruptionIntervalMilliseconds: read('disruption-interval', flags['disruption-interval'], texts),
     partitionUpdateIntervalMilliseconds: read('partition-update-interval', flags['partition-update-interval'], texts),
     defaultStrategy: read('default-strategy', flags['default-strategy'], texts),

@@ -82,6 +82,7 @@ export async function run(options: Options): Promise<void> {
     strategies: { onDeleteEnabled: enabled, partitionDriver: options.partitionDriver },
     fleetLimits: {
       maxConcurrentRollouts: options.maxConcurrentRollouts,
+      releaseStalledSlots: options.releaseStalledSlots,
       disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,
       partitionUpdateIntervalSeconds: options.partitionUpdateIntervalMilliseconds / 1000,
     },

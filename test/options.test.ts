@@ -26,6 +26,7 @@ describe('options', () => {
       kubeApiBurst: 200,
       partitionDriver: 'auto',
       maxConcurrentRollouts: 0,
+      releaseStalledSlots: false,
       disruptionIntervalMilliseconds: 0,
       partitionUpdateIntervalMilliseconds: 0,
       defaultStrategy: 'OnDelete',

@@ -146,7 +146,7 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
   },
   AwaitingFleetSlot: {
     means: 'As many clusters are rolling as may be at a time (--max-concurrent-rollouts).',
-    ends: 'By itself, when another one is done. Members that are down need no slot.',
+    ends: 'By itself, when another one is done. A stalled rollout keeps its slot until a person has seen to it, unless the controller runs with --release-stalled-slots. Members that are down need no slot.',
   },
   AwaitingFleetInterval: {
     means:

@@ -10,7 +10,7 @@ import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
 import { Announcer } from './announcer.ts';
 import { Cache, keyOf } from './cache.ts';
 import { ClusterApi } from './cluster-api.ts';
-import { Fleet, type FleetLimits } from './fleet.ts';
+import { Fleet, type FleetLimits, followRollouts } from './fleet.ts';
 import { isHandedBack } from './handed-back.ts';
 import type { StrategySettings } from './mode.ts';
 import { Reconciler } from './reconciler.ts';
@@ -61,10 +61,7 @@ export class Controller {
     const announcer = new Announcer({ recorder: this.#recorder, metrics: metrics.rollouts, log, world });
     const api = new ClusterApi(client);
     const fleet = new Fleet(options.fleetLimits, world, (key) => this.#queue.add(key));
-    this.#cache.rollouts.subscribe(({ before, after }) => {
-      const { namespace, name } = after ?? before ?? { namespace: '', name: '' };
-      fleet.note(keyOf(namespace, name), after?.object ?? null);
-    });
+    followRollouts(this.#cache, fleet);
     const reconciler = new Reconciler({
       cache: this.#cache,
       fleet,

@@ -6,17 +6,21 @@ import type { ClusterSnapshot } from '../core/snapshot.ts';
 import { isAtLeast } from '../kube/resource-version.ts';
 import type { World } from '../kube/world.ts';
 import { milliseconds } from '../moco/timestamp.ts';
-import type { Intent, MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+import { type Cache, keyOf } from './cache.ts';
+import { type Intent, isOwnOf, type MySQLRollout, type RolloutStatus } from './rollout-resource.ts';
 
 /** What all clusters together may do; 0 stands for no limit. */
 export interface FleetLimits {
   readonly maxConcurrentRollouts: number;
+  /** A rollout that has begun and whose condition `Stalled` is True leaves its slot to another. */
+  readonly releaseStalledSlots: boolean;
   readonly disruptionIntervalSeconds: number;
   readonly partitionUpdateIntervalSeconds: number;
 }
 
 export const noFleetLimits: FleetLimits = {
   maxConcurrentRollouts: 0,
+  releaseStalledSlots: false,
   disruptionIntervalSeconds: 0,
   partitionUpdateIntervalSeconds: 0,
 };
@@ -26,6 +30,8 @@ interface Known {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly rolling: boolean;
+  /** It is rolling, and needs a person to go on. */
+  readonly stalled: boolean;
   /** When its rollout came, on the wall clock, that has not begun; else `null`. */
   readonly waitingSince: number | null;
   /** It waits for a slot and, as far as is known, for nothing else. */
@@ -92,13 +98,11 @@ export class Fleet {
       if (lastStep?.result === 'done') this.count(lastStep);
     }
     const now = this.#known.get(key);
-    if (
-      now?.rolling !== true &&
-      (before?.rolling === true || (before?.wantsSlot === true && now?.wantsSlot !== true))
-    ) {
+    if (!this.#occupies(now) && (this.#occupies(before) || (before?.wantsSlot === true && now?.wantsSlot !== true))) {
       // It has ended, or it has left its place in the queue to those behind it.
       this.#freed();
     }
+    if (this.#holdsStalled(before) !== this.#holdsStalled(now)) this.#wakeWaiting();
   }
 
   /** Intervals are counted from this step: it was done, or may have been and nobody will ever tell. */
@@ -129,7 +133,7 @@ export class Fleet {
     this.#promised.set(key, { step, at: this.#world.wall() });
     return () => {
       this.#promised.delete(key);
-      if (this.#known.get(key)?.rolling !== true) this.#freed();
+      if (!this.#occupies(this.#known.get(key))) this.#freed();
     };
   }
 
@@ -143,16 +147,18 @@ export class Fleet {
   #clusters(asking: string | null): readonly FleetCluster[] {
     const now = this.#world.wall();
     const clusters: FleetCluster[] = [];
-    for (const [key, { rolling, waitingSince, wantsSlot }] of this.#known) {
+    for (const [key, one] of this.#known) {
+      const { stalled, waitingSince, wantsSlot } = one;
       const since = key === asking ? (waitingSince ?? now) : wantsSlot ? waitingSince : null;
       clusters.push({
         key,
-        rolling: rolling || (key !== asking && this.#promised.has(key)),
+        rolling: this.#occupies(one) || (key !== asking && this.#promised.has(key)),
+        stalled,
         waitingForSeconds: since === null ? null : (now - since) / 1000,
       });
     }
     if (asking !== null && !this.#known.has(asking)) {
-      clusters.push({ key: asking, rolling: false, waitingForSeconds: 0 });
+      clusters.push({ key: asking, rolling: false, stalled: false, waitingForSeconds: 0 });
     }
     return clusters;
   }
@@ -189,6 +195,21 @@ export class Fleet {
     return open;
   }
 
+  /** Whether others have to wait for its slot. One that goes on after it was released does not wait itself. */
+  #occupies(one: Known | undefined): boolean {
+    return one?.rolling === true && !(one.stalled && this.#limits.releaseStalledSlots);
+  }
+
+  #holdsStalled(one: Known | undefined): boolean {
+    return this.#occupies(one) && one?.stalled === true;
+  }
+
+  /** Their sentence says how many slots are held by stalled rollouts. */
+  #wakeWaiting(): void {
+    if (!this.hasSlots) return;
+    for (const [key, { wantsSlot }] of this.#known) if (wantsSlot) this.#wake(key);
+  }
+
   /** Those that want a slot and need not wait for it any more. */
   #freed(): void {
     const { maxConcurrentRollouts: limit } = this.#limits;
@@ -199,6 +220,26 @@ export class Fleet {
       if (!rolling && waitingForSeconds !== null && !queue.has(key)) this.#wake(key);
     }
   }
+}
+
+/**
+ * Tells the fleet of every MySQLRollout of a MySQLCluster that exists and stays. Any other has nothing under way, and
+ * nobody would ever end its rollout.
+ */
+export function followRollouts(
+  { clusters, rollouts }: Pick<Cache, 'clusters' | 'rollouts'>,
+  fleet: Pick<Fleet, 'note'>,
+): void {
+  const note = (changed: { readonly namespace: string; readonly name: string } | null): void => {
+    if (changed === null) return;
+    const { namespace, name } = changed;
+    const cluster = clusters.get(namespace, name);
+    const rollout = rollouts.get(namespace, name)?.object;
+    const counts = cluster && !cluster.deleting && rollout && isOwnOf(cluster, rollout);
+    fleet.note(keyOf(namespace, name), counts ? rollout : null);
+  };
+  rollouts.subscribe(({ before, after }) => note(after ?? before));
+  clusters.subscribe(({ before, after }) => note(after ?? before));
 }
 
 function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): Known {
@@ -212,15 +253,33 @@ function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout
 export const holdsSlot = (status: RolloutStatus): boolean => standing(status).rolling;
 
 /**
+ * Rules under which a rollout has left its slot, whoever is missing: the pods are gone on purpose, or somebody else
+ * replaces them. Nothing of this program is under way there, and nobody could say when the slot would come back.
+ */
+const leavesItsSlot: ReadonlySet<HoldRule> = new Set(['Offline', 'HandedBack', 'ForcedRollingUpdate']);
+
+/**
  * A rollout keeps its slot from the first member that it takes until its end, except while it rests because somebody
  * wants it to, with every member in its place. One that could not go even with a slot does not keep it from others.
  */
-function standing({ rollout, hold, members }: RolloutStatus): Pick<Known, 'rolling' | 'waitingSince' | 'wantsSlot'> {
-  if (!rollout) return { rolling: false, waitingSince: null, wantsSlot: false };
+function standing({
+  rollout,
+  hold,
+  members,
+  conditions,
+}: RolloutStatus): Pick<Known, 'rolling' | 'stalled' | 'waitingSince' | 'wantsSlot'> {
+  if (!rollout) return { rolling: false, stalled: false, waitingSince: null, wantsSlot: false };
   const rule = hold?.rule as HoldRule | undefined;
-  const resting = rule !== undefined && isAskedFor(rule) && !waitsForTheFleet.has(rule);
-  const wholeHouse = Object.values(members ?? {}).every(({ state }) => state === 'participating');
-  if (rollout.begunAt !== undefined) return { rolling: !(resting && wholeHouse), waitingSince: null, wantsSlot: false };
+  if (rollout.begunAt !== undefined) {
+    const rolling = !rests(rule, members);
+    const stalled = rolling && conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
+    return { rolling, stalled, waitingSince: null, wantsSlot: false };
+  }
   const wantsSlot = rule === undefined || waitsForTheFleet.has(rule);
-  return { rolling: false, waitingSince: milliseconds(rollout.startedAt), wantsSlot };
+  return { rolling: false, stalled: false, waitingSince: milliseconds(rollout.startedAt), wantsSlot };
+}
+
+function rests(rule: HoldRule | undefined, members: RolloutStatus['members']): boolean {
+  if (rule === undefined || !isAskedFor(rule) || waitsForTheFleet.has(rule)) return false;
+  return leavesItsSlot.has(rule) || Object.values(members ?? {}).every(({ state }) => state === 'participating');
 }

@@ -1,3 +1,4 @@
+import type { FleetPlace } from './fleet.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { WebhookProblem } from './snapshot.ts';
 
@@ -126,7 +127,7 @@ export type Hold =
   | { readonly rule: 'MemberUnreachable'; readonly member: number }
   | { readonly rule: 'AwaitingFailover'; readonly primary: number; readonly graceSeconds: number }
   | { readonly rule: 'AwaitingRecovery'; readonly member: number; readonly graceSeconds: number }
-  | { readonly rule: 'AwaitingFleetSlot'; readonly place: number; readonly limit: number }
+  | ({ readonly rule: 'AwaitingFleetSlot' } & FleetPlace)
   | { readonly rule: 'AwaitingFleetInterval'; readonly flag: string; readonly seconds: number }
   | {
       readonly rule: 'MemberDownOutOfTurn';

@@ -75,7 +75,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
     case 'AwaitingRecovery':
       return `${name(hold.member)} runs without participating; it has ${hold.graceSeconds} s to recover`;
     case 'AwaitingFleetSlot':
-      return `${hold.limit} clusters may be rolling at a time; this one is number ${hold.place} in the queue`;
+      return `${hold.limit} clusters may be rolling at a time; this one is number ${hold.place} in the queue${stalledSlots(hold.stalled)}`;
     case 'AwaitingFleetInterval':
       return `at least ${hold.seconds} s are left between two disruptions in the whole fleet (${hold.flag})`;
     case 'MemberDownOutOfTurn':
@@ -181,6 +181,13 @@ function withoutFullStop(sentence: string): string {
 
 function restarts(count: number): string {
   return count === 0 ? '' : `, ${count} ${count === 1 ? 'restart' : 'restarts'}`;
+}
+
+function stalledSlots(stalled: number): string {
+  if (stalled === 0) return '';
+  return stalled === 1
+    ? '; a stalled rollout holds one of the slots'
+    : `; stalled rollouts hold ${stalled} of the slots`;
 }
 
 function times(count: number): string {

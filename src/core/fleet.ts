@@ -4,14 +4,19 @@ export interface FleetCluster {
   readonly key: string;
   /** A rollout of it has begun: members have been taken, or one is away. */
   readonly rolling: boolean;
+  /** Its rollout has begun and does not go on without a person: condition `Stalled` is True. */
+  readonly stalled: boolean;
   /** Seconds for which it has had due members and no slot; `null` where it wants none. */
   readonly waitingForSeconds: number | null;
 }
 
-/** Its place in the queue, counted from 1, and how many may be rolling. */
 export interface FleetPlace {
+  /** In the queue, counted from 1. */
   readonly place: number;
+  /** How many clusters may be rolling. */
   readonly limit: number;
+  /** How many of those that are rolling are stalled, so that nobody expects their slots soon. */
+  readonly stalled: number;
 }
 
 /**
@@ -21,9 +26,11 @@ export interface FleetPlace {
  */
 export function fleetQueue(clusters: readonly FleetCluster[], limit: number): ReadonlyMap<string, FleetPlace> {
   if (limit <= 0) return new Map();
-  const free = Math.max(0, limit - clusters.filter(({ rolling }) => rolling).length);
+  const begun = clusters.filter(({ rolling }) => rolling);
+  const free = Math.max(0, limit - begun.length);
+  const stalled = begun.filter((one) => one.stalled).length;
   const waiting = clusters
     .flatMap(({ key, rolling, waitingForSeconds: seconds }) => (rolling || seconds === null ? [] : [{ key, seconds }]))
     .toSorted((a, b) => b.seconds - a.seconds || (a.key < b.key ? -1 : 1));
-  return new Map(waiting.slice(free).map(({ key }, index) => [key, { place: index + 1, limit }]));
+  return new Map(waiting.slice(free).map(({ key }, index) => [key, { place: index + 1, limit, stalled }]));
 }

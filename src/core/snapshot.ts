@@ -1,3 +1,5 @@
+import type { FleetPlace } from './fleet.ts';
+
 /**
  * The facts about one cluster at one moment, as `decide` wants them: ages instead of clocks, words instead of
  * labels. Whoever gathers them has read every object once; nothing here can be asked for more.
@@ -20,7 +22,7 @@ export interface ClusterSnapshot {
   /** The user took this cluster back from this program, and no later wish says otherwise. */
   readonly handedBack: boolean;
   /** The place in the queue of a cluster that may not begin yet, or `null`. */
-  readonly fleetQueue: { readonly place: number; readonly limit: number } | null;
+  readonly fleetQueue: FleetPlace | null;
   /** A least time between two disruptions in the whole fleet, and the seconds since the last one; `null` without. */
   readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
   /** Why the webhook of our mode does not do its part, or `null` while nothing is known against it. */

@@ -120,6 +120,11 @@ export const flags = {
     defaultText: '0',
     description: 'how many clusters may be rolling at a time, in both modes; 0 for no limit',
   }),
+  'release-stalled-slots': booleanFlag({
+    defaultText: 'false',
+    description:
+      'with --max-concurrent-rollouts, let another cluster begin while the condition Stalled of a rollout that has begun is True',
+  }),
   'disruption-interval': intervalFlag({
     defaultText: '0',
     description: 'least time between two disruptions of members that work, in all clusters together; 0 for none',

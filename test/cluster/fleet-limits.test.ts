@@ -52,6 +52,28 @@ for (const [mode, { clusters, scene, steps }] of Object.entries(modes)) {
   });
 }
 
+describe('a limit of clusters that are rolling at a time, with one that goes offline', () => {
+  const scene = ownScene({}, ['--max-concurrent-rollouts=1'], (cluster) => cluster.isTaken());
+  const { newCluster } = useRollouts(scene);
+
+  it('lets the next one begin when the first goes offline in the middle of its rollout', async function offline() {
+    this.timeout(deadlineMilliseconds);
+    const [first, next] = [newCluster(), newCluster()];
+    await Promise.all([first.create({ replicas: 3 }), next.create({ replicas: 1 })]);
+    await Promise.all([scene.atRest(first), scene.atRest(next)]);
+    await Promise.all([first.begin(), next.begin()]);
+    first.neverSchedule(2);
+    await first.setImage('mysql:8.4.9');
+    await first.event('Evicted');
+    await next.setImage('mysql:8.4.9');
+    await next.holds('AwaitingFleetSlot');
+    await first.patch({ spec: { offline: true } });
+    await first.holds('Offline');
+    await next.completes();
+    expect(await next.steps()).to.deep.equal(['evict 0', 'promoteRevision']);
+  });
+});
+
 const isQueued = (object: unknown): boolean => (object as MySQLRollout).status?.hold?.rule === 'AwaitingFleetSlot';
 const isRolling = (object: unknown): boolean => (object as MySQLRollout).status?.rollout?.begunAt !== undefined;
 

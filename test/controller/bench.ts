@@ -3,7 +3,7 @@ import { Announcer } from '../../src/controller/announcer.ts';
 import { Cache, keyOf } from '../../src/controller/cache.ts';
 import { ClusterApi } from '../../src/controller/cluster-api.ts';
 import type { Requeue } from '../../src/controller/context.ts';
-import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet.ts';
+import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../src/controller/fleet.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import {
   type MySQLRollout,
@@ -75,6 +75,7 @@ export class Process {
     const { world } = bench;
     this.cache.webhookConfigurations.put(ownConfiguration);
     this.fleet = new Fleet(limits, world, () => undefined);
+    followRollouts(this.cache, this.fleet);
     this.#reconciler = new Reconciler({
       cache: this.cache,
       fleet: this.fleet,
@@ -124,8 +125,6 @@ export class Process {
       const { namespace, name, uid, resourceVersion } = object.metadata;
       return { namespace, name, uid, resourceVersion, object };
     });
-    for (const { namespace, name, object } of this.cache.rollouts.values())
-      this.fleet.note(keyOf(namespace, name), object);
   }
 
   /** One pass over what has been brought so far. Rejects as the reconciler does. */

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet.ts';
+import { Cache, type RolloutRecord } from '../../src/controller/cache.ts';
+import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../src/controller/fleet.ts';
 import type { RolloutStatus } from '../../src/controller/rollout-resource.ts';
 import { timestampOf } from '../../src/moco/timestamp.ts';
+import type { ClusterRecord } from '../../src/moco/records.ts';
 import { Bench } from './bench.ts';
 
 const start = Date.parse('2026-07-01T12:00:00Z');
@@ -115,6 +117,59 @@ describe('the slots of a fleet', () => {
     expect(watched.place('b')).to.equal(1);
   });
 
+  for (const rule of ['Offline', 'HandedBack', 'ForcedRollingUpdate']) {
+    it(`are given up under ${rule}, whoever is missing`, () => {
+      const watched = new Watched({ maxConcurrentRollouts: 1 });
+      const members = { 0: { role: 'primary', updated: false, verdict: 'Missing', state: 'missing' } };
+      watched.rolls('a', { members });
+      watched.waits('b', 1);
+      expect(watched.place('b')).to.equal(1);
+      watched.rolls('a', { members, hold: { rule, message: '', since: at(0) } });
+      expect([watched.place('b'), watched.woken]).to.deep.equal([null, ['b']]);
+      watched.rolls('a', { members });
+      expect(watched.place('b')).to.equal(1);
+    });
+  }
+
+  for (const rule of ['Paused', 'ReconciliationStopped', 'ClusteringStopped', 'AwaitingApproval', 'PartitionReached']) {
+    it(`are kept under ${rule} while a member is missing that a step may have taken`, () => {
+      const watched = new Watched({ maxConcurrentRollouts: 1 });
+      const members = { 0: { role: 'primary', updated: false, verdict: 'Missing', state: 'missing' } };
+      watched.rolls('a', { members, hold: { rule, message: '', since: at(0) } });
+      expect(watched.place('b')).to.equal(1);
+    });
+  }
+
+  const stalledTrue = [
+    { type: 'Stalled', status: 'True', reason: 'UpdateRevisionFailing', message: '', lastTransitionTime: at(0) },
+  ] as const;
+
+  it('are kept by a stalled rollout, and whoever waits is told so', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 2 });
+    watched.rolls('a');
+    watched.rolls('b');
+    watched.waits('c', 1, 'AwaitingFleetSlot');
+    const stalled = () => watched.fleet.factsFor('c', 'OnDelete').fleetQueue?.stalled;
+    expect([stalled(), watched.woken]).to.deep.equal([0, []]);
+    watched.rolls('a', { conditions: stalledTrue });
+    expect([stalled(), watched.woken]).to.deep.equal([1, ['c']]);
+    watched.rolls('a');
+    expect([stalled(), watched.woken]).to.deep.equal([0, ['c', 'c']]);
+  });
+
+  it('are released by a stalled rollout where that is wanted, which does not wait for one when it goes on', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 1, releaseStalledSlots: true });
+    watched.rolls('a');
+    watched.waits('b', 1, 'AwaitingFleetSlot');
+    expect(watched.place('b')).to.equal(1);
+    watched.rolls('a', { conditions: stalledTrue });
+    expect([watched.place('a'), watched.place('b'), watched.woken]).to.deep.equal([null, null, ['b']]);
+    watched.rolls('b');
+    watched.rolls('a');
+    watched.waits('c', 1, 'AwaitingFleetSlot');
+    expect([watched.place('a'), watched.place('b'), watched.place('c')]).to.deep.equal([null, null, 1]);
+  });
+
   it('count from the moment in which one is promised: two passes never take the last one both', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.waits('a', 10);
@@ -201,7 +256,55 @@ describe('the interval of a fleet', () => {
   });
 });
 
+describe('the MySQLRollouts that count for a fleet', () => {
+  const metadata = { namespace: 'default', resourceVersion: '1' };
+  const mysqlCluster = (more: object = {}): ClusterRecord =>
+    ({ ...metadata, name: 'a', uid: 'cluster', deleting: false, labels: {}, ...more }) as unknown as ClusterRecord;
+  const rollout = (owner: string): RolloutRecord => {
+    const object = {
+      apiVersion: '',
+      kind: '',
+      metadata: { ...metadata, name: 'a', uid: 'rollout', ownerReferences: [{ kind: 'MySQLCluster', uid: owner }] },
+      status: { rollout: { ...progress, begunAt: at(0) } },
+    };
+    return { ...object.metadata, object };
+  };
+  const cases: Readonly<Record<string, readonly [ClusterRecord | null, RolloutRecord, number | null]>> = {
+    'are those of clusters that exist': [mysqlCluster(), rollout('cluster'), 1],
+    'are not those without a cluster': [null, rollout('cluster'), null],
+    'are not those of a cluster that is being deleted': [mysqlCluster({ deleting: true }), rollout('cluster'), null],
+    'are not those that another cluster owns': [mysqlCluster(), rollout('another'), null],
+  };
+  for (const [sentence, [clusterRecord, rolloutRecord, place]] of Object.entries(cases)) {
+    for (const first of ['cluster', 'rollout']) {
+      it(`${sentence}, also where the ${first} comes first`, () => {
+        const watched = new Watched({ maxConcurrentRollouts: 1 });
+        const cache = new Cache();
+        followRollouts(cache, watched.fleet);
+        if (first === 'rollout') cache.rollouts.put(rolloutRecord);
+        if (clusterRecord) cache.clusters.put(clusterRecord);
+        if (first === 'cluster') cache.rollouts.put(rolloutRecord);
+        expect(watched.place('default/b')).to.equal(place);
+        cache.clusters.remove('default', 'a');
+        expect(watched.place('default/b')).to.equal(null);
+      });
+    }
+  }
+});
+
 describe('a cluster of a fleet', () => {
+  it('leaves its slot when it goes offline in the middle of its rollout', async () => {
+    const bench = new Bench();
+    const program = bench.start({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
+    const place = () => program.fleet.factsFor('default/other', 'OnDelete').fleetQueue?.place ?? null;
+    await program.work();
+    expect([bench.steps, place()]).to.deep.equal([['evict 2'], 1]);
+    bench.changeCluster({ spec: { offline: true } });
+    for (const ordinal of [0, 1, 2]) bench.removePod(ordinal);
+    await program.work();
+    expect([bench.status.hold?.rule, place()]).to.deep.equal(['Offline', null]);
+  });
+
   it('counts the interval from a step of whoever led before as well, of which nobody knows what became', async () => {
     const bench = new Bench();
     const limits = { ...noFleetLimits, disruptionIntervalSeconds: 600 };

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { noFleetLimits } from '../../src/controller/fleet.ts';
 import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { Bench, type Process } from './bench.ts';
 import { kstatus } from './kstatus.ts';
@@ -94,7 +95,7 @@ describe('what kstatus makes of a rollout', () => {
   })) {
     it(`a wait for others of the fleet (${rule}) is InProgress: nobody wants it to stay so`, async () => {
       const bench = new Bench();
-      const program = bench.start({}, { ...limits, partitionUpdateIntervalSeconds: 0 });
+      const program = bench.start({}, { ...noFleetLimits, ...limits });
       const metadata = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '1' };
       const at = bench.now;
       const rollout = begunAt(at);

@@ -116,8 +116,8 @@ export class ClusterBuilder {
   }
 
   /** Others are rolling, and this one may not begin yet. */
-  queued(place: number, limit: number): this {
-    this.#around = { ...this.#around, fleetQueue: { place, limit } };
+  queued(place: number, limit: number, stalled = 0): this {
+    this.#around = { ...this.#around, fleetQueue: { place, limit, stalled } };
     return this;
   }
 

@@ -259,7 +259,10 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
   },
   AwaitingFleetSlot: {
-    applies: { given: stale().queued(4, 2), decides: holds({ rule: 'AwaitingFleetSlot', place: 4, limit: 2 }) },
+    applies: {
+      given: stale().queued(4, 2),
+      decides: holds({ rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 0 }),
+    },
     justDoesNot: {
       given: stale().queued(4, 2).members(member(1).down('ImagePullBackOff')),
       decides: deletes('MemberDown', 1),

@@ -134,8 +134,16 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   HandedBack: [[{ rule: 'HandedBack' }, 'the cluster was handed back to MOCO']],
   AwaitingFleetSlot: [
     [
-      { rule: 'AwaitingFleetSlot', place: 4, limit: 2 },
+      { rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 0 },
       '2 clusters may be rolling at a time; this one is number 4 in the queue',
+    ],
+    [
+      { rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 1 },
+      '2 clusters may be rolling at a time; this one is number 4 in the queue; a stalled rollout holds one of the slots',
+    ],
+    [
+      { rule: 'AwaitingFleetSlot', place: 4, limit: 3, stalled: 2 },
+      '3 clusters may be rolling at a time; this one is number 4 in the queue; stalled rollouts hold 2 of the slots',
     ],
   ],
   MemberMissing: [

@@ -5,9 +5,15 @@ import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { decideCase, holds, play } from './table.ts';
 
-const rolling = (key: string): FleetCluster => ({ key, rolling: true, waitingForSeconds: null });
-const waiting = (key: string, waitingForSeconds: number): FleetCluster => ({ key, rolling: false, waitingForSeconds });
-const idle = (key: string): FleetCluster => ({ key, rolling: false, waitingForSeconds: null });
+const rolling = (key: string): FleetCluster => ({ key, rolling: true, stalled: false, waitingForSeconds: null });
+const stalled = (key: string): FleetCluster => ({ ...rolling(key), stalled: true });
+const waiting = (key: string, waitingForSeconds: number): FleetCluster => ({
+  key,
+  rolling: false,
+  stalled: false,
+  waitingForSeconds,
+});
+const idle = (key: string): FleetCluster => ({ key, rolling: false, stalled: false, waitingForSeconds: null });
 
 /** Who has to wait, first in the queue first. */
 const queue = (clusters: readonly FleetCluster[], limit: number): readonly (readonly [string, number])[] =>
@@ -51,7 +57,7 @@ describe('the queue of a fleet', () => {
     ],
     'gives a slot that is free': [[rolling('z'), waiting('a', 1), waiting('b', 2)], 2, [['a', 1]]],
     'does not have those that roll, whatever they have waited for': [
-      [{ key: 'z', rolling: true, waitingForSeconds: 99 }, waiting('a', 1)],
+      [{ ...rolling('z'), waitingForSeconds: 99 }, waiting('a', 1)],
       1,
       [['a', 1]],
     ],
@@ -61,14 +67,19 @@ describe('the queue of a fleet', () => {
   }
   it('says the limit with every place', () => {
     const places = fleetQueue([rolling('z'), waiting('a', 1), waiting('b', 2)], 1);
-    expect(places.get('a')).to.deep.equal({ place: 2, limit: 1 });
-    expect(places.get('b')).to.deep.equal({ place: 1, limit: 1 });
+    expect(places.get('a')).to.deep.equal({ place: 2, limit: 1, stalled: 0 });
+    expect(places.get('b')).to.deep.equal({ place: 1, limit: 1, stalled: 0 });
+  });
+  it('says how many slots are held by stalled rollouts', () => {
+    const places = fleetQueue([rolling('x'), stalled('y'), stalled('z'), waiting('a', 1)], 3);
+    expect(places.get('a')).to.deep.equal({ place: 1, limit: 3, stalled: 2 });
   });
 
   const fleet = fc.uniqueArray(
     fc.record({
       key: fc.string({ minLength: 1, maxLength: 3 }),
       rolling: fc.boolean(),
+      stalled: fc.boolean(),
       waitingForSeconds: fc.option(fc.nat({ max: 5 })),
     }),
     { selector: ({ key }) => key, maxLength: 9 },
@@ -98,7 +109,7 @@ describe('the queue of a fleet', () => {
 
 describe('a cluster in the queue', () => {
   const queued = () => cluster(3).templateChanged().queued(2, 1);
-  const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1 });
+  const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1, stalled: 0 });
   play({
     'takes nobody that works': { given: queued(), decides: hold },
     'takes nobody that lags': { given: queued().members(member(2).lagging()), decides: hold },

@@ -355,7 +355,7 @@ describe('holds in partition mode', () => {
     },
     'a full fleet is': {
       given: stale().queued(1, 1),
-      decides: holds({ rule: 'AwaitingFleetSlot', place: 1, limit: 1 }),
+      decides: holds({ rule: 'AwaitingFleetSlot', place: 1, limit: 1, stalled: 0 }),
     },
     'its own last write is': {
       given: stale().ownWritePending('setPartition'),

@@ -17,6 +17,7 @@ const everyArgument = {
   pod: 'moco-test-2',
   place: 3,
   limit: 1,
+  stalled: 2,
   flag: '--disruption-interval',
   seconds: 60,
   problem: 'notRegistered',
