@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { Cache, type RolloutRecord } from '../../src/controller/cache.ts';
 import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../src/controller/fleet.ts';
 import type { RolloutStatus } from '../../src/controller/rollout-resource.ts';
-import { timestampOf } from '../../src/moco/timestamp.ts';
 import type { ClusterRecord } from '../../src/moco/records.ts';
+import { timestampOf } from '../../src/moco/timestamp.ts';
 import { Bench } from './bench.ts';
 
 const start = Date.parse('2026-07-01T12:00:00Z');
