@@ -38,9 +38,12 @@ export interface MocoStandIn {
   onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void;
   /** What goes wrong for one cluster from now on; what is not named stays as it is. */
   setFaults(namespace: string, clusterName: string, faults: Partial<Faults>): void;
-  /** MOCO is down: nothing is looked at or written. MySQL goes on. Resolves when nothing is under way any more. */
+  /**
+   * moco-controller is down: nothing is looked at or written, and what its process knew is forgotten. MySQL goes on.
+   * Resolves when nothing is under way any more.
+   */
   pause(): Promise<void>;
-  /** MOCO is back and looks at everything anew. */
+  /** Another process looks at everything anew: it clusters a cluster once it has reconciled it. */
   resume(): void;
   stop(): Promise<void>;
 }
@@ -96,6 +99,8 @@ class Moco implements MocoStandIn {
         partition: { ...defaultSettings.partition, ...partition },
       },
       onDatabasesChange: (namespace, clusterName) => this.#tell(namespace, clusterName),
+      onClusteringUpdate: (namespace, clusterName) =>
+        this.#loops.get(key(namespace, clusterName))?.clustering.trigger(),
     });
   }
 
@@ -135,6 +140,7 @@ class Moco implements MocoStandIn {
         await Promise.all([reconcile.stop(), clustering.stop(), partition?.stop()]);
       }),
     );
+    this.#looks.forget();
   }
 
   resume(): void {

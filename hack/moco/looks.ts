@@ -1,6 +1,7 @@
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import type { World } from '../../src/kube/world.ts';
 import { clusterNameLabel } from '../../src/moco/names.ts';
+import { ClusterManager } from './cluster-manager.ts';
 import { reconciledStatus } from './cluster-status.ts';
 import { clusteringStep } from './clustering.ts';
 import { type ClusteringMind, freshMind } from './clustering-mind.ts';
@@ -23,6 +24,8 @@ interface LooksOptions {
   readonly settings: Settings;
   /** Told when the databases of a cluster are no longer what they were. */
   readonly onDatabasesChange: (namespace: string, clusterName: string) => void;
+  /** A reconciliation has succeeded: the clustering of the cluster runs, and has to look. */
+  readonly onClusteringUpdate: (namespace: string, clusterName: string) => void;
 }
 
 /**
@@ -34,6 +37,7 @@ export class Looks {
   /** By the uid of the MySQLCluster, since a new one of the same name has new databases. */
   readonly #minds = new Map<string, ClusteringMind>();
   readonly #faults = new Map<string, Faults>();
+  readonly #manager = new ClusterManager();
 
   constructor(options: LooksOptions) {
     this.#options = options;
@@ -42,6 +46,15 @@ export class Looks {
   changeFaults(namespace: string, clusterName: string, faults: Partial<Faults>): void {
     const cluster = key(namespace, clusterName);
     this.#faults.set(cluster, { ...(this.#faults.get(cluster) ?? noFaults), ...faults });
+  }
+
+  /**
+   * The process ends: the next one knows neither which clusters were clustered nor what their clustering was in the
+   * middle of. MySQL goes on.
+   */
+  forget(): void {
+    this.#manager.stopAll();
+    for (const [uid, mind] of this.#minds) this.#minds.set(uid, { ...mind, activity: freshMind.activity });
   }
 
   mysqldReady(pod: Pod): boolean {
@@ -62,16 +75,19 @@ export class Looks {
   }
 
   async reconcile(namespace: string, clusterName: string): Promise<null> {
-    const { objects, settings, world } = this.#options;
+    const { objects, settings, world, onClusteringUpdate } = this.#options;
     const view = objects.view(namespace, clusterName);
     if (view === null) {
       return null;
     }
-    const { writes, endsWithStatus } = reconcile(view, settings, world.wall());
+    const { writes, endsWithStatus, clustering } = reconcile(view, settings, world.wall());
     const failure = await this.#performAll(writes).then(
       () => null,
       (error: unknown) => ({ error }),
     );
+    if (failure === null && this.#manager.change(view.cluster.metadata.uid, clustering)) {
+      onClusteringUpdate(namespace, clusterName);
+    }
     if (endsWithStatus) {
       // The StatefulSet as it was before: the real one reads a cache that doesn't show its own writes yet.
       const latest = objects.view(namespace, clusterName)?.cluster ?? view.cluster;
@@ -89,7 +105,7 @@ export class Looks {
   async cluster(namespace: string, clusterName: string): Promise<number | null> {
     const { objects, settings, world, onDatabasesChange } = this.#options;
     const view = objects.view(namespace, clusterName);
-    if (view === null) {
+    if (view === null || !this.#manager.isClustering(view.cluster.metadata.uid)) {
       return null;
     }
     const before = this.#mind(view.cluster);

@@ -20,30 +20,45 @@ export interface Reconciliation {
    * which the real one waits for, and not where the reconciliation is stopped or the cluster is being deleted.
    */
   readonly endsWithStatus: boolean;
+  /** Done once all writes are through, and before the status is written; not at all where a write fails. */
+  readonly clustering: ClusteringChange;
 }
 
-/** MOCO's reconciler, for one cluster as it is now. Writes nothing where everything is as it wants it. */
+/**
+ * What a reconciliation does to the cluster's clustering, in MOCO's words (`clustering/manager.go`): `update` starts it
+ * where it doesn't run, and has it look; `stop` ends it.
+ */
+export type ClusteringChange = 'update' | 'stop' | 'none';
+
+/**
+ * MOCO's reconciler, for one cluster as it is now. Writes nothing where everything is as it wants it. The order is that
+ * of `reconcileV1` in `controllers/mysqlcluster_controller.go` of MOCO 0.36: after an error from
+ * `reconcileV1StatefulSet` there is no PodDisruptionBudget, no backup job, no restore job and, last of all, no
+ * `ClusterManager.Update`, which alone starts a cluster's clustering.
+ */
 export function reconcile(view: ClusterView, settings: Settings, wallMilliseconds: number): Reconciliation {
   const { cluster } = view;
   if (cluster.metadata.deletionTimestamp !== undefined) {
-    return { writes: finalize(cluster), endsWithStatus: false };
+    return { writes: finalize(cluster), endsWithStatus: false, clustering: 'stop' };
   }
   if (isReconciliationStopped(cluster)) {
-    return { writes: stoppedStatuses(cluster, wallMilliseconds), endsWithStatus: false };
+    const clustering = isClusteringStopped(cluster) ? 'stop' : 'update';
+    return { writes: stoppedStatuses(cluster, wallMilliseconds), endsWithStatus: false, clustering };
   }
   if (view.statefulSet?.metadata.deletionTimestamp !== undefined) {
-    return { writes: [], endsWithStatus: false };
+    return { writes: [], endsWithStatus: false, clustering: 'none' };
   }
   const claims = grownClaims(view);
   const statefulSet = statefulSetWrite(view, settings);
   const before = [...companions(view), ...claims];
   if (statefulSet?.verb === 'delete') {
-    return { writes: [...before, statefulSet], endsWithStatus: false };
+    return { writes: [...before, statefulSet], endsWithStatus: false, clustering: 'none' };
   }
   const stopped = isClusteringStopped(cluster) ? clusteringStoppedStatus(cluster, wallMilliseconds) : null;
   return {
     writes: [...before, statefulSet, ...budget(view), cronJob(view), stopped].filter((write) => write !== null),
     endsWithStatus: true,
+    clustering: isClusteringStopped(cluster) ? 'stop' : 'update',
   };
 }
 

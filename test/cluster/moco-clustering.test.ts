@@ -5,8 +5,8 @@ import type { MySQLCluster, Pod } from '../../hack/moco/objects.ts';
 import { type Nodes, startNodes } from '../../hack/nodes/driver.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
-import { path } from '../../src/kube/resource.ts';
-import { demoteAnnotation, preventDeleteAnnotation, roleLabel } from '../../src/moco/names.ts';
+import { mutatingWebhookConfigurations, path } from '../../src/kube/resource.ts';
+import { clusterNameLabel, demoteAnnotation, preventDeleteAnnotation, roleLabel } from '../../src/moco/names.ts';
 import {
   createCluster,
   type Installed,
@@ -21,6 +21,28 @@ import {
 } from './moco-fixture.ts';
 
 const namespace = 'default';
+const unavailable = 'unavailable-webhook';
+
+/** One that fails closed for the StatefulSet of a cluster, and that nobody answers. */
+function unavailableWebhook(clusterName: string): object {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
+    metadata: { name: unavailable },
+    webhooks: [
+      {
+        name: 'unavailable.example.com',
+        clientConfig: { url: 'https://127.0.0.1:1/' },
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        failurePolicy: 'Fail',
+        timeoutSeconds: 1,
+        objectSelector: { matchLabels: { [clusterNameLabel]: clusterName } },
+        rules: [{ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['statefulsets'], operations: ['UPDATE'] }],
+      },
+    ],
+  };
+}
 
 describe('the stand-in for MOCO, on the real API server', function () {
   this.timeout(testDeadlineMilliseconds);
@@ -127,6 +149,30 @@ describe('the stand-in for MOCO, on the real API server', function () {
       const { status } = await read<MySQLCluster>(client, 'MySQLCluster', 'down');
       return status?.currentPrimaryIndex === 1;
     });
+  });
+
+  it('has no failover, once restarted, for a cluster whose StatefulSet it may not write', async () => {
+    await healthyCluster('unwritten');
+    await healthyCluster('reconciled');
+    await client.create(mutatingWebhookConfigurations, {}, unavailableWebhook('unwritten'), { lane: 'disrupt' });
+    await until('writes to the StatefulSet are refused', async () => {
+      const annotations = { look: String(performance.now()) };
+      return patch(client, 'StatefulSet', 'moco-unwritten', { metadata: { annotations } }).then(
+        () => false,
+        (error: unknown) => error instanceof ApiError,
+      );
+    });
+    await patch(client, 'MySQLCluster', 'unwritten', { spec: { maxDelaySeconds: 61 } });
+    await until('reconciling fails', async () => (await condition('unwritten', 'ReconcileSuccess')) === 'False');
+    await moco.pause();
+    moco.resume();
+    const primaryIndex = async (name: string): Promise<number | undefined> =>
+      (await read<MySQLCluster>(client, 'MySQLCluster', name)).status?.currentPrimaryIndex;
+    for (const name of ['unwritten', 'reconciled']) nodes.killMysqld(namespace, `moco-${name}-0`);
+    await until('the other cluster fails over', async () => (await primaryIndex('reconciled')) === 1);
+    expect(await primaryIndex('unwritten')).to.equal(0);
+    await client.remove(mutatingWebhookConfigurations, { name: unavailable }, {}, { lane: 'disrupt' });
+    await until('it fails over once it is reconciled', async () => (await primaryIndex('unwritten')) === 1);
   });
 
   it('loses a foreign field of the status and keeps a foreign condition', async () => {

@@ -27,6 +27,7 @@ async function rollOut(seed: string, others: number, restartMilliseconds: number
     replicas: 3,
     mode: 'OnDelete',
     movesCurrentRevision: false,
+    onDeleteKeeper: 'policy',
     processes: 1,
     electsLeader: false,
     nodes: restartMilliseconds === 0 ? {} : nodes,

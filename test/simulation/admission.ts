@@ -1,6 +1,12 @@
 import type { StatefulSet } from '../../hack/moco/objects.ts';
 import { mutateStatefulSet as mutateByMoco } from '../../hack/moco/stateful-set-webhook.ts';
-import { annotationOn, preventDeleteAnnotation } from '../../src/moco/names.ts';
+import {
+  annotationOn,
+  mocoStatefulSetWebhook,
+  ownPartitionWebhook,
+  ownWebhook,
+  preventDeleteAnnotation,
+} from '../../src/moco/names.ts';
 import { mutatePartition } from '../../src/webhook/partition-mutation.ts';
 import type { AdmittedStatefulSet } from '../../src/webhook/stateful-set.ts';
 import { mutateStatefulSet as mutateByUs, type StatefulSetObject } from '../../src/webhook/statefulset-mutation.ts';
@@ -15,16 +21,41 @@ export type Admitted =
 /** Whose webhook holds the partition: MOCO's, which has a partition controller, or the program's own. */
 export type PartitionWebhook = 'moco' | 'own';
 
+/** Who keeps a StatefulSet that carries the program's label at OnDelete. */
+export type OnDeleteKeeper =
+  /** A MutatingAdmissionPolicy: the API server itself, which is never unavailable. */
+  | 'policy'
+  /** The program's webhook with `failurePolicy: Ignore`: while nobody answers, the API server goes on without it. */
+  | 'webhook'
+  /** The same with `failurePolicy: Fail`, as no installation has it. A test shows what it would cost. */
+  | 'failingWebhook';
+
+export interface Admission {
+  readonly partitionWebhook: PartitionWebhook;
+  readonly onDeleteKeeper: OnDeleteKeeper;
+  /** Somebody answers the webhooks of moco-controller. */
+  readonly isMocoServing: () => boolean;
+  /** Somebody answers the webhooks of the program. */
+  readonly isProgramServing: () => boolean;
+}
+
+/** Everybody is there, and the partition is MOCO's. */
+export const everybodyServes: Admission = {
+  partitionWebhook: 'moco',
+  onDeleteKeeper: 'policy',
+  isMocoServing: () => true,
+  isProgramServing: () => true,
+};
+
 /** The webhooks in the order of their configurations' names, MOCO's first, then validation. */
-export function admitStatefulSet(
-  after: StoredObject,
-  before: StoredObject | null,
-  partitionWebhook: PartitionWebhook,
-): Admitted {
-  const held = partitionWebhook === 'moco' ? heldByMoco(after, before) : heldByUs(after, before);
+export function admitStatefulSet(after: StoredObject, before: StoredObject | null, admission: Admission): Admitted {
+  const held =
+    admission.partitionWebhook === 'moco' ? heldByMoco(after, before, admission) : heldByUs(after, before, admission);
   if (held.outcome === 'refused') return held;
-  // The program's own for OnDelete: of those that are made none carries its label.
-  const object = before === null ? held.object : keptOnDelete(held.object);
+  // Of those that are made none carries the program's label.
+  const kept = before === null ? held : keptOnDelete(held.object, admission);
+  if (kept.outcome === 'refused') return kept;
+  const { object } = kept;
   const { type, rollingUpdate } = strategyOf(object);
   if (type === 'OnDelete' && rollingUpdate !== undefined && rollingUpdate !== null) {
     const message = `StatefulSet.apps "${after.metadata.name}" is invalid: spec.updateStrategy.rollingUpdate: Invalid value: only allowed for updateStrategy 'RollingUpdate'`;
@@ -33,7 +64,14 @@ export function admitStatefulSet(
   return { outcome: 'admitted', object: defaulted(object) };
 }
 
-function heldByMoco(after: StoredObject, before: StoredObject | null): Admitted {
+/** MOCO's webhook, and the one that takes its place, have `failurePolicy: Fail`. */
+function unavailable(webhook: string): Admitted {
+  const message = `Internal error occurred: failed calling webhook "${webhook}": connect: connection refused`;
+  return { outcome: 'refused', code: 500, reason: 'InternalError', message };
+}
+
+function heldByMoco(after: StoredObject, before: StoredObject | null, { isMocoServing }: Admission): Admitted {
+  if (!isMocoServing()) return unavailable(mocoStatefulSetWebhook);
   const mutation = mutateByMoco(after as unknown as StatefulSet, before as unknown as StatefulSet | null);
   switch (mutation.outcome) {
     case 'panic':
@@ -45,7 +83,8 @@ function heldByMoco(after: StoredObject, before: StoredObject | null): Admitted 
   }
 }
 
-function heldByUs(after: StoredObject, before: StoredObject | null): Admitted {
+function heldByUs(after: StoredObject, before: StoredObject | null, { isProgramServing }: Admission): Admitted {
+  if (!isProgramServing()) return unavailable(ownPartitionWebhook);
   const { patch } = mutatePartition(
     after as unknown as AdmittedStatefulSet,
     before as unknown as AdmittedStatefulSet | null,
@@ -53,9 +92,14 @@ function heldByUs(after: StoredObject, before: StoredObject | null): Admitted {
   return { outcome: 'admitted', object: jsonPatch(after, patch) as StoredObject };
 }
 
-function keptOnDelete(object: StoredObject): StoredObject {
+function keptOnDelete(object: StoredObject, { onDeleteKeeper, isProgramServing }: Admission): Admitted {
   const mutation = mutateByUs(object as unknown as StatefulSetObject);
-  return mutation.kind === 'unchanged' ? object : (jsonPatch(object, mutation.patch) as StoredObject);
+  if (mutation.kind === 'unchanged' && mutation.because === 'not-labelled') return { outcome: 'admitted', object };
+  if (onDeleteKeeper !== 'policy' && !isProgramServing()) {
+    return onDeleteKeeper === 'webhook' ? { outcome: 'admitted', object } : unavailable(ownWebhook);
+  }
+  const kept = mutation.kind === 'unchanged' ? object : (jsonPatch(object, mutation.patch) as StoredObject);
+  return { outcome: 'admitted', object: kept };
 }
 
 function strategyOf(object: StoredObject): Json {

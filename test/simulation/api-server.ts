@@ -1,6 +1,6 @@
 import { same } from '../../hack/moco/same.ts';
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
-import { admitStatefulSet, deletionRefused, type PartitionWebhook } from './admission.ts';
+import { type Admission, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
 import { type ApiAnswer, type ApiRequest, answer, refusal } from './api-answer.ts';
 import { evict } from './eviction.ts';
 import { Lists } from './lists.ts';
@@ -29,12 +29,12 @@ export class ApiServer {
   readonly lists: Lists;
   readonly #wall: () => number;
   readonly #listeners: ((request: ApiRequest, answer: ApiAnswer, revisionBefore: number) => void)[] = [];
-  readonly #partitionWebhook: PartitionWebhook;
+  readonly #admission: Admission;
   #uids = 0;
 
-  constructor(wall: () => number, partitionWebhook: PartitionWebhook) {
+  constructor(wall: () => number, admission: Admission = everybodyServes) {
     this.#wall = wall;
-    this.#partitionWebhook = partitionWebhook;
+    this.#admission = admission;
     this.lists = new Lists(this.store);
   }
 
@@ -109,7 +109,7 @@ export class ApiServer {
     };
     const admitted =
       kind === statefulSets
-        ? admitStatefulSet(object, null, this.#partitionWebhook)
+        ? admitStatefulSet(object, null, this.#admission)
         : ({ outcome: 'admitted', object } as const);
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
     return answer(201, this.store.put(kind, admitted.object));
@@ -136,7 +136,7 @@ export class ApiServer {
         : { ...changed, ...(hasStatus && { status: before['status'] }), metadata: keptIdentity(changed, before) };
     const admitted =
       kind === statefulSets && subresource === null
-        ? admitStatefulSet(wanted, before, this.#partitionWebhook)
+        ? admitStatefulSet(wanted, before, this.#admission)
         : ({ outcome: 'admitted', object: wanted } as const);
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
     const after = this.#withGeneration(kind, admitted.object, before);

@@ -66,6 +66,11 @@ export class ControllerProcess {
     return this.#life !== null;
   }
 
+  /** Whoever asks it gets an answer. */
+  get isServing(): boolean {
+    return this.#life !== null && !this.#life.isFrozen;
+  }
+
   /** By this name the API server knows its present life. */
   get actor(): string | null {
     return this.#life && actorOf(this.#options.number, this.#lives);
@@ -226,6 +231,10 @@ class Life {
     this.#controller.watch(this.#stop.signal).catch(failed);
     (this.#elector?.run(this.#stop.signal) ?? this.#controller.work()).catch(failed);
     this.#options.clock.wake();
+  }
+
+  get isFrozen(): boolean {
+    return this.#frozen;
   }
 
   kill(): void {

@@ -39,6 +39,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     replicas,
     mode: given.length > 0 ? 'OnDelete' : chance.pick(modes),
     movesCurrentRevision: chance.happens(0.3),
+    onDeleteKeeper: chance.pick(['policy', 'policy', 'webhook'] as const),
     processes: several ? 2 : 1,
     electsLeader: several && chance.happens(0.5),
     nodes: {

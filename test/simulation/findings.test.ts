@@ -7,6 +7,7 @@ const threeUnderOnDelete = {
   replicas: 3,
   mode: 'OnDelete',
   movesCurrentRevision: false,
+  onDeleteKeeper: 'policy',
   processes: 1,
   electsLeader: false,
   lagMilliseconds: 30,
@@ -83,7 +84,7 @@ const findings: Readonly<Record<string, Scenario>> = {
       { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
       { atMilliseconds: 79_249, what: { kind: 'switchover', how: 'ignored', forMilliseconds: 273_922 } },
       { atMilliseconds: 83_603, what: { kind: 'errant', ordinal: 1, forMilliseconds: 81_081 } },
-      { atMilliseconds: 84_985, what: { kind: 'stopMoco', forMilliseconds: 103_073 } },
+      { atMilliseconds: 84_985, what: { kind: 'stopMoco', otherReplica: true, forMilliseconds: 103_073 } },
     ],
   },
   'lets a process go by what it reads 30 s after it has asked for a pod to go, however late it was told that it does': {

@@ -134,7 +134,7 @@ export function happen(simulation: Simulation, what: Happening): void {
         kubelets.heal(namespace, podName(what.ordinal));
       });
     case 'stopMoco':
-      moco.stop();
+      moco.stop(what);
       return later(what.forMilliseconds, () => {
         strikes(true);
         moco.start();

@@ -44,7 +44,8 @@ export type Happening =
   | { readonly kind: 'pullFails'; readonly ordinal: number; readonly forMilliseconds: number }
   | { readonly kind: 'hangTerminating'; readonly ordinal: number; readonly forMilliseconds: number }
   // MOCO.
-  | { readonly kind: 'stopMoco'; readonly forMilliseconds: number }
+  /** `otherReplica`: one that doesn't lead goes on answering webhooks. */
+  | { readonly kind: 'stopMoco'; readonly otherReplica: boolean; readonly forMilliseconds: number }
   | { readonly kind: 'switchover'; readonly how: 'ignored' | 'failing'; readonly forMilliseconds: number }
   | { readonly kind: 'nextPrimary'; readonly ordinal: number; readonly forMilliseconds: number }
   | { readonly kind: 'lag'; readonly ordinal: number; readonly seconds: number; readonly forMilliseconds: number }

@@ -1,3 +1,4 @@
+import { ClusterManager } from '../../hack/moco/cluster-manager.ts';
 import { reconciledStatus } from '../../hack/moco/cluster-status.ts';
 import type { ClusterView } from '../../hack/moco/cluster-view.ts';
 import { clusteringStep } from '../../hack/moco/clustering.ts';
@@ -49,7 +50,9 @@ export class Moco {
   #mindOf = '';
   #seen: { readonly revision: number; readonly view: ClusterView | null } = { revision: 0, view: null };
   #faults: Faults = noFaults;
+  readonly #manager = new ClusterManager();
   #running = true;
+  #otherReplica = true;
 
   constructor(options: MocoOptions) {
     this.#options = options;
@@ -78,18 +81,28 @@ export class Moco {
     return this.#faults;
   }
 
-  /** MOCO is down: nothing is looked at. What it was in the middle of is forgotten; MySQL goes on. */
-  stop(): void {
+  /** Another replica of moco-controller may do so while the leader is down. */
+  get answersWebhooks(): boolean {
+    return this.#running || this.#otherReplica;
+  }
+
+  /**
+   * moco-controller is killed: nothing is looked at. What it was in the middle of and which clusters it clustered is
+   * forgotten; MySQL goes on.
+   */
+  stop({ otherReplica }: { readonly otherReplica: boolean }): void {
     this.#running = false;
+    this.#otherReplica = otherReplica;
     for (const { cancel } of this.#pending.values()) cancel();
     this.#pending.clear();
+    this.#manager.stopAll();
     this.#mind = { ...this.#mind, activity: freshMind.activity };
   }
 
+  /** Clustering follows the first reconciliation that succeeds. */
   start(): void {
     this.#running = true;
     this.#soon('reconcile');
-    this.#soon('clustering');
     this.#soon('partition');
   }
 
@@ -127,7 +140,7 @@ export class Moco {
       case 'reconcile':
         return this.#reconcile(view) ? null : retryMilliseconds;
       case 'clustering':
-        return this.#cluster(view);
+        return this.#manager.isClustering(view.cluster.metadata.uid) ? this.#cluster(view) : null;
       case 'partition': {
         const look = lowerPartition(view, this.#options.settings.partition, this.#options.wall());
         if (look.write !== null && !this.#perform([look.write])) return retryMilliseconds;
@@ -138,8 +151,9 @@ export class Moco {
 
   #reconcile(view: ClusterView): boolean {
     const { settings, wall } = this.#options;
-    const { writes, endsWithStatus } = reconcile(view, settings, wall());
+    const { writes, endsWithStatus, clustering } = reconcile(view, settings, wall());
     const done = this.#perform(writes);
+    if (done && this.#manager.change(view.cluster.metadata.uid, clustering)) this.#soon('clustering');
     if (!endsWithStatus) return done;
     const latest = this.#view()?.cluster ?? view.cluster;
     const cluster = latest.metadata.generation === view.cluster.metadata.generation ? latest : view.cluster;

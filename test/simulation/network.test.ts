@@ -11,7 +11,7 @@ const podsPath = '/api/v1/namespaces/default/pods';
 /** One client that deletes a pod, and what it and the API server have seen of that. */
 class Scene {
   readonly clock = new VirtualClock();
-  readonly server = new ApiServer(() => this.clock.nowMilliseconds, 'moco');
+  readonly server = new ApiServer(() => this.clock.nowMilliseconds);
   readonly answered: number[] = [];
   readonly strikes: string[] = [];
   readonly handled: string[] = [];

@@ -27,6 +27,7 @@ import {
 import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
+import type { OnDeleteKeeper } from './admission.ts';
 import type { ApiAnswer, ApiRequest } from './api-answer.ts';
 import { ApiServer } from './api-server.ts';
 import { Chance } from './chance.ts';
@@ -52,6 +53,7 @@ export interface Circumstances {
    */
   readonly mode: 'OnDelete' | 'Partition' | 'Observe';
   readonly movesCurrentRevision: boolean;
+  readonly onDeleteKeeper: OnDeleteKeeper;
   readonly processes: number;
   /** Without it every process leads. */
   readonly electsLeader: boolean;
@@ -112,7 +114,12 @@ export class Simulation {
     this.chance = new Chance(seed);
     const { clock, chance } = this;
     const wall = this.#wall;
-    this.server = new ApiServer(wall, mode === 'Partition' ? 'own' : 'moco');
+    this.server = new ApiServer(wall, {
+      partitionWebhook: mode === 'Partition' ? 'own' : 'moco',
+      onDeleteKeeper: circumstances.onDeleteKeeper,
+      isMocoServing: () => this.moco.answersWebhooks,
+      isProgramServing: () => this.processes.some(({ isServing }) => isServing),
+    });
     const { server } = this;
     server.lists.longestPage = circumstances.longestPage;
     const deeds = new Deeds(clock, server, this.witness, mode);
@@ -192,11 +199,15 @@ export class Simulation {
     const storageClass = { metadata: { name: 'standard' }, allowVolumeExpansion: true };
     this.request({ method: 'POST', path: '/apis/storage.k8s.io/v1/storageclasses', body: storageClass });
     this.#registerWebhooks();
+    const startProcesses = (): void => this.processes.forEach((process) => process.start());
+    // Its own partition webhook fails closed: without it no StatefulSet is made.
+    const answersFirst = this.#circumstances.mode === 'Partition';
+    if (answersFirst) startProcesses();
     this.createCluster();
     this.moco.start();
     const healthy = await this.clock.runUntil(() => this.isTrue('Healthy'), startDeadlineMilliseconds);
     if (!healthy) throw new Error('expected the cluster to become healthy, it did not');
-    for (const process of this.processes) process.start();
+    if (!answersFirst) startProcesses();
     const taken = await this.clock.runUntil(() => this.isComplete(firstImage), startDeadlineMilliseconds);
     if (!taken) throw new Error('expected the controller to take the cluster, it did not');
     this.#began = true;

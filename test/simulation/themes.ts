@@ -50,7 +50,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
     }),
   ],
   moco: [
-    (chance) => ({ kind: 'stopMoco', forMilliseconds: span(chance, 1, 120) }),
+    (chance) => ({ kind: 'stopMoco', otherReplica: chance.happens(0.5), forMilliseconds: span(chance, 1, 120) }),
     switchovers,
     switchovers,
     (chance, replicas) => ({

@@ -11,7 +11,7 @@ const podsPath = '/api/v1/namespaces/default/pods';
 /** A watch of pods with the selector `app=db`, and what has arrived of it. */
 class Scene {
   readonly clock = new VirtualClock();
-  readonly server = new ApiServer(() => this.clock.nowMilliseconds, 'moco');
+  readonly server = new ApiServer(() => this.clock.nowMilliseconds);
   readonly lines: string[] = [];
   readonly stream: WatchStream;
   ended: unknown = 'open';

@@ -84,7 +84,7 @@ describe('hack/moco: reconciling', () => {
     expect(reconcile(view({ cluster: bigger }), defaultSettings, now).endsWithStatus).to.equal(false);
     const deleting = merge(recordedObjects.statefulSet, { metadata: { deletionTimestamp: 'now' } }) as StatefulSet;
     const waiting = reconcile(view({ cluster: bigger, statefulSet: deleting }), defaultSettings, now);
-    expect(waiting).to.deep.equal({ writes: [], endsWithStatus: false });
+    expect(waiting).to.deep.equal({ writes: [], endsWithStatus: false, clustering: 'none' });
     expect(ofStatefulSet(view({ cluster: bigger, statefulSet: null }))).to.deep.equal(['apply StatefulSet moco-test']);
   });
 
@@ -189,6 +189,26 @@ describe('hack/moco: reconciling', () => {
     expect(letting.writes[0]).to.have.nested.property('body.metadata.finalizers').that.deep.equals(['other']);
     const gone = changed({ metadata: { deletionTimestamp: 'now', finalizers: ['other'] } });
     expect(writes(view({ cluster: gone, statefulSet: null }))).to.deep.equal([]);
+  });
+
+  it('has a cluster clustered once everything is written, unless its clustering is stopped', () => {
+    const stopped = { 'moco.cybozu.com/clustering-stopped': 'true' };
+    const unreconciled = { 'moco.cybozu.com/reconciliation-stopped': 'true' };
+    const clusteringOf = (annotations: object): string =>
+      reconcile(view({ cluster: changed({ metadata: { annotations } }) }), defaultSettings, now).clustering;
+    expect(clusteringOf({})).to.equal('update');
+    expect(clusteringOf(unreconciled)).to.equal('update');
+    expect(clusteringOf(stopped)).to.equal('stop');
+    expect(clusteringOf({ ...stopped, ...unreconciled })).to.equal('stop');
+    const deleting = changed({ metadata: { deletionTimestamp: 'now' } });
+    expect(reconcile(view({ cluster: deleting }), defaultSettings, now).clustering).to.equal('stop');
+    expect(reconcile(view({ cluster: bigger }), defaultSettings, now).clustering).to.equal('none');
+  });
+
+  it('writes budget and backup job after the StatefulSet, so that neither is written where that is refused', () => {
+    const cluster = changed({ spec: { backupPolicyName: 'daily' } });
+    const last = writes(view({ cluster, statefulSet: null })).slice(-3);
+    expect(last.map((line) => line.split(' ')[1])).to.deep.equal(['StatefulSet', 'PodDisruptionBudget', 'CronJob']);
   });
 
   it('makes Services and budget as the real one has them', () => {

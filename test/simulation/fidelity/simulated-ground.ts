@@ -16,7 +16,7 @@ const epochMilliseconds = Date.UTC(2026, 6, 1, 12);
 export function simulatedGround(movesCurrentRevision: boolean): Ground {
   const clock = new VirtualClock();
   const wall = (): number => epochMilliseconds + clock.nowMilliseconds;
-  const server = new ApiServer(wall, 'moco');
+  const server = new ApiServer(wall);
   const versions: PodVersion[] = [];
   server.store.subscribe(({ kind, object, type }) => {
     if (kind !== pods) return;
