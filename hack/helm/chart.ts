@@ -42,7 +42,6 @@ export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
     'templates/network-policy.yaml': await from('manager/network-policy.yaml', {
       when: '.Values.networkPolicy.enabled',
     }),
-    ...(await ownCertificate(from)),
     'templates/partition-webhook.yaml': await from('partition-driver/mutating-webhook-configuration.yaml', {
       when: '.Values.partitionDriver.webhook',
       edits: [
@@ -103,23 +102,10 @@ async function users(from: From): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(made));
 }
 
-/** The rights that a controller takes which makes the certificate itself, and what keeps them to that. */
-async function ownCertificate(from: From): Promise<Record<string, string>> {
-  const when = '.Values.certificate.selfMade';
-  const secret = { from: 'moco-rollout-webhook-certificate', to: '{{ $.Values.certificate.secretName }}' };
-  const directory = await readdir(join(configDirectory, 'own-certificate'));
-  const files = directory.filter((file) => file !== 'kustomization.yaml').toSorted();
-  const made = files.map(async (file): Promise<[string, string]> => {
-    const edits = ['role.yaml', 'policy.yaml'].includes(file) ? [secret] : [];
-    return [`templates/own-certificate-${file}`, await from(`own-certificate/${file}`, { when, edits })];
-  });
-  return Object.fromEntries(await Promise.all(made));
-}
-
-/** The CA where neither cert-manager nor the controller puts it in. */
+/** The CA of a certificate that cert-manager does not make. */
 function authorityEdits(times: number): TemplateOptions['edits'] & object {
   const bundle =
-    '{{- if not (or $.Values.certificate.certManager $.Values.certificate.selfMade) }}\n      caBundle: {{ $.Values.certificate.caBundle }}\n      {{- end }}';
+    '{{- if not $.Values.certificate.certManager }}\n      caBundle: {{ $.Values.certificate.caBundle }}\n      {{- end }}';
   return [{ from: '    clientConfig:\n', to: `    clientConfig:\n      ${bundle}\n`, times }];
 }
 

@@ -77,32 +77,24 @@ ${affinity}        {{- end }}
   { from: resources, to: '            {{- toYaml $.Values.resources | nindent 12 }}\n' },
   {
     from: mounts,
-    to: `          {{- if or (not $.Values.certificate.selfMade) $.Values.extraVolumeMounts }}
-          volumeMounts:
+    to: `          volumeMounts:
             {{- with $.Values.extraVolumeMounts }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
-            {{- if not $.Values.certificate.selfMade }}
             - name: webhook-certificate
               mountPath: /tmp/k8s-webhook-server/serving-certs
               readOnly: true
-            {{- end }}
-          {{- end }}
 `,
   },
   {
     from: volumes,
-    to: `      {{- if or (not $.Values.certificate.selfMade) $.Values.extraVolumes }}
-      volumes:
-        {{- if not $.Values.certificate.selfMade }}
+    to: `      volumes:
         - name: webhook-certificate
           secret:
             secretName: {{ $.Values.certificate.secretName }}
-        {{- end }}
         {{- with $.Values.extraVolumes }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
-      {{- end }}
 `,
   },
 ];

@@ -40,16 +40,9 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 
 const isPeriod = (name: string): boolean => /-(duration|deadline|period|interval)$/.test(name);
 
-/** cert-manager's, the controller's, or one of one's own, of which the API server has to be told whom to trust. */
+/** cert-manager's, or one of your own, of which the API server has to be told whom to trust. */
 const whoseCertificate: Schema = {
-  anyOf: [
-    { properties: { certManager: { const: true } } },
-    { properties: { selfMade: { const: true } } },
-    { properties: { caBundle: filled } },
-  ],
-  if: { properties: { selfMade: { const: true } }, required: ['selfMade'] },
-  // oxlint-disable-next-line unicorn/no-thenable -- JSON Schema's word
-  then: { properties: { certManager: { const: false }, caBundle: { const: '' } } },
+  anyOf: [{ properties: { certManager: { const: true } } }, { properties: { caBundle: filled } }],
 };
 
 function object(properties: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
@@ -86,7 +79,6 @@ export function valuesSchema(): Schema {
       certificate: object(
         {
           certManager: yesOrNo,
-          selfMade: yesOrNo,
           secretName: filled,
           caBundle: { type: 'string', pattern: '^[A-Za-z0-9+/=]*$' },
         },

@@ -119,24 +119,6 @@ describe('the chart, by helm', function () {
     expect(text).to.contain('"secretName":"mine"').and.not.to.contain('cert-manager.io');
   });
 
-  it('has for a certificate of the controller’s own what config/own-certificate has', async () => {
-    const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, 'own-certificate')));
-    const own = ['certificate.certManager=false', 'certificate.selfMade=true'].flatMap((value) => ['--set', value]);
-    const rendered = (await helm.render(namespace, ...own)).filter(({ kind }) => kind !== 'Job');
-    const byName = (objects: readonly Manifest[]): Record<string, unknown> =>
-      Object.fromEntries(objects.map((object) => [nameOf(object), withoutEmptyLists(comparable(object))]));
-    const { [`Namespace /${namespace}`]: _, ...others } = byName(kustomized);
-    expect(byName(rendered)).to.deep.equal(others);
-    expect(JSON.stringify(rendered)).not.to.contain('"caBundle"');
-    const narrow = await helm.render(namespace, ...own, '--set', 'namespaces={one}');
-    expect(narrow.map(nameOf)).to.include('ClusterRole /moco-rollout-own-certificate');
-    expect(narrow.map(nameOf)).not.to.include('ClusterRole /moco-rollout-controller');
-    const another = await helm.render(namespace, ...own, '--set', 'certificate.secretName=another');
-    expect(JSON.stringify(another))
-      .to.contain('"resourceNames":["another"]')
-      .and.to.contain('--webhook-secret=another');
-  });
-
   it('keeps the CRDs when it is uninstalled', async () => {
     const rendered = await helm.render(namespace);
     const definitions = rendered.filter(({ kind }) => kind === 'CustomResourceDefinition');
@@ -175,11 +157,7 @@ describe('the chart, by helm', function () {
   const wrong: Readonly<Record<string, RegExp>> = {
     'replicas=0': /at '\/replicas': minimum: got 0, want 1/,
     'replicaCount=3': /additional properties 'replicaCount' not allowed/,
-    'certificate.certManager=false':
-      /'\/certificate\/selfMade': value must be true\n.*'\/certificate\/caBundle': minLength: got 0/,
-    'certificate.selfMade=true': /at '\/certificate\/certManager': value must be false/,
-    'certificate.certManager=false,certificate.selfMade=true,certificate.caBundle=Y2E=':
-      /at '\/certificate\/caBundle': value must be ''/,
+    'certificate.certManager=false': /at '\/certificate\/caBundle': minLength: got 0/,
     'featureGates.OnDelete=true': /additional properties 'OnDelete' not allowed/,
     'flags.log-level=loud': /at '\/flags\/log-level': value must be one of 'debug', 'info', 'warn', 'error'/,
     'flags.namespaces=a': /at '\/flags': additional properties 'namespaces' not allowed/,
@@ -223,12 +201,6 @@ function nameOf({ kind, metadata }: Manifest): string {
 }
 
 const trimmed = (text: string): string => text.trim();
-
-/** What a strategic merge patch of kustomize leaves of a list whose last entry it takes out. */
-function withoutEmptyLists(object: unknown): unknown {
-  const text = JSON.stringify(object, (_, value) => (Array.isArray(value) && value.length === 0 ? undefined : value));
-  return JSON.parse(text);
-}
 
 /** Without what tells who has installed it. */
 function comparable(object: Manifest): unknown {

@@ -53,28 +53,6 @@ describe('installing', function () {
     expect(await installed()).to.deep.equal(before);
   });
 
-  it('without cert-manager, with kustomize and with helm, and undone', async () => {
-    const before = await installed();
-    const commands = await commandsUnder('Without cert-manager', 'installing.md');
-    const [kustomize = '', helm = '', newKeys = '', remove = ''] = commands;
-    expect(commands).to.have.length(4);
-    const selfMade = async (): Promise<string> => {
-      const found = ['deployment/moco-rollout-controller', 'clusterrole/moco-rollout-own-certificate'];
-      return controlPlane.kubectl('get', ...found, '-n', 'moco-rollout-system', '-o', 'jsonpath={..args}');
-    };
-    await shell(kustomize);
-    expect(await selfMade()).to.contain('--webhook-certificate=self-made');
-    const name = 'moco-rollout-webhook-certificate';
-    await controlPlane.kubectl('create', 'secret', 'generic', name, '-n', 'moco-rollout-system');
-    expect(await shell(newKeys)).to.contain(`secret "${name}" deleted`);
-    await shell('make undeploy');
-    await shell(remove);
-    expect(await installed()).to.deep.equal(before);
-    await shell(helm);
-    expect(await selfMade()).to.contain('--webhook-certificate=self-made');
-    await shell('helm uninstall moco-rollout --namespace moco-rollout-system --no-hooks');
-  });
-
   it('with helm, with the gate turned on later, and undone', async () => {
     for (const command of await commandsUnder('With Helm', 'installing.md')) await shell(command);
     const args = [

@@ -23,7 +23,7 @@ describe('the API server and the manifests', function () {
 
   it('build with kustomize into everything that the directories hold', async () => {
     const held = (await readManifests())
-      .filter(({ file }) => !/^(samples|partition-driver|own-certificate|prometheus|gitops)\b/.test(file))
+      .filter(({ file }) => !/^(samples|partition-driver|prometheus|gitops)\b/.test(file))
       .map(nameOf);
     expect(built.map(nameOf)).to.have.members([...new Set(held)]);
   });
@@ -60,30 +60,6 @@ describe('the API server and the manifests', function () {
       const held = await readManifests(directory);
       expect(applied.trim().split('\n'), directory).to.have.length(held.length);
     }
-  });
-
-  it('build without cert-manager into what the controller needs to make a certificate itself', async () => {
-    const own = await build(join(configDirectory, 'own-certificate'));
-    const [before, after] = [built.map(nameOf), own.map(nameOf)];
-    expect(before.filter((name) => !after.includes(name))).to.have.members([
-      'Issuer moco-rollout-system/moco-rollout-self-signed',
-      'Certificate moco-rollout-system/moco-rollout-webhook',
-    ]);
-    expect(after.filter((name) => !before.includes(name))).to.have.members([
-      'Role moco-rollout-system/moco-rollout-own-certificate',
-      'RoleBinding moco-rollout-system/moco-rollout-own-certificate',
-      'ClusterRole /moco-rollout-own-certificate',
-      'ClusterRoleBinding /moco-rollout-own-certificate',
-      'ValidatingAdmissionPolicy /own-certificate.moco-rollout.io',
-      'ValidatingAdmissionPolicyBinding /own-certificate.moco-rollout.io',
-    ]);
-    const text = JSON.stringify(own);
-    expect(text).to.contain('"--webhook-certificate=self-made"');
-    expect(text).not.to.match(/cert-manager|serving-certs/);
-    const file = join(controlPlane.directory, 'own-certificate.yaml');
-    await writeFile(file, own.map((manifest) => stringify(manifest)).join('---\n'));
-    const applied = await controlPlane.kubectl('apply', '--server-side', '--validate=strict', '-o', 'name', '-f', file);
-    expect(applied.trim().split('\n')).to.have.length(own.length);
   });
 
   describe('and then, in a namespace,', () => {

@@ -30,8 +30,6 @@ describe('the permissions', () => {
     for (const [binding, role] of [
       [await readOne('ClusterRoleBinding', 'rbac'), await readOne('ClusterRole', 'rbac')],
       [await readOne('RoleBinding', 'rbac'), await readOne('Role', 'rbac')],
-      [await readOne('ClusterRoleBinding', 'own-certificate'), await readOne('ClusterRole', 'own-certificate')],
-      [await readOne('RoleBinding', 'own-certificate'), await readOne('Role', 'own-certificate')],
     ] as const) {
       expect(binding.metadata.namespace).to.equal(role.metadata.namespace);
       expect(binding['subjects']).to.deep.equal([serviceAccount]);

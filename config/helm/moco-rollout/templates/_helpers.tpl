@@ -18,12 +18,6 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- with .Values.namespaces }}
 - --namespaces={{ join "," . }}
 {{- end }}
-{{- if .Values.certificate.selfMade }}
-- --webhook-certificate=self-made
-{{- if ne .Values.certificate.secretName "moco-rollout-webhook-certificate" }}
-- --webhook-secret={{ .Values.certificate.secretName }}
-{{- end }}
-{{- end }}
 {{- range $flag, $value := .Values.flags }}
 - {{ printf "--%s=%s" $flag (toJson $value | trimAll "\"") | quote }}
 {{- end }}
