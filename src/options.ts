@@ -3,15 +3,7 @@ import manifest from '../package.json' with { type: 'json' };
 import type { PartitionDriver } from './controller/mode.ts';
 import { type FeatureGates, parseFeatureGates } from './options/feature-gates.ts';
 import type { Flag } from './options/flag.ts';
-import {
-  type certificateOrigins,
-  type FlagName,
-  flagNames,
-  flags,
-  type logFormats,
-  type logLevels,
-  type strategies,
-} from './options/flags.ts';
+import { type FlagName, flagNames, flags, type logFormats, type logLevels, type strategies } from './options/flags.ts';
 import { type BindAddress, showBindAddress } from './telemetry/bind-address.ts';
 
 /** What the command line says, read and checked: durations in milliseconds, `null` for "not wanted" or "not given". */
@@ -23,11 +15,6 @@ export interface Options {
   readonly namespaces: readonly string[];
   readonly webhookBindAddress: BindAddress | null;
   readonly certDir: string;
-  readonly webhookCertificate: (typeof certificateOrigins)[number];
-  /** `null`: the namespace of the pod this runs in. */
-  readonly webhookNamespace: string | null;
-  readonly webhookSecret: string;
-  readonly webhookService: string;
   /** `null`: the webhook asks nobody for a certificate. */
   readonly clientCaFile: string | null;
   readonly metricsBindAddress: BindAddress | null;
@@ -122,10 +109,6 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
     namespaces: read('namespaces', flags.namespaces, texts),
     webhookBindAddress: read('webhook-bind-address', flags['webhook-bind-address'], texts),
     certDir: read('cert-dir', flags['cert-dir'], texts),
-    webhookCertificate: read('webhook-certificate', flags['webhook-certificate'], texts),
-    webhookNamespace: read('webhook-namespace', flags['webhook-namespace'], texts),
-    webhookSecret: read('webhook-secret', flags['webhook-secret'], texts),
-    webhookService: read('webhook-service', flags['webhook-service'], texts),
     clientCaFile: clientCaFile === '' ? null : clientCaFile,
     metricsBindAddress: read('metrics-bind-address', flags['metrics-bind-address'], texts),
     healthProbeBindAddress: read('health-probe-bind-address', flags['health-probe-bind-address'], texts),
@@ -167,14 +150,6 @@ function* contradictions(options: Options): Iterable<string> {
   }
   if (options.webhookBindAddress === null && options.clientCaFile !== null) {
     yield `Expected a webhook with --client-ca-file, got --webhook-bind-address=0 and ${options.clientCaFile}.`;
-  }
-  if (options.webhookCertificate === 'self-made') {
-    if (options.webhookBindAddress === null) {
-      yield 'Expected a webhook with --webhook-certificate=self-made, got --webhook-bind-address=0.';
-    }
-    if (options.kubeconfigPath !== null && options.webhookNamespace === null) {
-      yield 'Expected --webhook-namespace with --webhook-certificate=self-made and --kubeconfig, got none; only inside a pod is there a namespace to take instead.';
-    }
   }
   const taken = new Map<string, string>();
   for (const [flag, address] of [

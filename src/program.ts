@@ -19,13 +19,10 @@ import { startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
-import { OwnCertificate } from './webhook/self-made/own-certificate.ts';
 import { type RunningWebhook, startWebhook } from './webhook/server.ts';
 
 const leaseName = 'moco-rollout';
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
-/** What the webhook's own certificate asks for comes to less than one a second. */
-const certificateRequests = { qps: 5, burst: 10 };
 /** What stops has this long altogether, well within a pod's default grace period of 30 s. */
 const stopGraceMilliseconds = 10_000;
 
@@ -92,20 +89,6 @@ export async function run(options: Options): Promise<void> {
     holder: identity,
     isLeading,
   });
-  const ownCertificate =
-    options.webhookBindAddress !== null && options.webhookCertificate === 'self-made'
-      ? new OwnCertificate({
-          // Of its own: each replica may write the Secret, whoever leads.
-          client: new ApiClient({ world, ...certificateRequests, userAgent }),
-          world,
-          log,
-          namespace:
-            options.webhookNamespace ??
-            (await ownNamespace('--webhook-namespace with --webhook-certificate=self-made')),
-          secretName: options.webhookSecret,
-          serviceName: options.webhookService,
-        })
-      : null;
   const watchdog = new Watchdog({
     clock: world,
     onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop stood still'),
@@ -125,10 +108,9 @@ export async function run(options: Options): Promise<void> {
           '/healthz': healthHandler('healthz', { eventLoop: watchdog.check }),
           '/readyz': healthHandler('readyz', {
             certificate: () =>
-              ownCertificate?.problem() ??
-              (webhook !== null || options.webhookBindAddress === null
+              webhook !== null || options.webhookBindAddress === null
                 ? null
-                : 'the webhook has not loaded its certificate yet'),
+                : 'the webhook has not loaded its certificate yet',
             caches: () => (controller.hasSynced ? null : 'not every kind has been listed yet'),
           }),
         },
@@ -148,20 +130,12 @@ export async function run(options: Options): Promise<void> {
       const server = await startHttpServer({ address: options.metricsBindAddress, flag, handlers, onError });
       closers.push(() => server.close());
     }
-    if (ownCertificate !== null) {
-      const renewing = ownCertificate.run(stop.signal);
-      closers.push(() => renewing);
-      // Without one there is nothing to serve; /readyz says why.
-      if ((await Promise.race([asked, ownCertificate.read()])) === undefined) return;
-    }
     if (options.webhookBindAddress !== null) {
       const server = await startWebhook({
         address: options.webhookBindAddress,
         certDir: options.certDir,
-        ...(ownCertificate && { holder: ownCertificate }),
         ...(options.clientCaFile !== null && { clientCaFile: options.clientCaFile }),
         log,
-        isOnDelete: (namespace, name) => controller.isOnDelete(namespace, name),
       });
       webhook = server;
       closers.push(() => server.close(leftMilliseconds()));

@@ -9,10 +9,6 @@ describe('options', () => {
       namespaces: [],
       webhookBindAddress: { host: null, port: 9443 },
       certDir: '/tmp/k8s-webhook-server/serving-certs',
-      webhookCertificate: 'files',
-      webhookNamespace: null,
-      webhookSecret: 'moco-rollout-webhook-certificate',
-      webhookService: 'moco-rollout-webhook',
       clientCaFile: null,
       metricsBindAddress: { host: null, port: 8080 },
       healthProbeBindAddress: { host: null, port: 8081 },
@@ -51,8 +47,6 @@ describe('options', () => {
     [['--namespaces=a, b,a'], { namespaces: ['a', 'b'] }],
     [['--webhook-bind-address=127.0.0.1:0'], { webhookBindAddress: { host: '127.0.0.1', port: 0 } }],
     [['--webhook-bind-address=[::1]:9443'], { webhookBindAddress: { host: '::1', port: 9443 } }],
-    [['--webhook-certificate=self-made'], { webhookCertificate: 'self-made', webhookNamespace: null }],
-    [['--webhook-secret=a.b-c', '--webhook-service=a'], { webhookSecret: 'a.b-c', webhookService: 'a' }],
     [['--client-ca-file=/a'], { clientCaFile: '/a' }],
     [['--client-ca-file='], { clientCaFile: null }],
     [['--metrics-bind-address=0'], { metricsBindAddress: null }],
@@ -118,22 +112,6 @@ describe('options', () => {
     [
       ['--default-strategy=RollingUpdate'],
       'Expected --default-strategy to be one of OnDelete, Partition, got `RollingUpdate`.',
-    ],
-    [
-      ['--webhook-certificate=cert-manager'],
-      'Expected --webhook-certificate to be one of files, self-made, got `cert-manager`.',
-    ],
-    [
-      ['--webhook-secret=A'],
-      'Expected --webhook-secret to be a name of lower-case letters, digits, dashes and dots, such as moco-rollout-webhook, got `A`.',
-    ],
-    [
-      ['--webhook-certificate=self-made', '--webhook-bind-address=0'],
-      'Expected a webhook with --webhook-certificate=self-made, got --webhook-bind-address=0.',
-    ],
-    [
-      ['--webhook-certificate=self-made', '--kubeconfig=/a'],
-      'Expected --webhook-namespace with --webhook-certificate=self-made and --kubeconfig, got none; only inside a pod is there a namespace to take instead.',
     ],
     [['--log-level=trace'], 'Expected --log-level to be one of debug, info, warn, error, got `trace`.'],
     [['--log-format=xml'], 'Expected --log-format to be one of json, text, got `xml`.'],

@@ -11,11 +11,10 @@ import { Announcer } from './announcer.ts';
 import { Cache, keyOf } from './cache.ts';
 import { ClusterApi } from './cluster-api.ts';
 import { Fleet, type FleetLimits, followRollouts } from './fleet.ts';
-import { isHandedBack } from './handed-back.ts';
 import type { StrategySettings } from './mode.ts';
 import { Reconciler } from './reconciler.ts';
 import { Watches } from './watches.ts';
-import { type DefaultWishes, wishesOf } from './wishes.ts';
+import type { DefaultWishes } from './wishes.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
@@ -97,19 +96,6 @@ export class Controller {
   /** Resolves once every kind has been listed, or the watches have ended before that. */
   synced(): Promise<void> {
     return this.#watches.synced();
-  }
-
-  /**
-   * Whether a new StatefulSet of a MySQLCluster is to begin at OnDelete, as far as is known: for the webhook, in every
-   * replica of the program. A cluster that nobody knows yet is not.
-   */
-  isOnDelete(namespace: string, name: string): boolean {
-    const cluster = this.#cache.clusters.get(namespace, name);
-    if (!cluster || !this.#synced) return false;
-    const { defaults, strategies, world } = this.#options;
-    const rollout = this.#cache.rollouts.get(namespace, name)?.object ?? null;
-    const { strategy } = wishesOf({ rollout: rollout?.spec, ...this.#cache.said(cluster) }, defaults, world.wall());
-    return strategies.onDeleteEnabled && strategy === 'OnDelete' && !isHandedBack(rollout);
   }
 
   /** Keeps the cache until aborted. */

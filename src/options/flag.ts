@@ -126,17 +126,3 @@ export function namespaceFlag(described: Described): Flag<string | null> {
     },
   };
 }
-
-const objectNamePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-
-/** The name of an object in the API server. */
-export function objectNameFlag(described: Described): Flag<string> {
-  return {
-    ...described,
-    placeholder: '<name>',
-    parse: (text) =>
-      objectNamePattern.test(text)
-        ? value(text)
-        : unreadable('a name of lower-case letters, digits, dashes and dots, such as moco-rollout-webhook'),
-  };
-}

@@ -9,13 +9,11 @@ import {
   intervalFlag,
   namespaceFlag,
   namespacesFlag,
-  objectNameFlag,
   rateFlag,
   textFlag,
 } from './flag.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
-export const certificateOrigins = ['files', 'self-made'] as const;
 export const strategies = ['OnDelete', 'Partition'] as const;
 export const logFormats = ['json', 'text'] as const;
 
@@ -40,24 +38,6 @@ export const flags = {
   'cert-dir': textFlag('<directory>', {
     defaultText: '/tmp/k8s-webhook-server/serving-certs',
     description: "directory of the webhook's tls.crt and tls.key, which are read again when they change",
-  }),
-  'webhook-certificate': choiceFlag(certificateOrigins, {
-    defaultText: 'files',
-    description:
-      "where the webhook's certificate comes from: files for those of --cert-dir, or self-made for one by an authority of this program's own, which it keeps in a Secret, puts into its webhook configurations and renews",
-  }),
-  'webhook-namespace': namespaceFlag({
-    defaultText: '',
-    description:
-      "with --webhook-certificate=self-made, namespace of the certificate's Secret and of the webhook's Service; without it, the one of the pod this runs in",
-  }),
-  'webhook-secret': objectNameFlag({
-    defaultText: 'moco-rollout-webhook-certificate',
-    description: 'with --webhook-certificate=self-made, the Secret that certificate and authority are kept in',
-  }),
-  'webhook-service': objectNameFlag({
-    defaultText: 'moco-rollout-webhook',
-    description: 'with --webhook-certificate=self-made, the Service by which the API server reaches the webhook',
   }),
   'client-ca-file': textFlag('<file>', {
     defaultText: '',

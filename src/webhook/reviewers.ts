@@ -1,12 +1,9 @@
-import { type IsOnDelete, mutateCreation } from './creation-mutation.ts';
 import { mutatePartition, type PartitionFinding } from './partition-mutation.ts';
 import type { AdmittedStatefulSet, PatchOperation } from './stateful-set.ts';
 import { mutateStatefulSet } from './statefulset-mutation.ts';
 
 /** Where the API server sends updates of StatefulSets that carry our label. */
 export const mutateStatefulSetPath = '/mutate-statefulset';
-/** Where it sends StatefulSets of MOCO's that are created. */
-export const mutateCreationPath = '/mutate-statefulset-create';
 /** Where it sends every write to a StatefulSet of MOCO's where MOCO has no webhook of its own for them. */
 export const mutatePartitionPath = '/mutate-partition';
 
@@ -37,20 +34,10 @@ export interface Reviewer {
 }
 
 /** By path. */
-export function reviewers(isOnDelete: IsOnDelete): ReadonlyMap<string, Reviewer> {
-  return new Map<string, Reviewer>([
-    [mutateStatefulSetPath, { operations: ['UPDATE'], auditKey: 'strategy', review: reviewStrategy }],
-    [
-      mutateCreationPath,
-      {
-        operations: ['CREATE'],
-        auditKey: 'strategy',
-        review: ({ statefulSet, namespace }) => mutateCreation(statefulSet, namespace, isOnDelete),
-      },
-    ],
-    [mutatePartitionPath, { operations: ['CREATE', 'UPDATE'], auditKey: 'partition', review: reviewPartition }],
-  ]);
-}
+export const reviewers: ReadonlyMap<string, Reviewer> = new Map([
+  [mutateStatefulSetPath, { operations: ['UPDATE'], auditKey: 'strategy', review: reviewStrategy }],
+  [mutatePartitionPath, { operations: ['CREATE', 'UPDATE'], auditKey: 'partition', review: reviewPartition }],
+]);
 
 function reviewStrategy({ statefulSet: { metadata, spec } }: StatefulSetRequest): Review {
   const mutation = mutateStatefulSet({

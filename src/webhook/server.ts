@@ -3,8 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { BindAddress } from '../telemetry/bind-address.ts';
 import { listen } from '../telemetry/listen.ts';
 import { type Answer, answer, internalError } from './answer.ts';
-import type { IsOnDelete } from './creation-mutation.ts';
-import { type Reviewer, reviewers } from './reviewers.ts';
+import { reviewers } from './reviewers.ts';
 import { followTls, readTls, secureContext, type TlsSources } from './serving-tls.ts';
 
 interface WebhookLog {
@@ -16,8 +15,6 @@ interface WebhookLog {
 export interface WebhookOptions extends TlsSources {
   readonly address: BindAddress;
   readonly log: WebhookLog;
-  /** Decides about StatefulSets that are created; without it none is at OnDelete. */
-  readonly isOnDelete?: IsOnDelete;
   /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
   readonly requestTimeoutMilliseconds?: number;
   /** A connection that is used for nothing for so long is closed. */
@@ -49,7 +46,6 @@ const checksPerTimeout = 10;
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
   const { log } = options;
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
-  const byPath = reviewers(options.isOnDelete ?? (() => false));
   let tls = await readTls(options);
   const server = createServer(
     {
@@ -62,7 +58,7 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
       connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
       keepAliveTimeout: options.keepAliveMilliseconds ?? defaultKeepAliveMilliseconds,
     },
-    (request, response) => void serve(request, response, byPath, log),
+    (request, response) => void serve(request, response, log),
   );
   const address = await listen(server, options.address, '--webhook-bind-address');
   const stopFollowing = followTls({
@@ -93,15 +89,10 @@ async function closeServer(server: Server, graceMilliseconds: number): Promise<v
   clearTimeout(cut);
 }
 
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  byPath: ReadonlyMap<string, Reviewer>,
-  log: WebhookLog,
-): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, log: WebhookLog): Promise<void> {
   let answered: Answer;
   try {
-    answered = await answer(request, byPath);
+    answered = await answer(request, reviewers);
   } catch (error) {
     if (request.destroyed && !request.complete) return;
     log.error({ error }, 'the webhook failed to answer');

@@ -3,17 +3,9 @@ import { type Certificate, readCertificate } from './certificate.ts';
 import { readClientAuthority } from './client-authority.ts';
 import { followFiles } from './follow-files.ts';
 
-/** Somebody who has a certificate and tells of the next. */
-export interface CertificateHolder {
-  read(): Promise<Certificate>;
-  /** Returns a function that ends it. */
-  follow(onChange: (certificate: Certificate) => void): () => void;
-}
-
 export interface TlsSources {
-  /** Has `tls.crt` and `tls.key`, unless there is a holder. */
+  /** Has `tls.crt` and `tls.key`. */
   readonly certDir: string;
-  readonly holder?: CertificateHolder;
   /**
    * Certificates in PEM: with it only clients are served whose certificate one of these has issued, such as the API
    * server with a kubeconfig in its `--admission-control-config-file`.
@@ -29,9 +21,9 @@ export interface ServingTls {
 }
 
 /** Rejects with a `CertificateError`. */
-export async function readTls({ certDir, holder, clientCaFile }: TlsSources): Promise<ServingTls> {
+export async function readTls({ certDir, clientCaFile }: TlsSources): Promise<ServingTls> {
   return {
-    certificate: await (holder?.read() ?? readCertificate(certDir)),
+    certificate: await readCertificate(certDir),
     clientAuthority: clientCaFile === undefined ? null : await readClientAuthority(clientCaFile),
   };
 }
@@ -54,27 +46,24 @@ interface FollowedTls {
 
 /** Tells of every change, each source by itself. Returns a function that ends it. */
 export function followTls({ sources, current, pollMilliseconds, onChange, log }: FollowedTls): () => void {
-  const { certDir, holder, clientCaFile } = sources;
+  const { certDir, clientCaFile } = sources;
   let inUse = current;
   const change = (changes: Partial<ServingTls>): void => {
     inUse = { ...inUse, ...changes };
     onChange(inUse);
   };
-  const onCertificate = (certificate: Certificate): void => {
-    change({ certificate });
-    log.info({ validTo: certificate.validTo.toISOString() }, 'the webhook has a new certificate');
-  };
-  const stopCertificate =
-    holder?.follow(onCertificate) ??
-    followFiles({
-      directory: certDir,
-      read: () => readCertificate(certDir),
-      current: current.certificate,
-      isSame: (one, other) => one.cert === other.cert && one.key === other.key,
-      pollMilliseconds,
-      onChange: onCertificate,
-      onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps its certificate'),
-    });
+  const stopCertificate = followFiles({
+    directory: certDir,
+    read: () => readCertificate(certDir),
+    current: current.certificate,
+    isSame: (one, other) => one.cert === other.cert && one.key === other.key,
+    pollMilliseconds,
+    onChange: (certificate) => {
+      change({ certificate });
+      log.info({ validTo: certificate.validTo.toISOString() }, 'the webhook has a new certificate');
+    },
+    onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps its certificate'),
+  });
   if (clientCaFile === undefined) return stopCertificate;
   const stopAuthority = followFiles({
     directory: dirname(clientCaFile),

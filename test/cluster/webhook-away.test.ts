@@ -30,15 +30,12 @@ describe('a webhook process that goes away and comes back, beside MOCO’s webho
   let moco: Installed;
   let ours: OwnWebhook;
   let clusters: AppliedClusters;
-  const wanted = new Set<string>();
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
     moco = await installed();
     clusters = new AppliedClusters(moco.client);
-    ours = await OwnWebhook.start(moco.controlPlane, moco.client, {
-      isOnDelete: (_, name) => wanted.has(name),
-    });
+    ours = await OwnWebhook.start(moco.controlPlane, moco.client);
     await ours.register('webhook');
   });
 
@@ -74,21 +71,6 @@ describe('a webhook process that goes away and comes back, beside MOCO’s webho
     await clusters.apply(name, newImage);
     expect(await clusters.strategy(name)).to.deep.equal(at(3));
     await ours.comeBack();
-  });
-
-  it('under Ignore, as for new ones: MOCO’s webhook holds it back until somebody takes it', async () => {
-    const name = await clusters.make();
-    wanted.add(name);
-    await clusters.orphan(name);
-    await ours.goAway();
-    await clusters.apply(name);
-    await ours.comeBack();
-    await clusters.apply(name, newImage);
-    const made = await clusters.read(name);
-    expect(made.metadata.labels).not.to.have.property(strategyLabel);
-    expect(made.spec.updateStrategy).to.deep.equal(at(3));
-    await clusters.patch(name, taken);
-    expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
   });
 
   it('under Ignore, were it so for labelled ones: MOCO’s webhook holds it back until the next write of anybody', async () => {

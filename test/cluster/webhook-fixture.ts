@@ -3,19 +3,16 @@ import { join } from 'node:path';
 import type { ControlPlane } from '../../hack/control-plane/control-plane.ts';
 import { clusterLabels, mocoApiVersion } from '../../hack/moco/names.ts';
 import type { StatefulSet } from '../../hack/moco/objects.ts';
+import { isKeptOnDelete } from '../../hack/stage/kept-on-delete.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path, statefulSets } from '../../src/kube/resource.ts';
-import { strategyLabel } from '../../src/moco/names.ts';
-import type { IsOnDelete } from '../../src/webhook/creation-mutation.ts';
 import { type RunningWebhook, startWebhook, type WebhookOptions } from '../../src/webhook/server.ts';
 import { readOne } from '../config/manifests.ts';
 import { until } from './moco-fixture.ts';
 import { outcome } from './webhook-clusters.ts';
 
 const log = { info: ignore, warn: ignore, error: ignore };
-/** The webhook says that it is at OnDelete, so that a dry run shows whether the webhook was asked. */
-const onDeleteProbe = 'is-at-on-delete';
 
 /** Where in `config/` each of our webhook configurations is. */
 export type Configuration = 'webhook' | 'partition-driver';
@@ -44,14 +41,13 @@ export class OwnWebhook {
   static async start(
     controlPlane: ControlPlane,
     client: ApiClient,
-    { isOnDelete: wanted = () => false, ...more }: Pick<WebhookOptions, 'isOnDelete' | 'clientCaFile'> = {},
+    more: Pick<WebhookOptions, 'clientCaFile'> = {},
   ): Promise<OwnWebhook> {
     const certDir = await mkdtemp(join(controlPlane.directory, 'webhook-'));
     const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
     await copyFile(certificate, join(certDir, 'tls.crt'));
     await copyFile(key, join(certDir, 'tls.key'));
-    const isOnDelete: IsOnDelete = (namespace, name) => name === onDeleteProbe || wanted(namespace, name);
-    const options = { certDir, log, isOnDelete, ...more };
+    const options = { certDir, log, ...more };
     const running = await startWebhook({ address: { host: '127.0.0.1', port: 0 }, ...options });
     return new OwnWebhook(controlPlane, client, options, running);
   }
@@ -114,15 +110,16 @@ export class OwnWebhook {
   }
 
   /**
-   * Whether the webhook has its say about a StatefulSet of MOCO's that would be created: MOCO's own leaves the partition
-   * that a new one brings.
+   * Whether the webhook has its say about a StatefulSet of MOCO's: one that is labelled, or one that would be created,
+   * where MOCO's own leaves the partition that it brings.
    */
   async #isAsked(configuration: Configuration): Promise<boolean> {
-    const name = configuration === 'webhook' ? onDeleteProbe : 'is-held-back';
+    if (configuration === 'webhook') return isKeptOnDelete(this.#client);
+    const name = 'is-held-back';
     const labels = clusterLabels(name);
     const ownerReferences = [{ apiVersion: mocoApiVersion, kind: 'MySQLCluster', name, uid: 'none' }];
     try {
-      const { metadata, spec } = await this.#client.call<StatefulSet>({
+      const { spec } = await this.#client.call<StatefulSet>({
         method: 'POST',
         path: path(statefulSets, { namespace: 'default' }),
         query: { dryRun: 'All' },
@@ -137,9 +134,7 @@ export class OwnWebhook {
           },
         },
       });
-      return configuration === 'webhook'
-        ? metadata.labels?.[strategyLabel] === 'OnDelete'
-        : spec.updateStrategy?.rollingUpdate?.partition === 2;
+      return spec.updateStrategy?.rollingUpdate?.partition === 2;
     } catch (error) {
       if (error instanceof ApiError) return false;
       throw error;

@@ -33,15 +33,12 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
   let moco: Installed;
   let ours: OwnWebhook;
   let clusters: AppliedClusters;
-  const wanted = new Set<string>();
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
     moco = await installed({ statefulSetWebhook: false });
     clusters = new AppliedClusters(moco.client);
-    ours = await OwnWebhook.start(moco.controlPlane, moco.client, {
-      isOnDelete: (_, name) => wanted.has(name),
-    });
+    ours = await OwnWebhook.start(moco.controlPlane, moco.client);
     await ours.register('webhook');
     await ours.register('partition-driver');
   });
@@ -186,16 +183,6 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
         await check(name, title as Title, expected);
       });
     }
-
-    it('a new StatefulSet of a cluster that is to be so begins so', async () => {
-      const name = await clusters.make();
-      wanted.add(name);
-      await clusters.orphan(name);
-      await clusters.apply(name);
-      const { metadata, spec } = await clusters.read(name);
-      expect(spec.updateStrategy).to.deep.equal({ type: 'OnDelete' });
-      expect(metadata.labels?.[strategyLabel]).to.equal('OnDelete');
-    });
 
     it('a forced rolling update that ends is at OnDelete again', async () => {
       const name = await clusters.make();

@@ -6,7 +6,7 @@ import {
   strategyLabel,
   strategyOnDelete,
 } from '../../src/moco/names.ts';
-import { mutateCreationPath, mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
+import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
 import { type Manifest, readManifests, readOne } from './manifests.ts';
 
 interface Webhook {
@@ -17,17 +17,16 @@ interface Webhook {
 describe('the webhook configuration', () => {
   let configuration: Manifest;
   let webhook: Webhook;
-  let creation: Webhook;
 
   before(async () => {
     configuration = await readOne('MutatingWebhookConfiguration', 'webhook');
-    [webhook, creation] = configuration['webhooks'] as [Webhook, Webhook];
+    [webhook] = configuration['webhooks'] as [Webhook];
   });
 
   it('has a name that sorts after MOCO’s, so that it has the last word', () => {
     // The API server sorts by bytes, as this comparison does for ASCII.
     expect(configuration.metadata.name > mocoWebhookConfiguration).to.equal(true);
-    expect(configuration['webhooks']).to.have.length(2);
+    expect(configuration['webhooks']).to.have.length(1);
   });
 
   it('selects by our label and MOCO’s, and only updates of StatefulSets', () => {
@@ -54,29 +53,6 @@ describe('the webhook configuration', () => {
       matchPolicy: 'Equivalent',
       admissionReviewVersions: ['v1'],
     });
-  });
-
-  it('asks about new StatefulSets of MOCO’s as well, and does without an answer', () => {
-    expect(creation).to.deep.include({
-      name: 'statefulset-create.moco-rollout.io',
-      objectSelector: { matchLabels: { [createdByLabel]: createdByMoco } },
-      rules: [
-        {
-          apiGroups: ['apps'],
-          apiVersions: ['v1'],
-          operations: ['CREATE'],
-          resources: ['statefulsets'],
-          scope: 'Namespaced',
-        },
-      ],
-      failurePolicy: 'Ignore',
-      reinvocationPolicy: 'IfNeeded',
-      sideEffects: 'None',
-      timeoutSeconds: 5,
-      matchPolicy: 'Equivalent',
-      admissionReviewVersions: ['v1'],
-    });
-    expect(creation.clientConfig.service).to.deep.equal({ ...webhook.clientConfig.service, path: mutateCreationPath });
   });
 
   it('leads through its Service to the path and the port of the server', async () => {

@@ -97,7 +97,7 @@ describe('an AdmissionReview', () => {
 });
 
 function answerReview(body: unknown): ReviewAnswer {
-  const reviewer = reviewers(() => false).get(mutateStatefulSetPath);
+  const reviewer = reviewers.get(mutateStatefulSetPath);
   if (reviewer === undefined) throw new Error(`expected a reviewer at ${mutateStatefulSetPath}`);
   return answer(body, reviewer);
 }

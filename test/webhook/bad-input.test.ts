@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { bodyLimitBytes } from '../../src/webhook/answer.ts';
-import { mutateCreationPath, mutatePartitionPath, mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
+import { mutatePartitionPath, mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
 import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
 import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
 import { json, post, type Received, sentenceOf } from './post.ts';
@@ -18,7 +18,6 @@ interface Response {
 /** What a path is asked, beyond which operation it is for. */
 const paths = [
   { path: mutateStatefulSetPath, operation: 'UPDATE', other: 'CREATE', expected: 'UPDATE' },
-  { path: mutateCreationPath, operation: 'CREATE', other: 'UPDATE', expected: 'CREATE' },
   { path: mutatePartitionPath, operation: 'UPDATE', other: 'DELETE', expected: 'CREATE or UPDATE' },
 ] as const;
 
@@ -35,9 +34,8 @@ describe('the webhook’s answer over TLS to what should not have come', () => {
   before(async () => {
     directory = await makeDirectory();
     certificate = await putCertificate(directory.path, 'webhook');
-    const isOnDelete = (namespace: string, name: string): boolean => namespace === 'ns' && name === 'test';
     const address = { host: '127.0.0.1', port: 0 };
-    webhook = await startWebhook({ address, certDir: directory.path, log, isOnDelete });
+    webhook = await startWebhook({ address, certDir: directory.path, log });
   });
 
   afterEach(() => {
@@ -177,14 +175,6 @@ describe('the webhook’s answer over TLS to what should not have come', () => {
       const object = mocoStatefulSet({ spec: { updateStrategy: atPartition(0) } });
       const response = await reviewed(mutatePartitionPath, { object, oldObject });
       expect(patchOf(response)).to.deep.equal([{ op: 'add', path: partitionPath, value: 3 }]);
-    }
-  });
-
-  it(`is at ${mutateCreationPath}, for replicas and partitions that can’t be, an ordinary one: it asks for neither`, async () => {
-    for (const spec of [{ replicas: null }, { replicas: -1 }, { updateStrategy: atPartition(-1) }]) {
-      const response = await reviewed(mutateCreationPath, { operation: 'CREATE', object: mocoStatefulSet({ spec }) });
-      expect(response.auditAnnotations).to.deep.equal({ strategy: 'on-delete' });
-      expect(patchOf(response)).to.have.length(2);
     }
   });
 

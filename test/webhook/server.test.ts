@@ -78,9 +78,7 @@ describe('the webhook over TLS', () => {
   it('answers 404 at another path', async () => {
     const received = await post('{}', { path: '/' });
     expect(received.status).to.equal(404);
-    expect(sentenceOf(received)).to.equal(
-      'Expected one of the paths /mutate-statefulset, /mutate-statefulset-create, /mutate-partition; got /.',
-    );
+    expect(sentenceOf(received)).to.equal('Expected one of the paths /mutate-statefulset, /mutate-partition; got /.');
   });
 
   it('answers 405 to another method and names the right one', async () => {
