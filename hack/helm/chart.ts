@@ -47,7 +47,7 @@ export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
       edits: [
         { from: '  annotations:\n', to: '  {{- if $.Values.certificate.certManager }}\n  annotations:\n' },
         { from: 'moco-rollout-webhook\nwebhooks:', to: 'moco-rollout-webhook\n  {{- end }}\nwebhooks:' },
-        ...authorityEdits(1),
+        ...authorityEdits(),
       ],
     }),
     'templates/pod-disruption-budget.yaml': await from('manager/pod-disruption-budget.yaml', {
@@ -65,7 +65,7 @@ export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
     }),
     'templates/webhook-service.yaml': await from('webhook/service.yaml'),
     'templates/webhook.yaml': await from('webhook/mutating-webhook-configuration.yaml', {
-      edits: authorityEdits(2),
+      edits: authorityEdits(),
       annotations: await injection(),
     }),
   };
@@ -103,10 +103,10 @@ async function users(from: From): Promise<Record<string, string>> {
 }
 
 /** The CA of a certificate that cert-manager does not make. */
-function authorityEdits(times: number): TemplateOptions['edits'] & object {
+function authorityEdits(): TemplateOptions['edits'] & object {
   const bundle =
     '{{- if not $.Values.certificate.certManager }}\n      caBundle: {{ $.Values.certificate.caBundle }}\n      {{- end }}';
-  return [{ from: '    clientConfig:\n', to: `    clientConfig:\n      ${bundle}\n`, times }];
+  return [{ from: '    clientConfig:\n', to: `    clientConfig:\n      ${bundle}\n` }];
 }
 
 /** The annotation that config/default patches in. */
