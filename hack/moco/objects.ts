@@ -146,6 +146,7 @@ export interface ContainerStatus {
 export interface Pod extends KubernetesObject {
   readonly status?: {
     readonly phase?: string;
+    readonly podIP?: string;
     readonly conditions?: readonly {
       readonly type: string;
       readonly status: string;

@@ -8,6 +8,12 @@ export class Addresses {
   readonly #uses = new Map<string, number>();
   /** Where the last search ended, so that one among thousands needn't begin at the front. */
   #last = most - 1;
+  readonly #network: number;
+
+  /** @param network the second byte: where programs listen at these addresses, others on this machine have another one */
+  constructor(network = 0) {
+    this.#network = network;
+  }
 
   /** The one of this uid, from 127.0.1.1 up. Throws when all 64,516 are taken. */
   of(uid: string): string {
@@ -17,7 +23,7 @@ export class Addresses {
     }
     for (let tried = 0; tried < most; tried++) {
       this.#last = (this.#last + 1) % most;
-      const address = `127.0.${Math.floor(this.#last / perThirdByte) + 1}.${(this.#last % perThirdByte) + 1}`;
+      const address = `127.${this.#network}.${Math.floor(this.#last / perThirdByte) + 1}.${(this.#last % perThirdByte) + 1}`;
       if (!this.#uses.has(address)) {
         this.keep(uid, address);
         return address;

@@ -20,6 +20,8 @@ export interface NodesOptions {
   readonly databases?: Databases;
   /** All unless told. */
   readonly namespaces?: readonly string[];
+  /** The second byte of the pods' loopback addresses; 0 unless told. */
+  readonly network?: number;
 }
 
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -47,7 +49,7 @@ export class Nodes {
   readonly #stopping = new AbortController();
   #watching: Promise<unknown> = Promise.resolve();
 
-  constructor({ client, world, log = silent, settings, databases, namespaces }: NodesOptions) {
+  constructor({ client, world, log = silent, settings, databases, namespaces, network = 0 }: NodesOptions) {
     // Where somebody configures MySQL, that ends with the role label, and no pod is ready before.
     const labelBeforeReady = databases === undefined ? null : roleLabel;
     this.#settings = { ...defaultSettings, labelBeforeReady, ...settings };
@@ -57,6 +59,7 @@ export class Nodes {
       faults: this.#faults,
       settingsOf: (namespace) => ({ ...this.#settings, ...this.#settingsOf.get(namespace) }),
       databases: databases ?? null,
+      network,
     });
     this.#volumes = new Volumes(surroundings);
   }

@@ -26,6 +26,8 @@ export interface KubeletsOptions extends Surroundings {
   readonly settingsOf: (namespace: string) => NodesSettings;
   /** `null`: every mysqld serves. */
   readonly databases: Databases | null;
+  /** The second byte of the pods' addresses. */
+  readonly network: number;
 }
 
 const byCluster = 'cluster';
@@ -42,11 +44,12 @@ export class Kubelets {
   });
   readonly #loops = new Map<string, Loop>();
   readonly #memories = new Map<string, PodMemory>();
-  readonly #addresses = new Addresses();
+  readonly #addresses: Addresses;
   readonly #unsubscribe: (() => void) | undefined;
 
   constructor(options: KubeletsOptions) {
     this.#options = options;
+    this.#addresses = new Addresses(options.network);
     this.reflectors = watch(options, pods, this.#pods);
     this.#pods.subscribe(({ before, after }) => this.#changed(before, after));
     this.#unsubscribe = options.databases?.onDatabasesChange((namespace, clusterName) => {

@@ -74,7 +74,7 @@ describe('what a public forge runs', () => {
       steps.flatMap((step) => (step.with?.[name] === undefined ? [] : [String(step.with[name])]));
     for (const version of versions('node-version')) expect(manifest.engines.node).to.equal(`>=${version}.0.0`);
     const [go] = versions('go-version');
-    for (const folder of ['control-plane/modules/1.36', 'control-plane/modules/1.35', 'go-tools']) {
+    for (const folder of ['control-plane/modules/1.36', 'control-plane/modules/1.35', 'go-tools', 'real-moco']) {
       expect(await text(`hack/${folder}/go.mod`)).to.match(new RegExp(`^go ${go}(\\.\\d+)?$`, 'm'));
     }
   });
