@@ -11,6 +11,8 @@ export interface ProcessSettings {
   /** Standard output and standard error, appended. */
   readonly logFile: string;
   readonly guard: Guard;
+  /** Over this process's own. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /** One server in the background: its output in a file, its end known, gone when this program is. */
@@ -25,7 +27,11 @@ export class SupervisedProcess {
   constructor(settings: ProcessSettings) {
     this.#settings = settings;
     const log = openSync(settings.logFile, 'a');
-    this.#process = spawn(settings.command, settings.flags, { stdio: ['ignore', log, log], detached: true });
+    this.#process = spawn(settings.command, settings.flags, {
+      stdio: ['ignore', log, log],
+      detached: true,
+      env: { ...process.env, ...settings.environment },
+    });
     closeSync(log);
     const { pid } = this.#process;
     if (pid !== undefined) {

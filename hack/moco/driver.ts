@@ -43,8 +43,8 @@ export interface MocoStandIn {
    * Resolves when nothing is under way any more.
    */
   pause(): Promise<void>;
-  /** Another process looks at everything anew: it clusters a cluster once it has reconciled it. */
-  resume(): void;
+  /** Another process looks at everything anew: it clusters a cluster once it has reconciled it. Resolves once it is there. */
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ class Moco implements MocoStandIn {
   async start(): Promise<void> {
     this.#watching = this.#objects.run(this.#stopping.signal);
     await this.#objects.synced();
-    this.resume();
+    await this.resume();
   }
 
   mysqldReady(pod: Pod): boolean {
@@ -143,7 +143,7 @@ class Moco implements MocoStandIn {
     this.#looks.forget();
   }
 
-  resume(): void {
+  async resume(): Promise<void> {
     this.#paused = false;
     for (const { namespace, name } of this.#objects.clusters()) {
       this.#changed('MySQLCluster', namespace, name);

@@ -43,6 +43,15 @@ interface Ports {
   readonly probe: number;
 }
 
+interface Program {
+  readonly command: string;
+  readonly flags: readonly string[];
+  readonly kubeconfig: string;
+  readonly logFile: string;
+  readonly probePort: number;
+  readonly network: number;
+}
+
 /** Installs MOCO from its own manifests and starts moco-controller; resolves once it leads and its webhooks answer. */
 export async function startRealMoco(options: RealMocoOptions): Promise<RealMoco> {
   const files = await realMocoFiles();
@@ -54,7 +63,6 @@ export async function startRealMoco(options: RealMocoOptions): Promise<RealMoco>
   await servers.start();
   const kubeconfig = await options.controlPlane.kubeconfigForUser(options.user, []);
   const flags = [
-    `--kubeconfig=${kubeconfig}`,
     `--webhook-addr=127.0.0.1:${ports.webhook}`,
     `--health-probe-addr=127.0.0.1:${ports.probe}`,
     '--metrics-addr=0',
@@ -64,16 +72,20 @@ export async function startRealMoco(options: RealMocoOptions): Promise<RealMoco>
     `--check-interval=${checkInterval}`,
     '--apiserver-qps-throttle=500',
   ];
-  const moco = new RealMoco(
-    options,
-    servers,
-    files.controller,
+  const moco = new RealMoco(options, servers, {
+    command: files.controller,
     flags,
-    join(directory, 'log'),
-    ports.probe,
-    await freeNetwork(),
-  );
-  await moco.resume();
+    kubeconfig,
+    logFile: join(directory, 'log'),
+    probePort: ports.probe,
+    network: await freeNetwork(),
+  });
+  try {
+    await moco.resume();
+  } catch (error) {
+    await moco.stop();
+    throw error;
+  }
   return moco;
 }
 
@@ -134,32 +146,20 @@ function reserve(host: string): Promise<boolean> {
  * to have no data and never clone.
  */
 export class RealMoco implements MocoStandIn {
-  /** The second byte of the addresses that pods have to have. */
-  readonly network: number;
   readonly #options: RealMocoOptions;
   readonly #servers: MysqlServers;
-  readonly #command: string;
-  readonly #flags: readonly string[];
-  readonly #logFile: string;
-  readonly #probePort: number;
+  readonly #program: Program;
   #process: SupervisedProcess | null = null;
 
-  constructor(
-    options: RealMocoOptions,
-    servers: MysqlServers,
-    command: string,
-    flags: readonly string[],
-    logFile: string,
-    probePort: number,
-    network: number,
-  ) {
+  constructor(options: RealMocoOptions, servers: MysqlServers, program: Program) {
     this.#options = options;
     this.#servers = servers;
-    this.#command = command;
-    this.#flags = flags;
-    this.#logFile = logFile;
-    this.#probePort = probePort;
-    this.network = network;
+    this.#program = program;
+  }
+
+  /** The second byte of the addresses that pods have to have. */
+  get network(): number {
+    return this.#program.network;
   }
 
   mysqldReady(pod: Pod): boolean {
@@ -201,11 +201,15 @@ export class RealMoco implements MocoStandIn {
       .catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
-    const name = 'moco-controller';
-    // Its own kubeconfig's namespace is not what it goes by.
-    const command = '/usr/bin/env';
-    const flags = [`POD_NAMESPACE=${mocoNamespace}`, this.#command, ...this.#flags];
-    const started = new SupervisedProcess({ name, command, flags, logFile: this.#logFile, guard });
+    const { command, flags, kubeconfig, logFile } = this.#program;
+    const started = new SupervisedProcess({
+      name: 'moco-controller',
+      command,
+      flags,
+      logFile,
+      guard,
+      environment: { POD_NAMESPACE: mocoNamespace, KUBECONFIG: kubeconfig },
+    });
     this.#process = started;
     await this.#ready(started);
     started.watch((explanation) => process.stderr.write(`${explanation}\n`));
@@ -231,7 +235,7 @@ export class RealMoco implements MocoStandIn {
   }
 
   async #answers(): Promise<boolean> {
-    const answer = await fetch(`http://127.0.0.1:${this.#probePort}/readyz`).catch(() => null);
+    const answer = await fetch(`http://127.0.0.1:${this.#program.probePort}/readyz`).catch(() => null);
     return answer?.ok === true;
   }
 

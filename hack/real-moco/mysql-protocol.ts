@@ -77,7 +77,7 @@ class Packets {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    socket.on('data', (chunk) => this.#take(chunk as Buffer));
+    socket.on('data', (chunk) => this.#take(chunk));
     // Whoever asked is gone; the next one comes by another connection.
     socket.on('error', () => socket.destroy());
   }

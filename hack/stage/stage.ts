@@ -17,10 +17,13 @@ import type { ClusteringDurations, PartitionIntervals } from '../moco/settings.t
 import { type MocoWebhookServer, startMocoWebhookServer } from '../moco/webhook-server.ts';
 import { type Nodes, startNodes } from '../nodes/driver.ts';
 import type { NodesSettings } from '../nodes/settings.ts';
+import { RealMoco, startRealMoco } from '../real-moco/driver.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { partitionWebhookManifest, registerWebhooks, webhookManifest } from './webhook-registration.ts';
 
 export interface StageOptions {
+  /** `real`: moco-controller itself with its own webhooks; the durations below are then its own. */
+  readonly moco?: 'stand-in' | 'real';
   readonly nodes?: Partial<NodesSettings>;
   readonly clustering?: Partial<ClusteringDurations>;
   /** Of MOCO's partition controller; its own where left out. */
@@ -89,22 +92,17 @@ export class Stage {
       return { client: new ApiClient({ world, ...unlimited, userAgent: user }), world };
     };
     const { client, world } = await as('stage');
-    const webhook: MocoWebhookServer = await startMocoWebhookServer();
-    closers.push(() => webhook.stop());
     const { partitionDriver = 'moco' } = options;
-    const mocoDrives = partitionDriver === 'moco';
-    await installMoco(client, world, webhook, { statefulSetWebhook: mocoDrives });
-    const moco = await startMoco({
-      ...(await as('moco-controller')),
-      clustering: options.clustering ?? {},
-      partition: options.partition ?? {},
-      partitionController: mocoDrives,
-    });
+    const moco =
+      options.moco === 'real'
+        ? await startRealMoco({ controlPlane, client, world, user: 'moco-controller', directory, guard })
+        : await startMocoStandIn(options, { client, world }, await as('moco-controller'), closers);
     closers.push(() => moco.stop());
     const nodes = await startNodes({
       ...(await as('nodes')),
       databases: moco,
       settings: options.nodes ?? {},
+      ...(moco instanceof RealMoco ? { network: moco.network } : {}),
     });
     closers.push(() => nodes.stop());
     const stage = new Stage({ controlPlane, client, world, moco, nodes }, partitionDriver, directory, guard, closers);
@@ -192,6 +190,25 @@ export class Stage {
       await pause(this.world);
     }
   }
+}
+
+interface Access {
+  readonly client: ApiClient;
+  readonly world: World;
+}
+
+/** The stand-in for MOCO under `mocoAccess`, and its installation. */
+async function startMocoStandIn(
+  { partitionDriver = 'moco', clustering = {}, partition = {} }: StageOptions,
+  { client, world }: Access,
+  mocoAccess: Access,
+  closers: (() => Promise<unknown>)[],
+): Promise<MocoStandIn> {
+  const webhook: MocoWebhookServer = await startMocoWebhookServer();
+  closers.push(() => webhook.stop());
+  const partitionController = partitionDriver === 'moco';
+  await installMoco(client, world, webhook, { statefulSetWebhook: partitionController });
+  return startMoco({ ...mocoAccess, clustering, partition, partitionController });
 }
 
 const pauseMilliseconds = 20;

@@ -143,7 +143,7 @@ describe('the stand-in for MOCO, on the real API server', function () {
     await createCluster(client, { name: 'later', replicas: 1 });
     await until('the API server has both', async () => (await list(client, 'Pod', 'none')).length === 0);
     expect(await isGone(client, 'StatefulSet', 'moco-later')).to.equal(true);
-    moco.resume();
+    await moco.resume();
     await until('the cluster made meanwhile is healthy', async () => (await condition('later', 'Healthy')) === 'True');
     await until('the switchover asked for meanwhile is through', async () => {
       const { status } = await read<MySQLCluster>(client, 'MySQLCluster', 'down');

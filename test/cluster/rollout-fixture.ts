@@ -14,7 +14,7 @@ const scenariosAtOnce = 4;
 /** What the controller runs with unless a test needs otherwise. */
 export const sharedFlags = ['--min-ready-seconds=0'];
 
-interface Shared {
+export interface Shared {
   readonly stage: Stage;
   readonly history: History;
 }
@@ -65,6 +65,8 @@ export interface Scene {
   /** For use in a `describe`. */
   readonly use: () => () => Promise<Shared>;
   readonly atRest: (cluster: RolloutCluster) => Promise<void>;
+  /** Where more has to be built than the control plane. */
+  readonly startDeadlineMilliseconds?: number;
 }
 
 /** Under OnDelete, on the control plane and the stage that every file shares. */
@@ -103,13 +105,14 @@ export function ownScene(
 }
 
 /** For use in a `describe`. */
-export function useRollouts({ use, atRest }: Scene = underOnDelete): Rollouts {
+export function useRollouts(scene: Scene = underOnDelete): Rollouts {
+  const { use, atRest } = scene;
   const open = use();
   const plays: (() => Promise<void>)[] = [];
   const running: Promise<void>[] = [];
   let here: Shared | null = null;
   before(async function openSharedStage() {
-    this.timeout(startDeadlineMilliseconds);
+    this.timeout(scene.startDeadlineMilliseconds ?? startDeadlineMilliseconds);
     here = await open();
   });
 

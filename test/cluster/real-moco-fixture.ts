@@ -1,0 +1,37 @@
+import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { admissionPolicyFlags } from '../../hack/stage/admission-policy.ts';
+import { Stage } from '../../hack/stage/stage.ts';
+import { beforeControlPlaneStops } from './control-plane-fixture.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
+import { type Scene, type Shared, sharedFlags } from './rollout-fixture.ts';
+import { History } from './rollout-history.ts';
+
+/** The first time moco-controller is built, and on a slow machine the control plane too. */
+export const realMocoStartMilliseconds = 30 * 60_000;
+
+let shared: Promise<Shared> | null = null;
+
+/**
+ * The one control plane with moco-controller itself, and one controller, for every file that asks. On the control plane
+ * of the other files the stand-in for MOCO sees to every namespace.
+ */
+function besideRealMoco(): Promise<Shared> {
+  shared ??= (async () => {
+    const controlPlane: ControlPlane = await startControlPlane(admissionPolicyFlags(process.env));
+    beforeControlPlaneStops(() => controlPlane.stop());
+    const stage = await Stage.open(controlPlane, { moco: 'real' });
+    beforeControlPlaneStops(() => stage.close());
+    const history = await History.start(stage.client, stage.world);
+    beforeControlPlaneStops(() => history.stop());
+    await stage.startController(sharedFlags);
+    return { stage, history };
+  })();
+  return shared;
+}
+
+/** Clusters of moco-controller 0.36 itself, under OnDelete. */
+export const realMocoScene: Scene = {
+  use: () => besideRealMoco,
+  atRest: (cluster: RolloutCluster) => cluster.isTaken(),
+  startDeadlineMilliseconds: realMocoStartMilliseconds,
+};
