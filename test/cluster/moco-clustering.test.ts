@@ -165,7 +165,7 @@ describe('the stand-in for MOCO, on the real API server', function () {
     await patch(client, 'MySQLCluster', 'unwritten', { spec: { maxDelaySeconds: 61 } });
     await until('reconciling fails', async () => (await condition('unwritten', 'ReconcileSuccess')) === 'False');
     await moco.pause();
-    moco.resume();
+    await moco.resume();
     const primaryIndex = async (name: string): Promise<number | undefined> =>
       (await read<MySQLCluster>(client, 'MySQLCluster', name)).status?.currentPrimaryIndex;
     for (const name of ['unwritten', 'reconciled']) nodes.killMysqld(namespace, `moco-${name}-0`);
