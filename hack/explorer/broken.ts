@@ -181,6 +181,19 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     world: small(1, 'prevent-delete'),
   },
+  'protects the primary alone': {
+    broken: {
+      wanted: 'protected',
+      decide: (snapshot, policy) => {
+        const members = snapshot.members.map((one) => ({
+          ...one,
+          preventDelete: one.preventDelete && !isReplica(snapshot, one),
+        }));
+        return decide({ ...snapshot, members }, policy);
+      },
+    },
+    world: small(3, 'prevent-delete'),
+  },
   'does not listen to the user': {
     broken: {
       wanted: 'wish',

@@ -17,6 +17,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
       after[c.REVISION + ordinal] = 0;
       after[c.SETTLED + ordinal] = 0;
       after[c.DEMOTE + ordinal] = c.Demote.None;
+      if (health === Health.Missing) after[c.PREVENT] = (after[c.PREVENT] as number) & ~(1 << ordinal);
       continue;
     }
     if (moved && (ordinal === index || ordinal === before[c.INDEX])) after[c.SETTLED + ordinal] = 0;
@@ -50,7 +51,6 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
     if (quorum || !failing || after[c.PROVEN] !== 0) after[c.STUCK] = 0;
   }
   if (!world.families.has('budget')) after[c.OPEN] = facts.budgetAllows(after, n) ? 1 : 0;
-  if (after[c.PREVENT] !== 0 && (moved || facts.isMissing(after, index))) after[c.PREVENT] = 0;
   if (after[c.INTENT] !== 0 && world.preconditions) forgetTouched(before, after, n);
   if (world.folded) fold(after, world);
 }
@@ -71,6 +71,7 @@ export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boo
     (was !== is && !onlyAged && !onlyIdle) ||
     before[c.REVISION + ordinal] !== after[c.REVISION + ordinal] ||
     before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] ||
-    before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal]
+    before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal] ||
+    facts.isProtected(before, ordinal) !== facts.isProtected(after, ordinal)
   );
 }

@@ -57,7 +57,7 @@ export const BAD = 39;
 export const OPEN = 40;
 export const COMPUTED = 41;
 export const BACKUP = 42;
-/** `prevent-delete` is on the primary. */
+/** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
 export const PREVENT = 43;
 /** Errant replicas, as bits. */
 export const ERRANT = 44;

@@ -29,9 +29,10 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
     switch (verdict.kind) {
       case 'delete':
       case 'evict':
+        if (verdict.kind === 'delete' && facts.isProtected(now, ordinal)) break;
         after[c.HEALTH + ordinal] = facts.answers(now, ordinal)
           ? c.Health.Leaving
-          : world.detail === 'fine'
+          : world.detail === 'fine' || facts.isProtected(now, ordinal)
             ? c.Health.Ending
             : c.Health.Missing;
         break;

@@ -114,10 +114,7 @@ export class Decisions {
       if (shown[c.HEALTH + ordinal] === c.Health.Up) shown[c.HEALTH + ordinal] = c.Health.Lagging;
       if (!sameIndex && (ordinal === index || ordinal === pods[c.INDEX])) shown[c.SETTLED + ordinal] = 0;
     }
-    if (!sameIndex) {
-      shown[c.GRACE] = 0;
-      shown[c.PREVENT] = 0;
-    }
+    if (!sameIndex) shown[c.GRACE] = 0;
     for (let at = 0; at < unseen.length; at++) shown[unseen[at] as number] = 0;
     for (let at = 0; at < ofTheCluster.length; at++) {
       const cell = ofTheCluster[at] as number;

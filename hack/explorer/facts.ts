@@ -21,6 +21,11 @@ export function isErrant(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.ERRANT] as number) & (1 << ordinal)) !== 0;
 }
 
+/** The API server refuses every DELETE of its pod, that of the kubelet which ends an eviction too. */
+export function isProtected(cells: c.Cells, ordinal: number): boolean {
+  return ((cells[c.PREVENT] as number) & (1 << ordinal)) !== 0;
+}
+
 /** Container mysqld is ready, and nobody has anything against the pod. */
 export function participates(cells: c.Cells, ordinal: number): boolean {
   const health = healthOf(cells, ordinal);

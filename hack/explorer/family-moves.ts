@@ -21,9 +21,7 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     const allows = facts.budgetAllows(cells, n) ? 1 : 0;
     if (cells[c.COMPUTED] === 0 || cells[c.OPEN] !== allows) set(c.COMPUTED, 1, benign)[c.OPEN] = allows;
   }
-  if (has('prevent-delete')) {
-    set(c.PREVENT, 1 - (cells[c.PREVENT] as number), cells[c.PREVENT] === 1 ? benign | moco : moco);
-  }
+  if (has('prevent-delete') && facts.count(cells, n, facts.isMissing) === 0) protection(cells, out);
   if (has('errant')) {
     for (let ordinal = 0; ordinal < n; ordinal++) {
       const errant = facts.isErrant(cells, ordinal);
@@ -56,6 +54,14 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     const voided = set(c.INTENT, 0, benign);
     voided[c.INTENDED] = 0;
   }
+}
+
+/** MOCO protects the primary at the index while a replica lags, and no pod any more once none does. */
+function protection(cells: c.Cells, out: Successors): void {
+  const now = cells[c.PREVENT] as number;
+  const primary = now | c.bit(cells[c.INDEX] as number);
+  if (primary !== now) out.add(cells, moco)[c.PREVENT] = primary;
+  if (now !== 0) out.add(cells, benign | moco)[c.PREVENT] = 0;
 }
 
 /** The user changes the template, MOCO applies it, and the StatefulSet controller sees it. */

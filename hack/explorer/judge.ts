@@ -51,7 +51,7 @@ const notWell: Condition = ({ cells, target }) => !facts.isWell(cells, target);
 
 const stale: Condition = ({ cells, target }) => !facts.isUpdated(cells, target);
 
-const unprotected: Condition = ({ cells, target }) => target !== cells[c.INDEX] || cells[c.PREVENT] === 0;
+const unprotected: Condition = ({ cells, target }) => !facts.isProtected(cells, target);
 
 const wished: Condition = ({ cells, target, world }) =>
   target >= world.policy.partition && cells[c.PAUSED] === 0 && !(cells[c.HELD] === 1 && target === world.replicas - 1);

@@ -87,7 +87,7 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.OPEN, when(families.has('budget'), 1)];
   yield [c.COMPUTED, when(families.has('budget'), 1)];
   yield [c.BACKUP, when(families.has('budget'), 1)];
-  yield [c.PREVENT, when(families.has('prevent-delete'), 1)];
+  yield [c.PREVENT, when(families.has('prevent-delete'), n)];
   yield [c.ERRANT, when(families.has('errant'), n)];
   yield [c.PAUSED, when(families.has('user'), 1)];
   yield [c.HELD, when(families.has('user'), 1)];

@@ -26,6 +26,7 @@ export function memberMoves(
   };
   const crash = (): void => void (bad ? become(Health.Crashed, benign) : fault(Health.Crashed));
   const fine = world.detail === 'fine';
+  const kept = facts.isProtected(cells, ordinal);
   const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Leaving : Health.Ending);
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
@@ -76,13 +77,13 @@ export function memberMoves(
       // Its process has been replaced meanwhile, or follows one that is primary no more.
       become(Health.Up, 0);
       // The toleration is over.
-      become(fine ? Health.Ending : Health.Missing, 0);
+      if (!kept) become(fine ? Health.Ending : Health.Missing, 0);
       return;
     case Health.Leaving:
-      become(fine ? Health.Ending : Health.Missing, benign);
+      become(fine || kept ? Health.Ending : Health.Missing, benign);
       return;
     case Health.Ending:
-      become(Health.Missing, benign);
+      if (!kept) become(Health.Missing, benign);
       return;
     case Health.Impaired:
       become(participating(cells, ordinal), 0);

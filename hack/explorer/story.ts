@@ -37,7 +37,7 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   [c.STUCK, (value) => (value === 1 ? 'progressDeadlineSeconds pass' : '')],
   [c.OPEN, (value) => (value === 1 ? 'the budget opens' : 'the budget closes')],
   [c.BACKUP, (value) => (value === 1 ? 'a backup begins' : 'the backup ends')],
-  [c.PREVENT, (value) => `prevent-delete is ${value === 1 ? 'set' : 'taken away'}`],
+  [c.PREVENT, (value) => `members with prevent-delete, as bits: ${value}`],
   [c.ERRANT, (value) => `errant replicas, as bits: ${value}`],
   [c.WANTED, (value) => `the user asks for template ${value}`],
   [c.STAGE, (value) => (value === c.Stage.Applied ? 'MOCO applies it' : '')],

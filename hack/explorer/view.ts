@@ -86,7 +86,7 @@ export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
     demote: facts.isDemoted(pods, ordinal),
     demotedFor,
     demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,
-    preventDelete: ordinal === pods[c.INDEX] && pods[c.PREVENT] === 1,
+    preventDelete: facts.isProtected(pods, ordinal),
   };
 }
 

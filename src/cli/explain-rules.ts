@@ -127,10 +127,10 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
     means: 'MOCO has not finished with the roles of these members: labels, replication, and last of all writes.',
     ends: 'By itself; where MOCO calls the cluster Healthy and gives a replica no role, once that has taken part for failoverGraceSeconds. If not, look at the log of moco-controller and at kubectl describe mysqlcluster NAME.',
   },
-  PrimaryProtected: {
+  MemberProtected: {
     means:
-      'MOCO has put the annotation prevent-delete on the primary, because a replica lags too far behind. An eviction would leave its pod stuck.',
-    ends: 'By itself, once the replica has caught up.',
+      'The pod carries the annotation prevent-delete. MOCO puts it on the primary while a replica lags too far behind, and a failover can leave it on the primary of before. The API server refuses to delete the pod, and an eviction would leave it in Terminating.',
+    ends: 'By itself, once no replica lags: MOCO then takes the annotation off every pod. Where MOCO did not set it, take it off: kubectl annotate pod POD moco.cybozu.com/prevent-delete-.',
   },
   MemberUnreachable: {
     means: 'The node of a member does not answer. Its mysqld may still be at work.',

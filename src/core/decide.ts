@@ -19,6 +19,7 @@ import {
   membersRunning,
   membersUnreachable,
   primaryAway,
+  protectedRemains,
   unreachableRemains,
 } from './not-participating.ts';
 import { nothingDue } from './nothing-due.ts';
@@ -46,6 +47,7 @@ const onDelete: readonly Rule[] = [
   primaryAway, // a failover is waited for
   rolesHold, // from here on a quorum is needed, and somebody who leads it
   membersRunning,
+  protectedRemains,
   unreachableRemains,
   updatedMembersSettle, // one at a time: the last one first
   membersImpaired,

@@ -123,7 +123,7 @@ export type Hold =
       /** The labels are right, and MOCO does not say yet that the primary serves. */
       readonly unavailable?: true;
     }
-  | { readonly rule: 'PrimaryProtected'; readonly member: number }
+  | { readonly rule: 'MemberProtected'; readonly member: number }
   | { readonly rule: 'MemberUnreachable'; readonly member: number }
   | { readonly rule: 'AwaitingFailover'; readonly primary: number; readonly graceSeconds: number }
   | { readonly rule: 'AwaitingRecovery'; readonly member: number; readonly graceSeconds: number }

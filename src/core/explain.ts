@@ -66,8 +66,8 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return hold.unavailable
         ? `MOCO does not report the cluster as Available since ${names(hold.members)} has become primary or has come back`
         : `MOCO has not finished with the roles of ${names(hold.members)}`;
-    case 'PrimaryProtected':
-      return `MOCO protects the primary ${name(hold.member)} from deletion while a replica lags`;
+    case 'MemberProtected':
+      return `${name(hold.member)} carries MOCO's annotation prevent-delete, as it does while a replica lags: its pod can't be deleted`;
     case 'MemberUnreachable':
       return `the node of ${name(hold.member)} does not answer`;
     case 'AwaitingFailover':

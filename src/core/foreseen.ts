@@ -87,7 +87,7 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
       return { ...snapshot, backupJobActive: false, budgets: openBudgets(snapshot) };
     case 'BlockedByPDB':
       return hold.cause === 'several' ? null : { ...snapshot, budgets: openBudgets(snapshot) };
-    case 'PrimaryProtected':
+    case 'MemberProtected':
       return everyMember(snapshot, (member) => ({ ...member, preventDelete: false }));
     case 'AwaitingSwitchover':
     case 'SwitchoverInProgress':

@@ -1,6 +1,7 @@
 import type { Hold } from './decision.ts';
 import { foreignDemote } from './demotion.ts';
 import { memberLeaving } from './leaving.ts';
+import { isProtected, memberProtected } from './protected.ts';
 import type { Member, Situation } from './situation.ts';
 
 // What has to be true of the cluster before a member that works is taken away. Each gate is a hold or `null`.
@@ -111,5 +112,7 @@ export function batchNotComplete(situation: Situation, next: Member): Hold | nul
       !member.primary &&
       (!member.updated || member.owes !== null),
   );
+  const [first] = behind;
+  if (first && behind.every(isProtected)) return memberProtected(first);
   return behind.length > 0 ? { rule: 'BatchNotComplete', members: behind.map(({ ordinal }) => ordinal) } : null;
 }

@@ -3,7 +3,7 @@ import type { Hold } from './decision.ts';
 import { foreignDemote, rolesMoving } from './demotion.ts';
 import { backupRunning, budgetUsed, closedGate, updatedMemberOwes } from './gates.ts';
 import { memberLeaving } from './leaving.ts';
-import { primaryProtected } from './not-participating.ts';
+import { memberProtected } from './protected.ts';
 import { everyOtherParticipates, type Member, type Outcome, type Situation, take, target, wait } from './situation.ts';
 
 /**
@@ -27,7 +27,7 @@ export function lowerPartition(situation: Situation): Outcome | null {
     downOutOfTurn(situation, next) ??
     gateOf(situation, next) ??
     backupRunning(situation) ??
-    primaryProtected(next) ??
+    memberProtected(next) ??
     (next.primary ? awaitingApproval(situation, next) : null);
   return hold ? wait(hold) : lower(partition, next, [next]);
 }

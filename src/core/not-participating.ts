@@ -2,6 +2,7 @@ import type { Hold, StepRule } from './decision.ts';
 import { rolesMoving } from './demotion.ts';
 import { backupRunning, updatedMemberOwes } from './gates.ts';
 import { memberLeaving } from './leaving.ts';
+import { isProtected, memberProtected } from './protected.ts';
 import {
   descending,
   dueMembers,
@@ -17,23 +18,18 @@ import {
 // Due members that do not participate, in the order in which they are asked about. All of them go by delete: a
 // PodDisruptionBudget may refuse to evict a pod that is down already.
 
-/** MOCO refuses the DELETE of a protected primary, and an eviction would leave the pod hanging in Terminating. */
-export function primaryProtected(member: Member): Hold | null {
-  return member.primary && member.facts.preventDelete ? { rule: 'PrimaryProtected', member: member.ordinal } : null;
+/** They do nothing, so the cluster can't get worse: all of them at once, but for those that MOCO protects. */
+export function membersDown(situation: Situation): Outcome | null {
+  const down = descending(dueMembers(situation).filter((member) => member.state === 'down' && !isProtected(member)));
+  return down.length > 0 ? remove('MemberDown', down) : null;
 }
 
-/** They do nothing, so the cluster can't get worse: all of them at once. */
-export function membersDown(situation: Situation): Outcome | null {
-  const down = descending(dueMembers(situation).filter((member) => member.state === 'down'));
-  const free = down.filter((member) => primaryProtected(member) === null);
-  if (free.length > 0) return remove('MemberDown', free);
-  const [hold] = down.map(primaryProtected);
-  return hold ? wait(hold) : null;
-}
+const isLostReplica = (member: Member): boolean =>
+  member.state === 'unreachable' && !member.primary && !isProtected(member);
 
 /** mysqld may still serve behind a lost kubelet: one at a time, never the primary, and only from a full house. */
 export function membersUnreachable(situation: Situation): Outcome | null {
-  const lost = descending(dueMembers(situation).filter((member) => member.state === 'unreachable' && !member.primary));
+  const lost = descending(dueMembers(situation).filter(isLostReplica));
   const next = lost.find((member) => everyOtherParticipates(situation, member));
   return next ? remove('MemberUnreachable', [next]) : null;
 }
@@ -58,6 +54,7 @@ export function primaryAway(situation: Situation): Outcome | null {
     (moving ? wait(moving) : null) ??
     runningPrimary(situation) ??
     replicasRunning(situation, floorless) ??
+    protectedRemains(situation) ??
     wait(awaiting)
   );
 }
@@ -68,15 +65,13 @@ function singleMemberAway({ primary, policy, snapshot, deadlines }: Situation): 
   if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, graceSeconds)) {
     return wait({ rule: 'AwaitingRecovery', member: primary.ordinal, graceSeconds });
   }
-  const protection = primaryProtected(primary);
+  const protection = memberProtected(primary);
   return protection ? wait(protection) : remove('PrimaryNotParticipating', [primary]);
 }
 
 export function nobodyParticipates(situation: Situation): Outcome | null {
   if (situation.participating > 0) return null;
-  const due = dueMembers(situation).filter(
-    (member) => member.state !== 'unreachable' && primaryProtected(member) === null,
-  );
+  const due = dueMembers(situation).filter((member) => member.state !== 'unreachable' && !isProtected(member));
   return due.length > 0 ? remove('NobodyParticipates', descending(due)) : null;
 }
 
@@ -84,7 +79,7 @@ export function nobodyParticipates(situation: Situation): Outcome | null {
 function runningPrimary(situation: Situation): Outcome | null {
   const { primary, participating, majority } = situation;
   if (primary?.state !== 'running' || !primary.due || participating < majority) return null;
-  const hold = primaryProtected(primary);
+  const hold = memberProtected(primary);
   return hold ? wait(hold) : remove('PrimaryNotParticipating', [primary]);
 }
 
@@ -93,9 +88,12 @@ export function membersRunning(situation: Situation): Outcome | null {
   return replicasRunning(situation, false);
 }
 
+const isRunningReplica = (member: Member): boolean =>
+  member.state === 'running' && !member.primary && !isProtected(member);
+
 /** `floorless` where the primary has been unable to acknowledge for longer than a failover takes. */
 function replicasRunning(situation: Situation, floorless: boolean): Outcome | null {
-  const running = descending(dueMembers(situation).filter((member) => member.state === 'running' && !member.primary));
+  const running = descending(dueMembers(situation).filter(isRunningReplica));
   const [first] = running;
   if (!first) return null;
   const hold = memberLeaving(situation) ?? updatedMemberOwes(situation) ?? backupRunning(situation);
@@ -117,6 +115,15 @@ function leavesQuorum(situation: Situation, member: Member): boolean {
 
 function othersThatAcknowledge({ members }: Situation, member: Member): number {
   return members.filter((other) => other !== member && other.canAcknowledge).length;
+}
+
+/** Nobody after these may go while they are away, so the rollout waits for MOCO to let go of them. */
+export function protectedRemains(situation: Situation): Outcome | null {
+  const next = descending(dueMembers(situation)).find(
+    (member) => !member.participates && isProtected(member) && !(member.primary && member.state === 'unreachable'),
+  );
+  const hold = next ? memberProtected(next) : null;
+  return hold ? wait(hold) : null;
 }
 
 /** The last word of this part: one that could not be taken shows why nothing after it is asked. */

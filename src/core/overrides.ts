@@ -34,7 +34,7 @@ export const overridable: Readonly<Record<HoldRule, boolean>> = {
   SwitchoverInProgress: false,
   ForeignDemote: true,
   RolesNotSettled: false,
-  PrimaryProtected: false,
+  MemberProtected: false,
   MemberUnreachable: false,
   AwaitingFailover: false,
   AwaitingRecovery: false,

@@ -2,7 +2,8 @@ import { awaitingApproval, isApproved, primaryWaitsForHeld } from './approval.ts
 import type { Hold } from './decision.ts';
 import { backupRunning, batchNotComplete, budgetUsed, closedGate, updatedMemberOwes } from './gates.ts';
 import { memberLeaving } from './leaving.ts';
-import { primaryProtected, remove } from './not-participating.ts';
+import { remove } from './not-participating.ts';
+import { isProtected, memberProtected } from './protected.ts';
 import {
   descending,
   dueMembers,
@@ -28,20 +29,22 @@ export function updatedMembersSettle(situation: Situation): Outcome | null {
  */
 export function membersImpaired(situation: Situation): Outcome | null {
   const impaired = descending(dueMembers(situation).filter((member) => member.state === 'impaired'));
-  const next = impaired.find((member) => !member.primary) ?? impaired[0];
+  const free = impaired.filter((member) => !isProtected(member));
+  const next = free.find((member) => !member.primary) ?? free[0] ?? impaired[0];
   if (!next) return null;
   const hold =
     memberLeaving(situation) ??
     (everyOtherParticipates(situation, next) ? null : budgetUsed(situation, 1)) ??
     backupRunning(situation) ??
-    primaryProtected(next);
+    memberProtected(next);
   return hold ? wait(hold) : remove('MemberImpaired', [next]);
 }
 
 export function healthyReplicas(situation: Situation): Outcome | null {
-  const [next] = descending(dueMembers(situation).filter((member) => !member.primary));
+  const due = descending(dueMembers(situation).filter((member) => !member.primary));
+  const next = due.find((member) => !isProtected(member)) ?? due[0];
   if (!next) return null;
-  const hold = closedGate(situation) ?? batchNotComplete(situation, next);
+  const hold = closedGate(situation) ?? memberProtected(next) ?? batchNotComplete(situation, next);
   return hold ? wait(hold) : take({ kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] });
 }
 
@@ -58,7 +61,7 @@ export function primaryLast(situation: Situation): Outcome | null {
     closedGate(situation) ??
     // However many may be away: MOCO may choose one that is leaving, and would have to switch over again.
     budgetUsed(situation, 1) ??
-    primaryProtected(next) ??
+    memberProtected(next) ??
     awaitingApproval(situation, next);
   if (hold) return wait(hold);
   if (replicas === 1) return take({ kind: 'evict', rule: 'SingleMember', targets: [target(next)] });

@@ -1,4 +1,5 @@
 import type { MemberReport, Step, VerdictKind } from './decision.ts';
+import { isProtected } from './protected.ts';
 import { dueMembers, type Member, type Outcome, type Situation } from './situation.ts';
 
 /** A verdict for every member, the missing ones included, by ordinal. */
@@ -55,7 +56,9 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
 /** The targets of the step, or, while something holds, the member that is taken first once it no longer does. */
 function nextOrdinals(situation: Situation, step: Step | null): readonly number[] {
   if (step !== null && 'targets' in step && step.kind !== 'undemote') return step.targets.map(({ ordinal }) => ordinal);
-  const [first] = dueMembers(situation).toSorted((a, b) => turn(a) - turn(b) || b.ordinal - a.ordinal);
+  const [first] = dueMembers(situation).toSorted(
+    (a, b) => turn(a) - turn(b) || Number(isProtected(a)) - Number(isProtected(b)) || b.ordinal - a.ordinal,
+  );
   return first ? [first.ordinal] : [];
 }
 

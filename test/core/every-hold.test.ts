@@ -222,12 +222,15 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: next,
     },
   },
-  PrimaryProtected: {
+  MemberProtected: {
     applies: {
       given: cluster(3).members(member(0).stale().preventDelete()),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
-    justDoesNot: { given: cluster(3).members(member(0).stale(), member(1).preventDelete()), decides: demotes(0) },
+    justDoesNot: {
+      given: stale().members(member(2).preventDelete()),
+      decides: evicts('ReplicaHealthy', 1),
+    },
   },
   MemberUnreachable: {
     applies: {

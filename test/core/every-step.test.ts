@@ -208,7 +208,7 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   SwitchoverInProgress: { does: 'is the wait itself' },
   ForeignDemote: { does: 'leaves alone', given: { given: demoted().members(member(2).demotedBySomebody(100)) } },
   RolesNotSettled: { does: 'leaves alone', given: { given: demoted().members(member(2).unlabelled()) } },
-  PrimaryProtected: {
+  MemberProtected: {
     does: 'leaves alone',
     given: { given: cluster(3).members(member(0).stale().demotedByUs().preventDelete()) },
   },

@@ -192,10 +192,10 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     ],
     [{ rule: 'RolesNotSettled', members: [0, 1] }, 'MOCO has not finished with the roles of moco-test-0, moco-test-1'],
   ],
-  PrimaryProtected: [
+  MemberProtected: [
     [
-      { rule: 'PrimaryProtected', member: 0 },
-      'MOCO protects the primary moco-test-0 from deletion while a replica lags',
+      { rule: 'MemberProtected', member: 0 },
+      "moco-test-0 carries MOCO's annotation prevent-delete, as it does while a replica lags: its pod can't be deleted",
     ],
   ],
   MemberUnreachable: [[{ rule: 'MemberUnreachable', member: 2 }, 'the node of moco-test-2 does not answer']],

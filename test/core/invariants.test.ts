@@ -158,10 +158,10 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'I10:',
       { mode: 'Observe' },
     ],
-    'a protected primary': [
+    'a protected member': [
       stale().members(member(0).impaired('slow-log').preventDelete()),
       deletion('MemberImpaired', 0),
-      'a protected primary',
+      'a protected member',
     ],
     'a disruption while paused': [stale(), eviction(2), 'while paused', { paused: true }],
     'a target that does not exist': [stale(), eviction(4), 'does not exist'],

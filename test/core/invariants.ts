@@ -110,7 +110,7 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
     if (revision === statefulSet?.updateRevision) say('I5: an updated member');
     if (ordinal < policy.partition) say('a member below the partition');
     if (member.leavingForSeconds !== null) say('a member that is leaving');
-    if (primary && member.preventDelete) say('a protected primary');
+    if (member.preventDelete) say('a protected member');
   }
   if (going.length > 1 && going.some((member) => participates(snapshot, member)))
     found.push('several that participate');

@@ -367,6 +367,11 @@ describe('pod management', () => {
       wishes,
       decides: behind(4, 6),
     },
+    'OrderedReady: one that MOCO protects is named, since its batch waits for it alone': {
+      given: ordered(back(6), back(5), member(4).stale().preventDelete()),
+      wishes,
+      decides: holds({ rule: 'MemberProtected', member: 4 }),
+    },
     'OrderedReady: its last one too': { given: ordered(back(6), back(5), starting(4)), wishes, decides: behind(4) },
     'OrderedReady: and until it has settled': {
       given: ordered(back(6), back(5), back(4).participatingFor(4)),

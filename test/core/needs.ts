@@ -96,6 +96,7 @@ const batchesAbove: Need = (snapshot, policy, going) => {
     )
     .every((one) => one.revision === statefulSet.updateRevision && !owes(snapshot, policy, one));
 };
+const unprotected: Need = (_snapshot, _policy, going) => going.every(({ preventDelete }) => !preventDelete);
 const oneOnly: Need = (_snapshot, _policy, going) => going.length === 1;
 const primaryOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal === cluster.primaryIndex);
 const replicaOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal !== cluster.primaryIndex);
@@ -129,7 +130,7 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   });
 }
 
-const standing = { applied, revisionStands, notKept };
+const standing = { applied, revisionStands, notKept, unprotected };
 const calm = { ...standing, slot, oneOnly, rolesRest, nobodyOwes, noBackup };
 const alone = { ...calm, nobodyLeaves };
 const healthyOnes = { ...calm, somebodyMayGo, noForeignDemote, healthy, budgetAllows };
@@ -138,7 +139,7 @@ type Needs = Readonly<Record<string, Need>>;
 
 /** For every rule what it needs before it may take anybody; the compiler demands a line for each. */
 const needs: Readonly<Record<StepRule, Needs>> = {
-  MemberDown: { down: allAre(down), revisionStandsOrQuorumLost, notKept },
+  MemberDown: { down: allAre(down), revisionStandsOrQuorumLost, notKept, unprotected },
   MemberUnreachable: {
     ...standing,
     slot,
@@ -161,8 +162,6 @@ const replaced: Need = ({ members, statefulSet }, _policy, going) =>
   members.every(
     ({ ordinal, revision }) => going.some((one) => one.ordinal >= ordinal) || revision === statefulSet?.updateRevision,
   );
-const unprotected: Need = ({ cluster }, _policy, going) =>
-  going.every(({ ordinal, preventDelete }) => ordinal !== cluster.primaryIndex || !preventDelete);
 const approvalOfPrimary: Need = (snapshot, policy, going) =>
   going.every(({ ordinal }) => ordinal !== snapshot.cluster.primaryIndex) || approval(snapshot, policy, going);
 

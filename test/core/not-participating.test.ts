@@ -15,13 +15,31 @@ describe('members that are down', () => {
       given: stale().members(member(0).demotedBySomebody(), member(2).down('CrashLoopBackOff')),
       decides: deletes('MemberDown', 2),
     },
-    'go without the primary that MOCO protects': {
+    'go without the one that MOCO protects': {
       given: stale().members(member(0).down('CrashLoopBackOff').preventDelete(), member(1).down('CrashLoopBackOff')),
       decides: deletes('MemberDown', 1),
     },
-    'stay if the only one is the primary that MOCO protects': {
+    'stay if the only one is a replica that MOCO protects': {
+      given: stale().members(member(2).down('CrashLoopBackOff').preventDelete()),
+      decides: holds({ rule: 'MemberProtected', member: 2 }),
+    },
+    'leave a protected one to those that run, where a quorum stays': {
+      given: cluster(5)
+        .templateChanged()
+        .members(member(4).down('CrashLoopBackOff').preventDelete(), member(3).lagging()),
+      decides: deletes('MemberNotParticipating', 3),
+    },
+    'do not keep MOCO from failing over from a protected primary': {
       given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: awaitingFailover,
+    },
+    'are named when the failover does not come and the primary is protected': {
+      given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()).primaryAwayFor(180),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
+    },
+    'are named when the only member is protected': {
+      given: cluster(1).templateChanged().members(member(0).down('CrashLoopBackOff').preventDelete()),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'stay when they are updated': {
       given: cluster(3).members(member(2).down('CrashLoopBackOff')).memory({ proven: true }),
@@ -53,6 +71,10 @@ describe('members that are down', () => {
 
 describe('members that are unreachable', () => {
   play({
+    'stay when MOCO protects them': {
+      given: stale().members(member(2).unreachable().preventDelete()),
+      decides: holds({ rule: 'MemberProtected', member: 2 }),
+    },
     'go one at a time': { given: stale().members(member(2).unreachable()), decides: deletes('MemberUnreachable', 2) },
     'stay while another one does not participate': {
       given: stale().members(member(1).unreachable(), member(2).lagging()),
@@ -189,7 +211,7 @@ describe('when no failover has come within its time', () => {
     },
     'it does not when MOCO protects it': {
       given: stale().members(member(0).agentDead().preventDelete()).primaryAwayFor(180),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'it does not when it is updated': {
       given: stale().members(member(0).updated().lagging()).primaryAwayFor(180),
@@ -235,6 +257,13 @@ describe('when no failover has come within its time', () => {
         .members(member(0).lagging().preventDelete(), member(1).lagging(), member(2).errant())
         .primaryAwayFor(180),
       decides: deletes('NobodyParticipates', 2, 1),
+    },
+    'and are named when MOCO protects all of them': {
+      given: stale()
+        .members(member(0).lagging().preventDelete(), member(1).updated().lagging(), member(2).updated().lagging())
+        .memory({ proven: true })
+        .primaryAwayFor(180),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'and but for those at the update revision': {
       given: cluster(3)

@@ -27,7 +27,15 @@ describe('impaired members', () => {
     },
     'stay as primary while MOCO protects it': {
       given: stale().members(member(0).impaired('slow-log', sidecarDown).preventDelete()),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
+    },
+    'stay as replica while MOCO protects it': {
+      given: stale().members(member(2).impaired('slow-log', sidecarDown).preventDelete()),
+      decides: holds({ rule: 'MemberProtected', member: 2 }),
+    },
+    'go without the one that MOCO protects': {
+      given: stale().members(member(1).impaired('slow-log'), member(2).impaired('slow-log').preventDelete()),
+      decides: deletes('MemberImpaired', 1),
     },
     'do not need Healthy or a budget': {
       given: stale().members(member(1).impaired('slow-log')).unhealthy().budgets({ disruptionsAllowed: 0 }),
@@ -64,6 +72,14 @@ describe('impaired members', () => {
 describe('healthy replicas', () => {
   play({
     'go by eviction, the highest ordinal first': { given: stale(), decides: evicts('ReplicaHealthy', 2) },
+    'go in the place of one that MOCO protects': {
+      given: stale().members(member(2).preventDelete()),
+      decides: evicts('ReplicaHealthy', 1),
+    },
+    'have the primary wait for one that MOCO protects': {
+      given: cluster(3).members(member(0).stale(), member(2).stale().preventDelete()),
+      decides: holds({ rule: 'MemberProtected', member: 2 }),
+    },
     'go without a budget where there is none': { given: stale().budgets(), decides: evicts('ReplicaHealthy', 2) },
     'wait for Healthy': {
       given: stale().unhealthy(),
@@ -193,11 +209,11 @@ describe('the primary', () => {
     },
     'is not asked while MOCO protects it': {
       given: cluster(3).members(member(0).stale().preventDelete()),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'is not evicted from a cluster of one while MOCO protects it': {
       given: cluster(1).members(member(0).stale().preventDelete()),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'is not asked while somebody else has': {
       given: cluster(3).members(member(0).stale().demotedBySomebody()),

@@ -210,7 +210,11 @@ describe('the gates of a healthy one', () => {
     },
     'MOCO may not protect it': {
       given: midway(1).members(member(0).stale().preventDelete()),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
+    },
+    'MOCO may not protect a replica, and partitions can take nobody before it': {
+      given: stale().members(member(2).preventDelete()),
+      decides: holds({ rule: 'MemberProtected', member: 2 }),
     },
     'a person has to have approved that the primary goes': {
       given: midway(1),
@@ -310,7 +314,7 @@ describe('the gates of one that does not work', () => {
     },
     'MOCO may not protect it': {
       given: midway(1).members(member(0).stale().down('ErrImagePull').preventDelete()),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'a primary that does not work goes when it is its turn': {
       given: midway(1).members(member(0).stale().down('ErrImagePull')),

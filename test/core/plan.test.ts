@@ -189,7 +189,7 @@ describe('what a plan waits for first', () => {
     ],
     'MOCO to let the primary go': [
       lastOne().members(member(0).stale().preventDelete()),
-      ['wait PrimaryProtected', ...andDone],
+      ['wait MemberProtected', ...andDone],
     ],
     'a switchover that we asked for': [
       lastOne().members(member(0).stale().demotedByUs()),
@@ -299,7 +299,13 @@ describe('a member that a plan has started', () => {
     const given = stale().members(
       member(2).down('CrashLoopBackOff').unschedulable().preventDelete().but({ readinessGateClosed: true }),
     );
-    expect(told(given)).to.deep.equal(['delete 2', 'wait ClusterNotHealthy', 'evict 1', ...lastOf3]);
+    expect(told(given)).to.deep.equal([
+      'wait MemberProtected',
+      'delete 2',
+      'wait ClusterNotHealthy',
+      'evict 1',
+      ...lastOf3,
+    ]);
   });
 });
 

@@ -22,6 +22,14 @@ describe('the verdict of each member', () => {
       stale().unhealthy(),
       ['Waiting ClusterNotHealthy', 'Waiting ClusterNotHealthy', 'Next ClusterNotHealthy'],
     ],
+    'one that MOCO protects is next only after those that may go': [
+      stale().members(member(2).preventDelete()),
+      ['Waiting', 'Next', 'Waiting'],
+    ],
+    'and after those that may go once something no longer holds': [
+      stale().members(member(2).preventDelete()).unhealthy(),
+      ['Waiting ClusterNotHealthy', 'Next ClusterNotHealthy', 'Waiting ClusterNotHealthy'],
+    ],
     'an updated one starts until it has settled': [
       stale().members(member(2).updated().participatingFor(1)),
       ['Waiting UpdatedMemberNotParticipating', 'Next UpdatedMemberNotParticipating', 'Starting'],

@@ -171,7 +171,7 @@ describe('a rollout of five and of one', () => {
     },
     'one that is protected is not touched though it runs without participating': {
       given: cluster(1).templateChanged().members(member(0).agentDead().preventDelete()).primaryAwayFor(1000),
-      decides: holds({ rule: 'PrimaryProtected', member: 0 }),
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
   });
 });

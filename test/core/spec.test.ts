@@ -37,7 +37,7 @@ const holdRules: Readonly<Record<HoldRule, true>> = {
   SwitchoverInProgress: true,
   ForeignDemote: true,
   RolesNotSettled: true,
-  PrimaryProtected: true,
+  MemberProtected: true,
   MemberUnreachable: true,
   AwaitingFailover: true,
   AwaitingRecovery: true,

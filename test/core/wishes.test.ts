@@ -274,7 +274,7 @@ const forGood: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
   AwaitingSwitchover: { given: lastOne().members(member(0).stale().demotedByUs()) },
   SwitchoverInProgress: { given: stale().members(member(0).stale().demotedBySomebody()) },
   RolesNotSettled: { given: stale().members(member(2).unlabelled()) },
-  PrimaryProtected: { given: lastOne().members(member(0).stale().preventDelete()) },
+  MemberProtected: { given: lastOne().members(member(0).stale().preventDelete()) },
   MemberUnreachable: { given: stale().members(member(1).unreachable(), member(2).unreachable()) },
   AwaitingFailover: { given: stale().members(member(0).lagging()) },
   AwaitingRecovery: { given: cluster(1).templateChanged().members(member(0).lagging()) },

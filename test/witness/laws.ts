@@ -105,9 +105,8 @@ export const laws: readonly Law[] = [
   },
   {
     name: 'protected',
-    sentence: 'the primary was protected by MOCO',
-    holds: ({ moment, target }) =>
-      !isPrimary(moment, target) || target.pod.metadata.annotations?.[preventDeleteAnnotation] !== annotationOn,
+    sentence: 'the member was protected by MOCO',
+    holds: ({ target }) => target.pod.metadata.annotations?.[preventDeleteAnnotation] !== annotationOn,
   },
   {
     name: 'wish',

@@ -174,6 +174,14 @@ describe('the witness', () => {
       },
     ],
     [
+      'protected',
+      'a replica is taken that MOCO protects',
+      (scene) => {
+        scene.pod(2, { annotations: { 'moco.cybozu.com/prevent-delete': 'true' } });
+        scene.take('evict', 2);
+      },
+    ],
+    [
       'wish',
       'the user has paused',
       (scene) => {
