@@ -1,6 +1,13 @@
 import { expect } from 'chai';
+import { sampleCluster } from '../../hack/moco/sample.ts';
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { path } from '../../src/kube/resource.ts';
+import {
+  annotationOn,
+  clusteringStoppedAnnotation,
+  clusterKind,
+  reconciliationStoppedAnnotation,
+} from '../../src/moco/names.ts';
 import { draw } from '../simulation/draw.ts';
 import { happen } from '../simulation/happen.ts';
 import { namespace, Simulation } from '../simulation/simulation.ts';
@@ -44,7 +51,8 @@ async function rollOut(seed: string, others: number, restartMilliseconds: number
   const handle = server.handle.bind(server);
   server.handle = (request) => {
     const answer = handle(request);
-    const isWrite = request.actor.startsWith('controller') && request.method !== 'GET';
+    const isWrite =
+      request.actor.startsWith('controller') && request.method !== 'GET' && !request.path.includes('/other-');
     const what = `${request.method} ${request.path.replace(/^.*\/namespaces\/[^/]+\//, '')}`;
     if (isWrite && request.path.includes('/events')) events += 1;
     // One that was refused has written nothing.
@@ -59,8 +67,11 @@ async function rollOut(seed: string, others: number, restartMilliseconds: number
   return { objects, events };
 }
 
-/** Another cluster rolls at the same time, as far as its MySQLRollout tells. */
+/** Another cluster rolls at the same time, as far as its MySQLRollout tells: MOCO leaves it alone. */
 function roll(simulation: Simulation, name: string): void {
+  const annotations = { [reconciliationStoppedAnnotation]: annotationOn, [clusteringStoppedAnnotation]: annotationOn };
+  const cluster = { ...sampleCluster({ name, namespace }), metadata: { name, namespace, annotations } };
+  simulation.request({ method: 'POST', path: path(clusterKind, { namespace }), body: cluster });
   const { group, version, kind } = rolloutKind;
   const at = '2026-07-01T12:00:00Z';
   const progress = { proven: false, takenDown: [], disruptions: 0, switchovers: 0 };
