@@ -1,4 +1,5 @@
 import type { HoldRule } from '../core/decision.ts';
+import { preventDeleteAnnotation } from '../moco/names.ts';
 
 /** What people want to know of a rule that holds a rollout. */
 export interface RuleText {
@@ -130,7 +131,7 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
   MemberProtected: {
     means:
       'The pod carries the annotation prevent-delete. MOCO puts it on the primary while a replica lags too far behind, and a failover can leave it on the primary of before. The API server refuses to delete the pod, and an eviction would leave it in Terminating.',
-    ends: 'By itself, once no replica lags: MOCO then takes the annotation off every pod. Where MOCO did not set it, take it off: kubectl annotate pod POD moco.cybozu.com/prevent-delete-.',
+    ends: `By itself, once no replica lags: MOCO then takes the annotation off every pod. Where MOCO did not set it, take it off: kubectl annotate pod POD ${preventDeleteAnnotation}-.`,
   },
   MemberUnreachable: {
     means: 'The node of a member does not answer. Its mysqld may still be at work.',

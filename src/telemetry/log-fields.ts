@@ -22,8 +22,6 @@ export const logFields = {
   milliseconds: 'for how long',
   waitMilliseconds: 'how long until the next try',
   validTo: "end of the webhook certificate's validity",
-  secret: '`namespace/name` of the Secret that the webhook keeps a certificate of its own in',
-  configuration: 'name of a webhook configuration',
   version: 'version of this program',
   server: 'address of the API server',
   kubernetes: 'version of the API server',
