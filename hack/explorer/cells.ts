@@ -83,7 +83,7 @@ export const Health = {
   Missing: 0,
   /** mysqld has not run yet. */
   Starting: 1,
-  /** mysqld has not run for a minute. */
+  /** mysqld has not run for more than a minute: an image is pulled, a volume attached. Slow, and not broken. */
   Idle: 2,
   /** mysqld runs and follows nobody: MOCO has still to configure it. */
   Up: 3,

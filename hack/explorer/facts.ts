@@ -76,10 +76,10 @@ export function isBad(cells: c.Cells, ordinal: number): boolean {
   return cells[c.BAD] !== 0 && cells[c.REVISION + ordinal] === cells[c.BAD];
 }
 
-/** Down or crash-looping. */
+/** Crash-looping. One that is only slow to start is not. */
 export function isBroken(cells: c.Cells, ordinal: number): boolean {
   const health = healthOf(cells, ordinal);
-  return health === Health.Crashed || health === Health.Retrying || health === Health.Idle;
+  return health === Health.Crashed || health === Health.Retrying;
 }
 
 /** Takes part in acknowledging commits, as far as can be known. */

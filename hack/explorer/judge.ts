@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 // moment: a violation is a disruption whose condition held at no moment between the start of its confirmation and its
 // commit; one that ceased to hold within that window is a race.
 
-export type Invariant = 'I1' | 'I2' | 'I2b' | 'I3' | 'I4' | 'I5' | 'I7' | 'I8' | 'I11' | 'I12' | 'wish' | 'protected';
+export type Invariant = 'I1' | 'I2' | 'I2b' | 'I3' | 'I4' | 'I5' | 'I7' | 'I8' | 'I11' | 'I12' | 'wish' | 'protected' | 'slow';
 
 interface Moment {
   readonly cells: c.Cells;
@@ -157,9 +157,14 @@ export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Inva
   if (verdict.kind === 'none' && verdict.hold === null && verdict.stale > 0) return 'I11';
   if ((cells[c.MOVES] as number) > 1) return 'I8';
   if (world.countMoves && cells[c.MOVES] === 1 && world.policy.partition > 0) return judgeKept(cells, world);
+  if (verdict.hold === 'UpdateRevisionFailing' && facts.count(cells, world.replicas, hasFailed) === 0) return 'slow';
   const overdue = demotionOverdue(cells, world);
   return overdue && verdict.kind !== 'undemote' ? 'I12' : null;
 }
+
+/** A revision fails where one of its members has failed, and not where one is slow to start. */
+const hasFailed = (cells: c.Cells, ordinal: number): boolean =>
+  facts.isUpdated(cells, ordinal) && facts.isBroken(cells, ordinal);
 
 /** The primary that a rollout began with lies below the partition, and yet another one leads. */
 function judgeKept(cells: c.Cells, world: World): Invariant | null {

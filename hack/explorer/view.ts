@@ -11,6 +11,8 @@ export const revisionName = (revision: number): string => `revision-${revision}`
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
+/** Longer than a start usually takes, and within the progress deadline. */
+const slowSeconds = 100;
 
 const running: Omit<ContainerFacts, 'name' | 'part'> = {
   state: 'running',
@@ -81,7 +83,7 @@ export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
     initContainers: [],
     leavingForSeconds: facts.isLeaving(pods, ordinal) ? 1 : null,
     graceSeconds: 300,
-    mysqldIdleForSeconds: health === Health.Idle ? longSeconds : 0,
+    mysqldIdleForSeconds: health === Health.Idle ? slowSeconds : 0,
     participatingForSeconds: serves ? (health === Health.Young ? 0 : 100) : null,
     demote: facts.isDemoted(pods, ordinal),
     demotedFor,

@@ -109,7 +109,7 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
   },
   UpdateRevisionFailing: {
     means:
-      'A member came up at the new revision and does not work for a reason that the revision can cause, and no other has shown that it can. Nobody else gets it.',
+      'A member came up at the new revision and does not work for a reason that the revision can cause, and no other has shown that it can. Nobody else gets it. A slow image pull is no such reason before progressDeadlineSeconds.',
     ends: 'Correct the MySQLCluster: the member that failed gets the new template first. `undo NAME` says what to put back.',
   },
   AwaitingSwitchover: {

@@ -15,6 +15,9 @@ const waits = (state: OfState['state'], evidence: OfState['evidence']) =>
   holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'state', state, evidence } });
 const unschedulable = '0/3 nodes are available: 3 Insufficient memory.';
 
+const idle = { kind: 'idle' } as const;
+const failsIdle = holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: idle });
+
 describe('the new revision fails', () => {
   play({
     'when mysqld keeps crashing, whatever it does at the moment': {
@@ -37,9 +40,27 @@ describe('the new revision fails', () => {
       ),
       decides: fails(2, 'moco-init', 2),
     },
-    'when mysqld has not been running for a minute': {
-      given: stale().members(member(2).updated().creating(60)),
-      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'idle' } }),
+    'when mysqld has ended and has not been running for a minute': {
+      given: stale().members(
+        member(2).updated().creating(60).container('mysqld', { state: 'terminated', reason: 'Error' }),
+      ),
+      decides: failsIdle,
+    },
+    'when mysqld has restarted and has not been running for a minute': {
+      given: stale().members(
+        member(2).updated().creating(60).container('mysqld', { restarts: 1, readySinceRestart: true }),
+      ),
+      decides: failsIdle,
+    },
+    'when an init container has ended in an error, and mysqld has not been running for a minute': {
+      given: stale().members(
+        member(2).updated().creating(60).initContainer('moco-init', { state: 'terminated', reason: 'Error', ready: false }),
+      ),
+      decides: failsIdle,
+    },
+    'when mysqld has not been running until the progress deadline': {
+      given: stale().members(member(2).updated().creating(600)),
+      decides: failsIdle,
     },
     'when the pod has failed': {
       given: stale().members(member(2).updated().failed()),
@@ -70,6 +91,16 @@ describe('the new revision does not fail', () => {
     'while its first member starts': {
       given: stale().members(member(2).updated().starting()),
       decides: waits('running', null),
+    },
+    'while its first member is slow to start, as it is while an image is pulled': {
+      given: stale().members(member(2).updated().creating(599)),
+      decides: waits('down', idle),
+      lookAgainInSeconds: 1,
+    },
+    'while the image of mysqld is pulled after an init container that was restarted once': {
+      given: stale().members(member(2).updated().creating(61).initContainer('moco-init', { restarts: 1 })),
+      decides: waits('down', idle),
+      lookAgainInSeconds: 539,
     },
     'when no node takes the pod': {
       given: stale().members(member(2).updated().unschedulable(unschedulable)),
