@@ -56,6 +56,7 @@ export const BAD = 39;
 /** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
 export const OPEN = 40;
 export const COMPUTED = 41;
+/** A scheduled backup: MOCO closes the budget in its spec a while after the job has begun. */
 export const BACKUP = 42;
 /** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
 export const PREVENT = 43;
@@ -136,6 +137,8 @@ export const Status = { Poor: 0, Available: 1, Healthy: 2 } as const;
 
 /** Of a template change: the user has asked, MOCO has applied, the StatefulSet has seen. */
 export const Stage = { Settled: 0, Asked: 1, Applied: 2 } as const;
+
+export const Backup = { None: 0, Began: 1, Closed: 2 } as const;
 
 export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;
 

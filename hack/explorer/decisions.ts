@@ -132,8 +132,8 @@ export class Decisions {
       (around[c.OPEN] as number) +
       2 * (around[c.COMPUTED] as number) +
       4 * (around[c.BACKUP] as number) +
-      8 * (pods[c.TARGET] === around[c.TARGET] ? 0 : 1) +
-      16 * (shown[c.GRACE] as number);
+      16 * (pods[c.TARGET] === around[c.TARGET] ? 0 : 1) +
+      32 * (shown[c.GRACE] as number);
   }
 }
 

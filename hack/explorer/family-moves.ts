@@ -3,7 +3,7 @@ import * as facts from './facts.ts';
 import { benign, moco, type Successors } from './successors.ts';
 import type { World } from './world.ts';
 
-const { Health, Scale, Stage } = c;
+const { Backup, Health, Scale, Stage } = c;
 
 /** What the families add to the base model. */
 export function familyMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
@@ -15,9 +15,10 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     return next;
   };
   if (has('budget')) {
-    // A backup closes the budget in its spec; the disruption controller follows, whenever it does.
-    const backs = set(c.BACKUP, 1 - (cells[c.BACKUP] as number), cells[c.BACKUP] === 1 ? benign : 0);
-    backs[c.COMPUTED] = 0;
+    // MOCO closes the budget in its spec after a backup has begun; the disruption controller follows, whenever it does.
+    if (cells[c.BACKUP] === Backup.None) set(c.BACKUP, Backup.Began, 0);
+    if (cells[c.BACKUP] === Backup.Began) set(c.BACKUP, Backup.Closed, benign)[c.COMPUTED] = 0;
+    if (cells[c.BACKUP] === Backup.Closed) set(c.BACKUP, Backup.None, benign)[c.COMPUTED] = 0;
     const allows = facts.budgetAllows(cells, n) ? 1 : 0;
     if (cells[c.COMPUTED] === 0 || cells[c.OPEN] !== allows) set(c.COMPUTED, 1, benign)[c.OPEN] = allows;
   }

@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 // moment: a violation is a disruption whose condition held at no moment between the start of its confirmation and its
 // commit; one that ceased to hold within that window is a race.
 
-export type Invariant = 'I1' | 'I2' | 'I2b' | 'I3' | 'I4' | 'I5' | 'I7' | 'I8' | 'I11' | 'I12' | 'wish' | 'protected' | 'slow';
+export type Invariant = 'I1' | 'I2' | 'I2b' | 'I3' | 'I4' | 'I5' | 'I7' | 'I8' | 'I11' | 'I12' | 'wish' | 'protected' | 'backup' | 'slow';
 
 interface Moment {
   readonly cells: c.Cells;
@@ -56,6 +56,9 @@ const unprotected: Condition = ({ cells, target }) => !facts.isProtected(cells, 
 const wished: Condition = ({ cells, target, world }) =>
   target >= world.policy.partition && cells[c.PAUSED] === 0 && !(cells[c.HELD] === 1 && target === world.replicas - 1);
 
+/** A disruption might break the backup off. */
+const noBackup: Condition = ({ cells }) => cells[c.BACKUP] === c.Backup.None;
+
 const approved: Condition = ({ cells }) => cells[c.APPROVED] === 1;
 
 const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
@@ -76,6 +79,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['wish', wished],
         ['protected', unprotected],
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
+        ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
       ];
     case 'evict':
       return [
@@ -84,6 +88,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I5', stale],
         ['wish', wished],
         ['protected', unprotected],
+        ['backup', noBackup],
       ];
     case 'demote':
       return [
@@ -91,6 +96,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I3', isPrimary],
         ['I5', stale],
         ['wish', wished],
+        ['backup', noBackup],
         ...(user ? ([['wish', approved]] as const) : []),
       ];
     case 'setPartition':

@@ -86,7 +86,7 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.BAD, when(world.badRevision, 1)];
   yield [c.OPEN, when(families.has('budget'), 1)];
   yield [c.COMPUTED, when(families.has('budget'), 1)];
-  yield [c.BACKUP, when(families.has('budget'), 1)];
+  yield [c.BACKUP, when(families.has('budget'), 2)];
   yield [c.PREVENT, when(families.has('prevent-delete'), n)];
   yield [c.ERRANT, when(families.has('errant'), n)];
   yield [c.PAUSED, when(families.has('user'), 1)];

@@ -36,7 +36,7 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   [c.WAITED, (value) => (value === 1 ? 'the next try may come' : '')],
   [c.STUCK, (value) => (value === 1 ? 'progressDeadlineSeconds pass' : '')],
   [c.OPEN, (value) => (value === 1 ? 'the budget opens' : 'the budget closes')],
-  [c.BACKUP, (value) => (value === 1 ? 'a backup begins' : 'the backup ends')],
+  [c.BACKUP, (value) => ['the backup ends', 'a backup begins', 'MOCO closes the budget for it'][value] ?? ''],
   [c.PREVENT, (value) => `members with prevent-delete, as bits: ${value}`],
   [c.ERRANT, (value) => `errant replicas, as bits: ${value}`],
   [c.WANTED, (value) => `the user asks for template ${value}`],

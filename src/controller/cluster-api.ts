@@ -82,8 +82,8 @@ export class ClusterApi {
     ]);
     const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
     const [backup = null, ...members] = await together(signal, (read) => [
-      // Only a cluster of one has no PodDisruptionBudget that tells of a backup.
-      replicas === 1 ? this.#find(cronJobs, namespace, backupName(name), read) : Promise.resolve(null),
+      // MOCO closes the PodDisruptionBudget a while after a backup has begun, and a cluster of one has none.
+      this.#find(cronJobs, namespace, backupName(name), read),
       ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, read)),
     ]);
     const cluster = await this.#find(clusterKind, namespace, name, signal);

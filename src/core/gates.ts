@@ -12,7 +12,7 @@ export function closedGate(situation: Situation): Hold | null {
     foreignDemote(situation) ??
     budgetUsed(situation, situation.budget) ??
     clusterNotHealthy(situation) ??
-    singleBackup(situation) ??
+    backupJob(situation) ??
     blockedByBudget(situation)
   );
 }
@@ -54,14 +54,17 @@ function isOnItsWay(member: Member): boolean {
   return member.state === 'leaving' || (member.updated && !member.participates);
 }
 
-/** MOCO closes the budget while a backup runs; a cluster of one has no budget, so its job is asked. */
+/**
+ * MOCO closes the budget while a backup runs, but only when it next reconciles the cluster after the job has begun, and
+ * opens it as late. A cluster of one has no budget at all. So either of the two says that a backup runs.
+ */
 export function backupRunning({ snapshot, overridden }: Situation): Hold | null {
   const running = snapshot.backupJobActive || snapshot.budgets.some((budget) => budget.closed);
   return running && !overridden.has('BackupRunning') ? { rule: 'BackupRunning' } : null;
 }
 
-/** With a budget in place the closed budget itself says so, with its numbers. */
-function singleBackup({ snapshot, overridden }: Situation): Hold | null {
+/** The job alone: a budget that is closed says so itself, with its numbers. */
+function backupJob({ snapshot, overridden }: Situation): Hold | null {
   return snapshot.backupJobActive && !overridden.has('BackupRunning') ? { rule: 'BackupRunning' } : null;
 }
 

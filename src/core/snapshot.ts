@@ -12,7 +12,7 @@ export interface ClusterSnapshot {
   readonly members: readonly MemberFacts[];
   /** Every PodDisruptionBudget whose selector matches the members. */
   readonly budgets: readonly BudgetFacts[];
-  /** A backup job of this cluster is active. Only asked where no PodDisruptionBudget can say so. */
+  /** A backup job of this cluster is active, whether or not MOCO has closed the PodDisruptionBudget for it yet. */
   readonly backupJobActive: boolean;
   readonly memory: RolloutMemory;
   /** Why the user's wishes can't be read, or `null`. */

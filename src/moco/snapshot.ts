@@ -34,7 +34,7 @@ export function objectFacts(objects: ClusterObjects, ages: Ages, memory: Demotio
     statefulSet,
     members,
     budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
-    backupJobActive: cluster.replicas === 1 && backup?.active === true,
+    backupJobActive: backup?.active === true,
   };
 }
 

@@ -102,7 +102,7 @@ describe('a rollout by partitions of this program, where MOCO has no partition c
     async (cluster) => {
       await cluster.startBackup();
       await cluster.setImage('mysql:8.4.9');
-      await cluster.holds('BlockedByPDB');
+      await cluster.holds('BackupRunning');
       expect(await cluster.steps()).to.deep.equal([]);
       await cluster.endBackup();
       await cluster.completes();

@@ -15,11 +15,11 @@ const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevis
 describe('a rollout that is held', () => {
   const { scenario } = useRollouts();
 
-  scenario('waits while a backup closes the budget', { spec: { backupPolicyName: 'daily' } }, async (cluster) => {
+  scenario('waits while a backup runs', { spec: { backupPolicyName: 'daily' } }, async (cluster) => {
     await cluster.startBackup();
     await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('BlockedByPDB');
-    await cluster.event('BlockedByPDB');
+    await cluster.holds('BackupRunning');
+    await cluster.event('BackupRunning');
     expect(await cluster.steps()).to.deep.equal([]);
     await cluster.endBackup();
     await cluster.completes();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
-import { podDisruptionBudgets, pods } from '../../src/kube/resource.ts';
+import { cronJobs, podDisruptionBudgets, pods } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
 import { Bench, member } from './bench.ts';
@@ -28,7 +28,7 @@ describe('a disruption', () => {
     await program.pass();
     const kinds = bench.server.reads.map((path) => path.split('/').slice(-1)[0]);
     expect(kinds.slice(0, 3)).to.have.members(['moco-test', 'moco-test', 'test']);
-    expect(kinds.slice(3, -1)).to.have.members(['moco-test-0', 'moco-test-1', 'moco-test-2']);
+    expect(kinds.slice(3, -1)).to.have.members(['moco-backup-test', 'moco-test-0', 'moco-test-1', 'moco-test-2']);
     expect(bench.server.reads.at(-1)).to.contain('mysqlclusters');
     expect(
       bench.server.writes.map(({ method, path }) => `${method} ${path.split('/').slice(-2).join('/')}`),
@@ -62,13 +62,18 @@ describe('a disruption', () => {
     for (const body of deletes) expect(body).to.have.all.keys('apiVersion', 'kind', 'preconditions');
   });
 
-  const vetoes: Readonly<Record<string, (bench: Bench) => void>> = {
+  const vetoes: Readonly<Record<string, (bench: Bench) => unknown>> = {
     'another member no longer works': (bench) => bench.mysqld(1, 'starting'),
     'the pod has been replaced': (bench) => bench.replace(2, { revision: 'moco-test-5897fd84f8' }),
     'the budget is used up': ({ server }) =>
       server.change(podDisruptionBudgets, 'moco-test', { status: { disruptionsAllowed: 0 } }),
     'the template is back at what it was': (bench) =>
       bench.changeStatefulSet({ status: { updateRevision: 'moco-test-5897fd84f8' } }),
+    'a backup has begun, for which MOCO has not closed the budget yet': ({ server }) =>
+      server.create(cronJobs, {
+        metadata: { name: 'moco-backup-test', namespace: 'default', labels: { 'app.kubernetes.io/instance': 'test' } },
+        status: { active: [{ kind: 'Job', name: 'moco-backup-test-1' }] },
+      }),
     'MOCO no longer says Healthy': (bench) => bench.changeCluster({ status: { syncedReplicas: 2 } }),
     'the primary has moved': (bench) => bench.changeCluster({ status: { currentPrimaryIndex: 2 } }),
     'the user has paused it': (bench) => bench.wish({ paused: true }),

@@ -45,6 +45,10 @@ describe('impaired members', () => {
       given: stale().members(member(1).impaired('slow-log')).budgets({ closed: true, disruptionsAllowed: 0 }),
       decides: holds({ rule: 'BackupRunning' }),
     },
+    'wait for a backup that MOCO has not closed the budget for yet': {
+      given: stale().members(member(1).impaired('slow-log')).backupJob(),
+      decides: holds({ rule: 'BackupRunning' }),
+    },
     'wait for a member that leaves': {
       given: stale().members(member(1).impaired('slow-log'), member(2).leaving()),
       decides: holds({ rule: 'MemberLeaving', member: 2 }),

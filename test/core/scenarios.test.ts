@@ -145,6 +145,10 @@ describe('a rollout of five and of one', () => {
       given: cluster(1).templateChanged().unhealthy(),
       decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 1, replicas: 1 }),
     },
+    'three are not evicted while their backup job is active, before MOCO has closed the budget for it': {
+      given: cluster(3).templateChanged().backupJob(),
+      decides: holds({ rule: 'BackupRunning' }),
+    },
     'one that is down goes by delete': {
       given: cluster(1).templateChanged().members(member(0).down('ImagePullBackOff')),
       decides: deletes('MemberDown', 0),

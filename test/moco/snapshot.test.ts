@@ -527,14 +527,17 @@ describe('what is around the members', () => {
     expect(look.facts().budgets).to.have.length(2);
   });
 
-  it('is the job of a backup only where there is no budget that could tell: in a cluster of one', () => {
-    const look = new Look();
-    look.backup = { metadata: { name: 'moco-backup-test' }, status: { active: [{}] } };
-    expect(look.facts().backupJobActive).to.equal(false);
-    look.cluster({}, { replicas: 1 });
-    expect(look.facts().backupJobActive).to.equal(true);
-    look.backup = null;
-    expect(look.facts().backupJobActive).to.equal(false);
+  it('is the active job of a backup, in a cluster of any size', () => {
+    for (const replicas of [1, 3]) {
+      const look = new Look();
+      look.cluster({}, { replicas });
+      look.backup = { metadata: { name: 'moco-backup-test' }, status: { active: [{}] } };
+      expect(look.facts().backupJobActive).to.equal(true);
+      look.backup = { metadata: { name: 'moco-backup-test' }, status: {} };
+      expect(look.facts().backupJobActive).to.equal(false);
+      look.backup = null;
+      expect(look.facts().backupJobActive).to.equal(false);
+    }
   });
 
   it('are the members in ascending order, of ten as well', () => {
