@@ -101,7 +101,9 @@ export const majorityOf = (replicas: number): number => Math.floor(replicas / 2)
 /** What the disruption controller would compute: one more may go by eviction. */
 export function budgetAllows(cells: c.Cells, replicas: number): boolean {
   if (replicas < 3) return false;
-  return cells[c.BACKUP] !== c.Backup.Closed && count(cells, replicas, isWellReady) > replicas - Math.floor(replicas / 2);
+  return (
+    cells[c.BACKUP] !== c.Backup.Closed && count(cells, replicas, isWellReady) > replicas - Math.floor(replicas / 2)
+  );
 }
 
 const isWellReady = (cells: c.Cells, ordinal: number): boolean => {

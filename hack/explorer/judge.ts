@@ -1,13 +1,28 @@
 import * as c from './cells.ts';
 import type { Verdict } from './decisions.ts';
 import * as facts from './facts.ts';
-import type { World } from './world.ts';
+import { membersBeforeScaling, type World } from './world.ts';
 
 // The invariants as SPEC.md numbers them, judged on the truth and not on what was read. Every one is a condition of a
 // moment: a violation is a disruption whose condition held at no moment between the start of its confirmation and its
 // commit; one that ceased to hold within that window is a race.
 
-export type Invariant = 'I1' | 'I2' | 'I2b' | 'I3' | 'I4' | 'I5' | 'I7' | 'I8' | 'I11' | 'I12' | 'wish' | 'protected' | 'backup' | 'slow';
+export type Invariant =
+  | 'I1'
+  | 'I2'
+  | 'I2b'
+  | 'I3'
+  | 'I4'
+  | 'I5'
+  | 'I7'
+  | 'I8'
+  | 'I11'
+  | 'I12'
+  | 'wish'
+  | 'protected'
+  | 'backup'
+  | 'creation'
+  | 'slow';
 
 interface Moment {
   readonly cells: c.Cells;
@@ -56,6 +71,14 @@ const unprotected: Condition = ({ cells, target }) => !facts.isProtected(cells, 
 const wished: Condition = ({ cells, target, world }) =>
   target >= world.policy.partition && cells[c.PAUSED] === 0 && !(cells[c.HELD] === 1 && target === world.replicas - 1);
 
+/**
+ * Kubernetes may be unable to make a pod again, and MOCO's clustering stands still while one is missing. Those that it has
+ * never made do not count: the StatefulSet may be scaled between two reads.
+ */
+const nobodyMissing: Condition = ({ cells, world }) =>
+  facts.count(cells, world.families.has('scaling') ? membersBeforeScaling(world) : world.replicas, facts.isMissing) ===
+  0;
+
 /** A disruption might break the backup off. */
 const noBackup: Condition = ({ cells }) => cells[c.BACKUP] === c.Backup.None;
 
@@ -78,6 +101,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I5', stale],
         ['wish', wished],
         ['protected', unprotected],
+        ['creation', nobodyMissing],
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
         ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
       ];
@@ -88,6 +112,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I5', stale],
         ['wish', wished],
         ['protected', unprotected],
+        ['creation', nobodyMissing],
         ['backup', noBackup],
       ];
     case 'demote':

@@ -100,7 +100,8 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
     ends: 'By itself, once MOCO sets condition Initialized. Members that are down are replaced all the same.',
   },
   MemberMissing: {
-    means: "A member's pod does not exist, and in what state it comes up nobody knows.",
+    means:
+      "A member's pod does not exist, and its state after the restart is unknown. MOCO does not fail over while a pod is missing, so no other member is deleted, not even one that is down.",
     ends: "By itself. If not, the message has the StatefulSet controller's reason, such as a quota or an admission webhook.",
   },
   Scaling: {

@@ -182,6 +182,18 @@ function memberMissing({ missing, snapshot }: Situation): Hold | null {
   return missing.length > 0 ? { rule: 'MemberMissing', members: missing, message: snapshot.createFailure } : null;
 }
 
+/**
+ * The StatefulSet has still to make a member, and may never be able to: a quota or an admission policy may reject its
+ * template. Under OrderedReady management, which isn't MOCO's, a member is also missing because one below it is down, so
+ * only a creation that is known to fail counts there.
+ */
+export function creationOutstanding(situation: Situation): Hold | null {
+  const { missing, snapshot } = situation;
+  const { statefulSet, createFailure } = snapshot;
+  if (statefulSet === null || !missing.some((ordinal) => ordinal < statefulSet.replicas)) return null;
+  return statefulSet.podManagement === 'Parallel' || createFailure !== null ? memberMissing(situation) : null;
+}
+
 function scaling({ snapshot, members, replicas }: Situation): Hold | null {
   const statefulSet = snapshot.statefulSet?.replicas ?? replicas;
   return statefulSet !== replicas || members.length > replicas

@@ -1,6 +1,7 @@
 import type { Hold, StepRule } from './decision.ts';
 import { rolesMoving } from './demotion.ts';
 import { backupRunning, updatedMemberOwes } from './gates.ts';
+import { creationOutstanding } from './holds.ts';
 import { memberLeaving } from './leaving.ts';
 import { isProtected, memberProtected } from './protected.ts';
 import {
@@ -18,10 +19,16 @@ import {
 // Due members that do not participate, in the order in which they are asked about. All of them go by delete: a
 // PodDisruptionBudget may refuse to evict a pod that is down already.
 
-/** They do nothing, so the cluster can't get worse: all of them at once, but for those that MOCO protects. */
+/**
+ * They do no work, so nothing is lost while they restart: all of them at once, but for those that MOCO protects. But MOCO's
+ * clustering stops while a pod is missing, and with it the failover. So none is deleted while the StatefulSet has still to
+ * make another one again.
+ */
 export function membersDown(situation: Situation): Outcome | null {
   const down = descending(dueMembers(situation).filter((member) => member.state === 'down' && !isProtected(member)));
-  return down.length > 0 ? remove('MemberDown', down) : null;
+  if (down.length === 0) return null;
+  const outstanding = creationOutstanding(situation);
+  return outstanding ? wait(outstanding) : remove('MemberDown', down);
 }
 
 const isLostReplica = (member: Member): boolean =>

@@ -154,7 +154,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   MemberMissing: {
     applies: { given: stale().missing(1), decides: holds({ rule: 'MemberMissing', members: [1], message: null }) },
     justDoesNot: {
-      given: stale().missing(1).members(member(2).down('CrashLoopBackOff')),
+      given: stale().members(member(1).leaving(), member(2).down('CrashLoopBackOff')),
       decides: deletes('MemberDown', 2),
     },
   },

@@ -54,7 +54,10 @@ describe('the new revision fails', () => {
     },
     'when an init container has ended in an error, and mysqld has not been running for a minute': {
       given: stale().members(
-        member(2).updated().creating(60).initContainer('moco-init', { state: 'terminated', reason: 'Error', ready: false }),
+        member(2)
+          .updated()
+          .creating(60)
+          .initContainer('moco-init', { state: 'terminated', reason: 'Error', ready: false }),
       ),
       decides: failsIdle,
     },

@@ -53,6 +53,14 @@ export function down(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
   return waits || member.unschedulable !== null || member.mysqldIdleForSeconds >= 60;
 }
 
+/** Nothing in it has failed yet, and it still has time to begin. */
+export function slow(member: MemberFacts, { progressDeadlineSeconds }: RolloutPolicy): boolean {
+  const essential = [...mysqldsOf(member), ...member.initContainers];
+  const begun = essential.filter(({ state, reason }) => !(state === 'terminated' && reason === 'Completed'));
+  const failed = essential.some(waitsInVain) || begun.some((one) => one.state === 'terminated' || one.restarts > 0);
+  return !failed && !(member.mysqldIdleForSeconds >= progressDeadlineSeconds);
+}
+
 /** An updated member that has not yet served for long enough, as what MOCO has made it. */
 export function owes(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
   if (member.revision !== snapshot.statefulSet?.updateRevision) return false;

@@ -1,7 +1,7 @@
 import type { Step, StepRule } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
-import { crashes, down, impaired, lost, owes, participates, rolesMove } from './judged-members.ts';
+import { crashes, down, impaired, lost, owes, participates, rolesMove, slow } from './judged-members.ts';
 import { approved, kept, off, room } from './judged-wishes.ts';
 
 type Taking = Extract<Step, { rule: StepRule }>;
@@ -126,9 +126,19 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   return updated.some((one) => {
     if (participates(snapshot, one) || one.leavingForSeconds !== null || lost(one)) return false;
     if (memory.takenDown.includes(one.ordinal)) return false;
-    return crashes(one) || (down(snapshot, one) && (one.phase === 'Failed' || one.unschedulable === null));
+    const blamed = one.phase === 'Failed' || (one.unschedulable === null && !slow(one, policy));
+    return crashes(one) || (down(snapshot, one) && blamed);
   });
 }
+
+/** Every pod that the StatefulSet is to have is there; with OrderedReady management one may wait for another. */
+const noneToMake: Need = ({ cluster, statefulSet, members, createFailure }) => {
+  if (statefulSet?.podManagement === 'OrderedReady' && createFailure === null) return true;
+  const ordinals = Array.from({ length: cluster.replicas }, (_, ordinal) => ordinal);
+  return ordinals
+    .filter((ordinal) => ordinal < (statefulSet?.replicas ?? 0))
+    .every((ordinal) => members.some((one) => one.ordinal === ordinal));
+};
 
 const standing = { applied, revisionStands, notKept, unprotected };
 const calm = { ...standing, slot, oneOnly, rolesRest, nobodyOwes, noBackup };
@@ -139,7 +149,7 @@ type Needs = Readonly<Record<string, Need>>;
 
 /** For every rule what it needs before it may take anybody; the compiler demands a line for each. */
 const needs: Readonly<Record<StepRule, Needs>> = {
-  MemberDown: { down: allAre(down), revisionStandsOrQuorumLost, notKept, unprotected },
+  MemberDown: { down: allAre(down), revisionStandsOrQuorumLost, notKept, unprotected, noneToMake },
   MemberUnreachable: {
     ...standing,
     slot,

@@ -53,9 +53,40 @@ describe('members that are down', () => {
         },
       }),
     },
-    'go though a pod is missing': {
+    'stay while another pod is missing, which may be one that can not be made again': {
       given: stale().missing(1).members(member(2).down('ErrImagePull')),
+      decides: holds({ rule: 'MemberMissing', members: [1], message: null }),
+    },
+    'stay while the StatefulSet says that it can not make another pod': {
+      given: stale().missing(1).members(member(2).down('ErrImagePull')).createFailure('exceeded quota: pods'),
+      decides: holds({ rule: 'MemberMissing', members: [1], message: 'exceeded quota: pods' }),
+    },
+    'go though the StatefulSet has not been asked for a further member yet': {
+      given: cluster(5)
+        .templateChanged()
+        .statefulSet({ replicas: 3 })
+        .missing(3, 4)
+        .members(member(2).down('ErrImagePull')),
       decides: deletes('MemberDown', 2),
+    },
+    'go under OrderedReady management, where one that is missing may wait for them': {
+      given: stale().missing(2).statefulSet({ podManagement: 'OrderedReady' }).members(member(1).down('ErrImagePull')),
+      decides: deletes('MemberDown', 1),
+    },
+    'stay under OrderedReady management where it is known why a pod can not be made': {
+      given: stale()
+        .missing(2)
+        .statefulSet({ podManagement: 'OrderedReady' })
+        .members(member(1).down('ErrImagePull'))
+        .createFailure('exceeded quota: pods'),
+      decides: holds({ rule: 'MemberMissing', members: [2], message: 'exceeded quota: pods' }),
+    },
+    'stay, though without a quorum a failing revision has had its time, while another pod is missing': {
+      given: stale()
+        .missing(1)
+        .members(member(0).down('CrashLoopBackOff'), member(2).updated().crashLooping())
+        .memory({ sinceProgressSeconds: 600 }),
+      decides: holds({ rule: 'MemberMissing', members: [1], message: null }),
     },
     'go while the cluster is being scaled': {
       given: stale().statefulSet({ replicas: 5 }).members(member(2).down('ErrImagePull')),
