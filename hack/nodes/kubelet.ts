@@ -36,12 +36,26 @@ export function kubeletStep(input: KubeletInput): KubeletStep {
     return { memory: after, writes: [write], lookAgainAfterMilliseconds: 0 };
   }
   return after.stopped
-    ? {
-        memory: after,
-        writes: [{ verb: 'delete', ...target(pod), graceSeconds: 0 }],
-        lookAgainAfterMilliseconds: input.settings.deleteRetryMilliseconds,
-      }
+    ? lastWord(after, input)
     : { memory: after, writes: [], lookAgainAfterMilliseconds: untilNext(after, input) };
+}
+
+/**
+ * The DELETE with grace period 0 of a pod whose containers have ended (`canBeDeleted` in
+ * pkg/kubelet/status/status_manager.go), and again where the pod is still there after a while. The API server sets the
+ * grace period to 0 with it and deletes the object after that: watches show both.
+ */
+function lastWord(memory: PodMemory, { pod, now, settings }: KubeletInput): KubeletStep {
+  const { deleteRetryMilliseconds } = settings;
+  const since = memory.lastWordAt === null ? null : now.monotonicMilliseconds - memory.lastWordAt;
+  if (since !== null && since < deleteRetryMilliseconds) {
+    return { memory, writes: [], lookAgainAfterMilliseconds: deleteRetryMilliseconds - since };
+  }
+  return {
+    memory: { ...memory, lastWordAt: now.monotonicMilliseconds },
+    writes: [{ verb: 'delete', ...target(pod), graceSeconds: 0 }],
+    lookAgainAfterMilliseconds: deleteRetryMilliseconds,
+  };
 }
 
 function observe({ pod, memory, now, faults }: KubeletInput): PodMemory {
@@ -65,6 +79,7 @@ function fresh(pod: Pod, now: Moment): PodMemory {
     startAt: null,
     leavingSince: null,
     stopped: false,
+    lastWordAt: null,
     lostSince: null,
     initContainers: init.map((container) =>
       memoryOf(container, container.restartPolicy === 'Always' ? 'sidecar' : 'init'),
@@ -78,19 +93,16 @@ function fresh(pod: Pod, now: Moment): PodMemory {
 type Moving = KubeletInput & { readonly memory: PodMemory };
 
 /** Lets time do its work on the containers. */
-function move(input: Moving): PodMemory {
-  const { memory, now, settings } = input;
+function move(asked: Moving): PodMemory {
+  const { now, settings } = asked;
+  if (asked.memory.stopped) {
+    return asked.memory;
+  }
+  const memory = endContainers(asked);
   if (memory.stopped) {
     return memory;
   }
-  if (memory.leavingSince !== null && now.monotonicMilliseconds >= stopAt(input)) {
-    return {
-      ...memory,
-      stopped: true,
-      initContainers: memory.initContainers.map((container) => stopped(container, now)),
-      containers: memory.containers.map((container) => stopped(container, now)),
-    };
-  }
+  const input = { ...asked, memory };
   const initContainers = moveInitContainers(input);
   const initialized = initContainers.every(isDone);
   const startAt = memory.startAt ?? (initialized ? now.monotonicMilliseconds + settings.startMilliseconds : null);
@@ -106,17 +118,37 @@ function move(input: Moving): PodMemory {
   };
 }
 
-/** Milliseconds of the monotonic clock; Infinity while it hangs. */
-function stopAt({ memory, pod, faults, settings }: Moving): number {
+/** Ends the containers of a pod that is on its way out, each in its time. */
+function endContainers(input: Moving): PodMemory {
+  const { memory, now, faults } = input;
+  if (memory.leavingSince === null || faults.hangsTerminating) {
+    return memory;
+  }
+  const end = (container: ContainerMemory): ContainerMemory =>
+    isRunning(container) && now.monotonicMilliseconds < endAt(container.name, input)
+      ? container
+      : stopped(container, now);
+  const initContainers = memory.initContainers.map(end);
+  const containers = memory.containers.map(end);
+  return { ...memory, initContainers, containers, stopped: ![...initContainers, ...containers].some(isRunning) };
+}
+
+/** When a container ends that runs in a pod on its way out, on the monotonic clock; Infinity while it hangs. */
+function endAt(name: string, { memory, pod, faults, settings }: Moving): number {
   if (memory.leavingSince === null || faults.hangsTerminating) {
     return Number.POSITIVE_INFINITY;
   }
-  // Neither preStop nor SIGTERM means anything where nothing runs.
-  if (![...memory.initContainers, ...memory.containers].some(isRunning)) {
-    return memory.leavingSince;
-  }
   const { deletionGracePeriodSeconds = Number.POSITIVE_INFINITY } = pod.metadata;
-  return memory.leavingSince + Math.min(settings.stopMilliseconds, deletionGracePeriodSeconds * 1000);
+  const hook = settings.preStopHooks ? preStopMilliseconds(pod, name) : 0;
+  const { stopMilliseconds, othersStopMilliseconds } = settings;
+  const stop = name === mysqldContainer ? stopMilliseconds : (othersStopMilliseconds ?? stopMilliseconds);
+  return memory.leavingSince + Math.min(hook + stop, deletionGracePeriodSeconds * 1000);
+}
+
+/** Of a hook that is `sleep n`, as MOCO gives one to mysqld; SIGTERM comes after it. */
+function preStopMilliseconds({ spec }: Pod, name: string): number {
+  const [program, seconds] = spec.containers.find((one) => one.name === name)?.lifecycle?.preStop?.exec?.command ?? [];
+  return program === 'sleep' ? Number(seconds) * 1000 : 0;
 }
 
 function moveInitContainers(input: Moving): readonly ContainerMemory[] {
@@ -213,9 +245,11 @@ function untilNext(memory: PodMemory, input: KubeletInput): number | null {
     nextChange(container, faultOf(container, input), settings),
     container.state.kind === 'running' ? container.state.since + startupMilliseconds(container, settings) : null,
   ]);
-  const stop = stopAt({ ...input, memory });
-  const ahead = [...moments, memory.startAt, Number.isFinite(stop) ? stop : null].filter(
-    (moment): moment is number => moment !== null && moment > now,
+  const ends = [...memory.initContainers, ...memory.containers]
+    .filter(isRunning)
+    .map(({ name }) => endAt(name, { ...input, memory }));
+  const ahead = [...moments, memory.startAt, ...ends].filter(
+    (moment): moment is number => moment !== null && moment > now && Number.isFinite(moment),
   );
   return ahead.length === 0 ? null : Math.min(...ahead) - now;
 }

@@ -16,6 +16,7 @@ export interface Container {
   readonly image?: string;
   /** Of an init container: `Always` for one that goes on as a sidecar. */
   readonly restartPolicy?: string;
+  readonly lifecycle?: { readonly preStop?: { readonly exec?: { readonly command?: readonly string[] } } };
 }
 
 export interface Terminated {

@@ -13,6 +13,8 @@ export interface PodMemory {
   readonly startAt: number | null;
   readonly leavingSince: number | null;
   readonly stopped: boolean;
+  /** When its last DELETE was sent. */
+  readonly lastWordAt: number | null;
   /** Since when its node has been lost. */
   readonly lostSince: number | null;
   readonly initContainers: readonly ContainerMemory[];

@@ -10,8 +10,15 @@ export interface NodesSettings {
   readonly startMilliseconds: number;
   /** From mysqld running to its startup probe passing; other containers have none. */
   readonly startupMilliseconds: number;
-  /** From deletionTimestamp to the containers' end, at most the pod's grace period. At once where none runs. */
+  /**
+   * From SIGTERM to mysqld's end: the deletion, or the end of its preStop hook. At most the pod's grace period; at once
+   * where nothing runs.
+   */
   readonly stopMilliseconds: number;
+  /** The same of the other containers; `null`: as mysqld. moco-agent ends 5 s after SIGTERM (seen). */
+  readonly othersStopMilliseconds: number | null;
+  /** preStop hooks run. MOCO gives mysqld one of 20 s. */
+  readonly preStopHooks: boolean;
   /** From a container's end to its next start, when it does not have to back off. */
   readonly restartMilliseconds: number;
   /** How long a container that crashes runs each time. */
@@ -31,6 +38,12 @@ export interface NodesSettings {
   readonly imageFault: (image: string, isInit: boolean) => ContainerFault | null;
 }
 
+/**
+ * How a pod of MOCO's ends on a real node (seen with moco-controller 0.36.0): the agent after 5 s, and with it the pod's
+ * readiness; mysqld is asked to end after its preStop hook of 20 s, and takes what it takes.
+ */
+export const realEnd = { othersStopMilliseconds: 5_000, preStopHooks: true } satisfies Partial<NodesSettings>;
+
 /** Quick, so that a member's restart takes about half a second. */
 export const defaultSettings: NodesSettings = {
   scheduleMilliseconds: 0,
@@ -38,6 +51,8 @@ export const defaultSettings: NodesSettings = {
   startMilliseconds: 100,
   startupMilliseconds: 50,
   stopMilliseconds: 100,
+  othersStopMilliseconds: null,
+  preStopHooks: false,
   restartMilliseconds: 100,
   crashAfterMilliseconds: 100,
   backOffMilliseconds: 10_000,

@@ -2,9 +2,13 @@ import { expect } from 'chai';
 import { until as poll } from '../../hack/control-plane/until.ts';
 import { type Nodes, type NodesOptions, startNodes } from '../../hack/nodes/driver.ts';
 import type { PersistentVolumeClaim, Pod } from '../../hack/nodes/objects.ts';
+import { realEnd } from '../../hack/nodes/settings.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
+import { Reflector } from '../../src/kube/reflector.ts';
+import { path, pods } from '../../src/kube/resource.ts';
+import { Store, type Stored } from '../../src/kube/store.ts';
 import type { World } from '../../src/kube/world.ts';
 import { clusterNameLabel, roleLabel } from '../../src/moco/names.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
@@ -15,6 +19,7 @@ const conditionMilliseconds = 90_000;
 describe('nodes on a real API server', function () {
   this.timeout(deadlineMilliseconds);
   const controlPlane = useOwnControlPlane();
+  const watching = new AbortController();
   let connection: Connection;
   let world: World;
   let client: ApiClient;
@@ -27,7 +32,10 @@ describe('nodes on a real API server', function () {
     client = new ApiClient({ world, qps: 1000, burst: 1000 });
   });
 
-  after(() => connection?.close());
+  after(() => {
+    watching.abort();
+    return connection?.close();
+  });
 
   beforeEach(async () => {
     namespace = await freshNamespace(controlPlane(), 'nodes');
@@ -64,7 +72,25 @@ describe('nodes on a real API server', function () {
     }
   }
 
-  function statefulSet(image = 'mysql:1', storage: string | null = null): Promise<void> {
+  /** Every version of a pod of this name from now on. */
+  async function versionsOf(name: string): Promise<readonly Pod[]> {
+    const versions: Pod[] = [];
+    const store = new Store<Stored & { readonly pod: Pod }>({});
+    store.subscribe(({ after }) => {
+      if (after?.name === name) versions.push(after.pod);
+    });
+    const project = (raw: unknown): Stored & { readonly pod: Pod } => {
+      const object = raw as Pod;
+      return { ...object.metadata, pod: object };
+    };
+    const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+    const reflector = new Reflector({ client, world, log, path: path(pods, { namespace }), store, project });
+    void reflector.run(watching.signal);
+    await reflector.synced;
+    return versions;
+  }
+
+  function statefulSet(image = 'mysql:1', storage: string | null = null, mysqld: object = {}): Promise<void> {
     const labels = { app: 'test' };
     const claim = {
       metadata: { name: 'data' },
@@ -84,7 +110,7 @@ describe('nodes on a real API server', function () {
           spec: {
             initContainers: [{ name: 'prepare', image: 'agent:1' }],
             containers: [
-              { name: 'mysqld', image },
+              { name: 'mysqld', image, ...mysqld },
               { name: 'agent', image: 'agent:1' },
             ],
           },
@@ -161,6 +187,45 @@ describe('nodes on a real API server', function () {
     const [first, ...later] = verbs.map(({ responseStatus }) => responseStatus?.code);
     expect(first).to.equal(200);
     for (const code of later) expect(code).to.be.oneOf([404, 409]);
+  });
+
+  it('end a pod as a real kubelet ends one of MOCO: agent first, mysqld after its preStop hook, grace period 0 last', async () => {
+    await nodes.stop();
+    nodes = await start({ settings: realEnd });
+    await statefulSet('mysql:1', null, { lifecycle: { preStop: { exec: { command: ['sleep', '20'] } } } });
+    const before = (await allReady()).find(({ metadata }) => metadata.name === 'test-1');
+    const versions = await versionsOf('test-1');
+    await kubectl('delete', 'pod', 'test-1', '--wait=false');
+    await until('it has been replaced', async () => {
+      const uid = versions.at(-1)?.metadata.uid;
+      return uid !== undefined && uid !== before?.metadata.uid ? uid : undefined;
+    });
+    const own = versions.filter(({ metadata }) => metadata.uid === before?.metadata.uid);
+    const leaving = own.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    const course = leaving.map((one) =>
+      [
+        `within ${one.metadata.deletionGracePeriodSeconds} s`,
+        isReady(one) ? 'ready' : 'not ready',
+        ...(one.status?.containerStatuses ?? []).map(({ name, state }) => `${name} ${Object.keys(state).join()}`),
+      ].join(', '),
+    );
+    expect(course.filter((line, index) => line !== course[index - 1])).to.deep.equal([
+      'within 30 s, ready, mysqld running, agent running',
+      'within 30 s, not ready, mysqld running, agent terminated',
+      'within 30 s, not ready, mysqld terminated, agent terminated',
+      'within 0 s, not ready, mysqld terminated, agent terminated',
+    ]);
+    const [endsAt = 0, last = 0] = [leaving[0], leaving.at(-1)].map((one) =>
+      Date.parse(one?.metadata.deletionTimestamp ?? ''),
+    );
+    const requestedAt = endsAt - 30_000;
+    const seconds = (leaving.at(-1)?.status?.containerStatuses ?? []).map(
+      ({ state }) => (Date.parse(state.terminated?.finishedAt ?? '') - requestedAt) / 1000,
+    );
+    expect(seconds[0], 'mysqld').to.be.at.least(20);
+    expect(seconds[1], 'agent').to.be.within(5, 19);
+    // It moves back, and not into the past.
+    expect((last - requestedAt) / 1000, 'the last deletionTimestamp').to.be.within(20, 29);
   });
 
   it('stop at a bad image and go on when it is corrected', async () => {
@@ -323,3 +388,5 @@ describe('nodes on a real API server', function () {
     await controlPlane().kubectl('delete', 'namespace', namespace, '--timeout=180s');
   });
 });
+
+function ignore(): void {}

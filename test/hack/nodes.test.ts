@@ -4,7 +4,7 @@ import { type ContainerFault, noPodFaults, type PodFaults } from '../../hack/nod
 import { kubeletStep } from '../../hack/nodes/kubelet.ts';
 import type { ContainerStatus, PersistentVolumeClaim, Pod, PodCondition, PodStatus } from '../../hack/nodes/objects.ts';
 import type { PodMemory } from '../../hack/nodes/pod-memory.ts';
-import { defaultSettings, type NodesSettings } from '../../hack/nodes/settings.ts';
+import { defaultSettings, type NodesSettings, realEnd } from '../../hack/nodes/settings.ts';
 import type { PodWrite } from '../../hack/nodes/write.ts';
 
 interface PodShape {
@@ -368,6 +368,22 @@ describe('the nodes stand-in', () => {
         graceSeconds: 0,
       });
       expect(before).to.have.nested.property('status.phase', 'Succeeded');
+    });
+
+    it("ends as MOCO's: the agent and with it the readiness first, mysqld after its preStop hook", () => {
+      const lifecycle = { preStop: { exec: { command: ['sleep', '20'] } } };
+      const stage = new Stage({}, { ...realEnd, stopMilliseconds: 1000 }).pass(minute);
+      const pod = stage.existing();
+      const containers = pod.spec.containers.map((one) => (one.name === 'mysqld' ? { ...one, lifecycle } : one));
+      stage.pod = { ...pod, spec: { ...pod.spec, containers } };
+      stage.askDeletion().pass(4000);
+      expect(stage.container('mysqld').ready).to.equal(true);
+      stage.pass(2000);
+      expect(stage.container('agent').state.terminated?.exitCode).to.equal(0);
+      expect(stage.container('mysqld')).to.deep.include({ ready: false }).and.have.nested.property('state.running');
+      stage.pass(14_000);
+      expect(stage.container('mysqld')).to.have.nested.property('state.running');
+      expect(stage.pass(2000).pod).to.equal(null);
     });
 
     it('has its grace period at most', () => {

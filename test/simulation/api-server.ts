@@ -30,9 +30,16 @@ export class ApiServer {
   readonly #wall: () => number;
   readonly #listeners: ((request: ApiRequest, answer: ApiAnswer, revisionBefore: number) => void)[] = [];
   readonly #admission: Admission;
+  /** Has something done a moment later. */
+  readonly #afterwards: (act: () => void) => void;
   #uids = 0;
 
-  constructor(wall: () => number, admission: Admission = everybodyServes) {
+  constructor(
+    wall: () => number,
+    admission: Admission = everybodyServes,
+    afterwards: (act: () => void) => void = (act) => act(),
+  ) {
+    this.#afterwards = afterwards;
     this.#wall = wall;
     this.#admission = admission;
     this.lists = new Lists(this.store);
@@ -170,29 +177,54 @@ export class ApiServer {
     return answer(200, object);
   }
 
-  /** At once where no kubelet has anything to end; else it is marked, and the kubelet's last word takes it away. */
+  /**
+   * In two steps, as `BeforeDelete` and `Store.Delete` do it (k8s.io/apiserver/pkg/registry): first it is written down,
+   * and once the grace period is 0 the object goes, a moment later. At once where no kubelet has anything to end; else
+   * the kubelet's last word shortens the period to 0. Who shortens it moves the deletionTimestamp back, to the first
+   * request plus the new period, but never into the past: with the last word it becomes the present moment.
+   */
   #deletePod(pod: StoredObject, { gracePeriodSeconds }: Json): ApiAnswer {
+    const { deletionTimestamp, deletionGracePeriodSeconds: pending = 0 } = pod.metadata;
+    if (deletionTimestamp !== undefined) {
+      if (pending === 0) return this.#carryOut(pod);
+      const shorter = Number(gracePeriodSeconds ?? pending);
+      if (shorter >= pending) return answer(200, pod);
+      const endsAt = Date.parse(deletionTimestamp) - (pending - shorter) * 1000;
+      if (endsAt >= this.#wall()) return this.#terminate(pod, shorter, endsAt);
+      return this.#terminate(pod, Math.min(shorter, 1), this.#wall());
+    }
     const spec = record(pod['spec']);
     const phase = record(pod['status'])['phase'];
     const own = Number(spec['terminationGracePeriodSeconds'] ?? defaultGraceSeconds);
     const nobodyThere = spec['nodeName'] === undefined || phase === 'Succeeded' || phase === 'Failed';
     const grace = nobodyThere ? 0 : Number(gracePeriodSeconds ?? own);
-    if (grace === 0) {
-      // Written down first, and seen by watches.
-      this.#leave(pods, pod, 0, []);
-      this.store.remove(pods, pod);
-      return answer(200, pod);
-    }
-    const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
-    if (deletionTimestamp !== undefined && grace >= deletionGracePeriodSeconds) return answer(200, pod);
-    return this.#leave(pods, pod, grace, []);
+    return this.#terminate(pod, grace, this.#wall() + grace * 1000);
   }
 
-  #leave(kind: ResourceKind, object: StoredObject, graceSeconds: number, finalizers: readonly string[]): ApiAnswer {
+  #terminate(pod: StoredObject, graceSeconds: number, endsAt: number): ApiAnswer {
+    const given = this.#leave(pods, pod, graceSeconds, [], endsAt);
+    if (graceSeconds === 0) this.#afterwards(() => void this.#carryOut(pod));
+    return given;
+  }
+
+  #carryOut(pod: StoredObject): ApiAnswer {
+    const { namespace = '', name, uid } = pod.metadata;
+    const live = this.store.get(pods, namespace, name);
+    if (live?.metadata.uid === uid) this.store.remove(pods, live);
+    return answer(200, live ?? pod);
+  }
+
+  #leave(
+    kind: ResourceKind,
+    object: StoredObject,
+    graceSeconds: number,
+    finalizers: readonly string[],
+    endsAt = this.#wall() + graceSeconds * 1000,
+  ): ApiAnswer {
     const { metadata } = object;
     const leaving: Metadata = {
       ...metadata,
-      deletionTimestamp: timestamp(this.#wall() + graceSeconds * 1000),
+      deletionTimestamp: timestamp(endsAt),
       deletionGracePeriodSeconds: graceSeconds,
       ...(finalizers.length > 0 && { finalizers: [...(metadata.finalizers ?? []), ...finalizers] }),
     };

@@ -1,3 +1,4 @@
+import { realEnd } from '../../hack/nodes/settings.ts';
 import { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
 import { type Circumstances, firstImage } from './simulation.ts';
@@ -47,7 +48,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
       initMilliseconds: span(chance, 0, 2),
       startMilliseconds: span(chance, 0.5, 8),
       startupMilliseconds: span(chance, 0, 4),
-      stopMilliseconds: span(chance, 0.2, 25),
+      ...drawEnd(chance),
       crashAfterMilliseconds: span(chance, 0.2, 20),
       restartMilliseconds: span(chance, 0.2, 2),
     },
@@ -70,6 +71,13 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     maxUnavailable: given.length === 0 && replicas > 3 && chance.happens(0.5) ? chance.pick(budgets) : null,
   };
   return { circumstances, plan: calm ? calmPlan(chance) : wildPlan(chance, replicas, own) };
+}
+
+/** Mostly as MOCO's pods end; the others differ more from each other. */
+function drawEnd(chance: Chance): Circumstances['nodes'] {
+  return chance.happens(0.7)
+    ? { ...realEnd, stopMilliseconds: span(chance, 0.2, 4) }
+    : { stopMilliseconds: span(chance, 0.2, 25) };
 }
 
 function calmPlan(chance: Chance): readonly Planned[] {

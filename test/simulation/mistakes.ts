@@ -48,6 +48,11 @@ export const mistakes: Readonly<Record<string, Substitution>> = {
   'takes the index for the end of a switchover': decidesWrongly(),
   'deletes replicas while the primary is down': decidesWrongly('members', 'nodes'),
   'deletes instead of evicting': decidesWrongly(),
+  'judges a pod by the grace period that it has at the end': {
+    importer: /\/src\/controller\/cluster-state\.ts$/,
+    imported: /\/src\/moco\/ages\.ts$/,
+    substitute: import.meta.resolve('./mistakes/with-current-grace-period.ts'),
+  },
   'counts ready instead of participating': decidesWrongly('nodes', 'moco'),
 };
 

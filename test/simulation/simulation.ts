@@ -27,7 +27,7 @@ import {
 import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
-import type { OnDeleteKeeper } from './admission.ts';
+import type { Admission, OnDeleteKeeper } from './admission.ts';
 import type { ApiAnswer, ApiRequest } from './api-answer.ts';
 import { ApiServer } from './api-server.ts';
 import { Chance } from './chance.ts';
@@ -35,6 +35,7 @@ import { VirtualClock } from './clock.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { Deeds } from './deeds.ts';
 import { Expectations } from './expectations.ts';
+import { FalseAlarms } from './false-alarms.ts';
 import type { Strike, Strikes } from './faults.ts';
 import { FoundStrikes } from './found-strikes.ts';
 import { KubeControllers } from './kube-controllers.ts';
@@ -76,6 +77,8 @@ const epochMilliseconds = Date.UTC(2026, 6, 1, 12);
  * process to take a dead one's lease over.
  */
 const demotionAllowanceMilliseconds = 60_000;
+/** So many pods stay for seconds after they were last written down. */
+const slowDeletions = 0.02;
 const startDeadlineMilliseconds = 600_000;
 
 const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<ResourceKind, WitnessedKind>([
@@ -114,17 +117,23 @@ export class Simulation {
     this.chance = new Chance(seed);
     const { clock, chance } = this;
     const wall = this.#wall;
-    this.server = new ApiServer(wall, {
+    const admission: Admission = {
       partitionWebhook: mode === 'Partition' ? 'own' : 'moco',
       onDeleteKeeper: circumstances.onDeleteKeeper,
       isMocoServing: () => this.moco.answersWebhooks,
       isProgramServing: () => this.processes.some(({ isServing }) => isServing),
+    };
+    const etcd = chance.fork('etcd');
+    this.server = new ApiServer(wall, admission, (act) => {
+      const slow = etcd.happens(slowDeletions);
+      clock.after(slow ? etcd.between(1_000, 9_000) : etcd.between(0.5, 20), act);
     });
     const { server } = this;
     server.lists.longestPage = circumstances.longestPage;
     const deeds = new Deeds(clock, server, this.witness, mode);
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
+    const alarms = new FalseAlarms(this.witness);
     this.network = new Network({
       clock,
       chance: chance.fork('network'),
@@ -180,6 +189,7 @@ export class Simulation {
       const { type, object: changed, revision } = change;
       this.#history.push(`${clock.nowMilliseconds} ${type} ${changed.metadata.name} ${revision}\n`);
       strikesFound.changed(change);
+      alarms.changed(change, clock.nowMilliseconds);
       const kind = witnessedKinds.get(change.kind);
       if (kind === undefined) return;
       const identity = change.object as unknown as Parameters<Witness['observe']>[0]['identity'];

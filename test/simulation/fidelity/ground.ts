@@ -20,6 +20,7 @@ export interface SeenPod {
   readonly metadata: {
     readonly labels?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
+    readonly deletionGracePeriodSeconds?: number;
     readonly ownerReferences?: readonly unknown[];
   };
   readonly spec: { readonly nodeName?: string };

@@ -61,7 +61,7 @@ function wordsOf({ metadata, spec, status }: NonNullable<PodVersion['pod']>, rev
     spec.nodeName === undefined ? 'unbound' : 'bound',
     ready ? 'ready' : 'not ready',
     (metadata.ownerReferences?.length ?? 0) === 0 ? 'orphaned' : 'owned',
-    metadata.deletionTimestamp === undefined ? '' : 'leaving',
+    metadata.deletionTimestamp === undefined ? '' : `leaving within ${metadata.deletionGracePeriodSeconds} s`,
   ]
     .join(' ')
     .trimEnd();

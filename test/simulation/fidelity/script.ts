@@ -99,8 +99,13 @@ export class Player {
 
   /** The kubelet's last word. */
   finish(ordinal: number): Promise<string> {
+    return this.deleteWithin(ordinal, 0);
+  }
+
+  /** With another grace period. */
+  deleteWithin(ordinal: number, gracePeriodSeconds: number): Promise<string> {
     const { client, namespace } = this.#ground;
-    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds };
     return answerTo(client.remove(pods, { namespace, name: podName(ordinal) }, body, options));
   }
 
@@ -170,6 +175,9 @@ export const scripts: Readonly<Record<string, readonly Deed[]>> = {
     ['1 is deleted as it was before', (player) => player.delete(1, olderVersion)],
     ['1 is deleted', (player) => player.delete(1)],
     ['1 is deleted once more', (player) => player.delete(1)],
+    ['1 is deleted within a longer time', (player) => player.deleteWithin(1, 40)],
+    ['1 is deleted within a shorter time', (player) => player.deleteWithin(1, 20)],
+    ['1 is deleted within a longer time again', (player) => player.deleteWithin(1, 25)],
     ['0 is evicted beside it', (player) => player.evict(0)],
     ends(1),
     ran(1),
