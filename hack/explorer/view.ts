@@ -184,6 +184,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     promotion: null,
     handBackRefusal: null,
     fieldsNotKept: [],
+    rolloutProblem: null,
     ownWritePending: null,
   };
 }

@@ -20,6 +20,16 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
     means: 'The MySQLCluster is being deleted, and its pods with it.',
     ends: 'When it is gone. If it stays, look at its finalizers: MOCO removes its own once it has cleaned up.',
   },
+  RolloutNotOwned: {
+    means:
+      'The MySQLRollout has an owner reference to another MySQLCluster, as one has that was copied with its metadata. Its spec and its status may be about that cluster, so nothing is done.',
+    ends: 'Remove `metadata.ownerReferences` from the MySQLRollout to keep its spec, or delete it: the controller then makes a new one. Where a MySQLCluster was deleted and created again, the garbage collector of Kubernetes deletes the old MySQLRollout within seconds.',
+  },
+  RolloutTerminating: {
+    means:
+      'Somebody has deleted the MySQLRollout, and a finalizer keeps it. What is written down in it is lost when it goes, so no step is begun.',
+    ends: 'When the MySQLRollout is gone: the controller then makes a new one, without the spec of the old one. The message names the finalizers; whoever has set them removes them.',
+  },
   DefinitionOutdated: {
     means:
       'The API server leaves out what the controller writes down in the status of a MySQLRollout, since the CRD is that of an older version. A step that is written down nowhere could be done twice, so none is done.',

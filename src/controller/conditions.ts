@@ -5,6 +5,8 @@ import type { Condition } from './rollout-resource.ts';
 /** Holds that a person should look at. */
 const alarming: ReadonlySet<HoldRule> = new Set([
   'SnapshotImpossible',
+  'RolloutNotOwned',
+  'RolloutTerminating',
   'DefinitionOutdated',
   'PolicyUnknown',
   'HandBackUnsafe',

@@ -9,7 +9,7 @@ import { type Gathered, gather } from './gather.ts';
 import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
 import { withoutIntent } from './progress.ts';
 import type { Intent, MySQLRollout } from './rollout-resource.ts';
-import { isOwnOf } from './rollout-resource.ts';
+import { rolloutProblem } from './rollout-resource.ts';
 import { statusOf } from './status.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -38,10 +38,13 @@ export async function disrupt(
   const [live, policies] = known
     ? await Promise.all([api.readAll(known, signal), api.readPolicies(cache.policies.values(), signal)])
     : [null];
-  // Gone, or going: whatever is written down now goes with it, and its end is on its way to the cache.
-  if (!live?.rollout || live.rollout.metadata.deletionTimestamp !== undefined) return {};
-  if (!isOwnOf(live.objects.cluster, live.rollout)) return {};
-  const unsettled = await settleIntent(context, key, live.rollout, state, signal);
+  // Gone: its end is on its way to the cache.
+  if (!live?.rollout) return {};
+  // One that can't be used is not touched: the decision below is the hold that says so.
+  const unsettled =
+    rolloutProblem(live.objects.cluster, live.rollout) === null
+      ? await settleIntent(context, key, live.rollout, state, signal)
+      : null;
   if (unsettled !== null) return unsettled;
   const confirmed = gather(live.objects, live.rollout, state, context, 'live', policies);
   const decision = decide(confirmed.snapshot, confirmed.policy);

@@ -13,7 +13,7 @@ import { inForce, modeOf, wishesWithoutEffect } from './mode.ts';
 import { unseen } from './own-writes.ts';
 import { isPolicySource, type PolicyRecord, policyKind } from './policy-resource.ts';
 import { wasAskedToWait } from './progress.ts';
-import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+import { type MySQLRollout, type RolloutStatus, rolloutProblem } from './rollout-resource.ts';
 import { mocoDrives, webhookProblem } from './webhook-in-force.ts';
 import { type Wishes, wishesOf, wishesUnknown } from './wishes.ts';
 
@@ -75,6 +75,7 @@ export function gather(
       webhookProblem: configurations && webhookProblem(configurations, servedCertificate(), mode),
       promotion: status?.promotion ?? null,
       handBackRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
+      rolloutProblem: rolloutProblem(cluster, rollout),
       policyProblem: wishes.problem,
       fieldsNotKept: state.notKept?.fields ?? [],
       ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),

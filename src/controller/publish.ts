@@ -9,7 +9,7 @@ import { type Fleet, holdsSlot } from './fleet.ts';
 import type { Gathered } from './gather.ts';
 import { unseenMilliseconds } from './own-writes.ts';
 import type { RolloutProgress, RolloutStatus } from './rollout-resource.ts';
-import { ofEveryStep, shownAfterSeconds, statusOf } from './status.ts';
+import { ofEveryStep, shownAfterSeconds, statusOf, unusableStatusOf } from './status.ts';
 import { refreshTemplate } from './template-reading.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -40,7 +40,13 @@ export async function publish(
 ): Promise<number | null> {
   const { rollout, objects } = gathered;
   const { api, world, fleet } = context;
-  if (rollout === null || objects.cluster.deleting || rollout.metadata.deletionTimestamp !== undefined) return null;
+  if (rollout === null || objects.cluster.deleting) return null;
+  if (gathered.snapshot.rolloutProblem !== null) {
+    const told = unusableStatusOf(gathered, decision, state, heldForSeconds, timestampOf(world.wall()));
+    if (told === null || isDeepStrictEqual(told, rollout.status ?? {})) return null;
+    await writeStatus(context, rollout, told, state, 'status', signal);
+    return null;
+  }
   await refreshTemplate(gathered, state, api, world, signal);
   const before = rollout.status ?? {};
   const status = statusOf(gathered, decision, state, heldForSeconds, timestampOf(world.wall()), null);

@@ -58,9 +58,7 @@ export class Reconciler {
       await this.#createRollout(objects.cluster, signal);
       return {};
     }
-    if (rollout !== null && !objects.cluster.deleting) {
-      // Its end is on its way, and with it the next pass.
-      if (!isOwnOf(objects.cluster, rollout)) return {};
+    if (rollout !== null && !objects.cluster.deleting && isOwnOf(objects.cluster, rollout)) {
       const unsettled = await settleIntent(this.#context, key, rollout, state, signal);
       if (unsettled !== null) return unsettled;
       await lookAtNotKept(this.#context, rollout, state, signal);

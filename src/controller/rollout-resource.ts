@@ -1,5 +1,6 @@
 import type { HoldRule, StepKind } from '../core/decision.ts';
 import type { MaxUnavailable } from '../core/policy.ts';
+import type { RolloutProblem } from '../core/snapshot.ts';
 import { clusterKind } from '../moco/names.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's wishes in `spec`, what is known in `status`. The controller makes
@@ -23,7 +24,8 @@ export interface MySQLRollout {
     readonly resourceVersion: string;
     readonly generation?: number;
     readonly deletionTimestamp?: string;
-    readonly ownerReferences?: readonly { readonly kind: string; readonly uid: string }[];
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly { readonly kind: string; readonly name?: string; readonly uid: string }[];
   };
   readonly spec?: RolloutSpec;
   readonly status?: RolloutStatus;
@@ -72,6 +74,19 @@ export interface RequestedOverride {
 export function isOwnOf({ uid }: { readonly uid: string }, { metadata }: MySQLRollout): boolean {
   const owners = metadata.ownerReferences?.filter(({ kind }) => kind === clusterKind.kind) ?? [];
   return owners.length === 0 || owners.some((owner) => owner.uid === uid);
+}
+
+/** Why nothing of a MySQLRollout can be followed or written down, or `null`. */
+export function rolloutProblem(
+  cluster: { readonly uid: string; readonly deleting: boolean },
+  rollout: MySQLRollout | null,
+): RolloutProblem | null {
+  if (rollout === null || cluster.deleting) return null;
+  const { deletionTimestamp, finalizers = [], ownerReferences = [] } = rollout.metadata;
+  if (deletionTimestamp !== undefined) return { kind: 'terminating', finalizers };
+  if (isOwnOf(cluster, rollout)) return null;
+  const owner = ownerReferences.find(({ kind }) => kind === clusterKind.kind);
+  return { kind: 'notOwned', owner: `${owner?.name ?? 'without a name'} (uid ${owner?.uid})` };
 }
 
 /** Timestamps are RFC 3339 in UTC. */

@@ -23,6 +23,8 @@ export function memberName({ objects }: Gathered): MemberName {
  * `shownAfterSeconds`, so that what people see are the waits that mean something.
  */
 const passing: ReadonlySet<Hold['rule']> = new Set([
+  'RolloutNotOwned',
+  'RolloutTerminating',
   'AwaitingOwnWrite',
   'StatefulSetNotObserved',
   'StatefulSetMissing',
@@ -97,14 +99,7 @@ export function statusOf(
     readyReplicas: decision.members.filter((member) => member.ready).length,
     currentReplicas: snapshot.members.filter((member) => member.revision === statefulSet?.currentRevision).length,
     primary: cluster.primaryIndex >= 0 ? cluster.primaryIndex : undefined,
-    hold:
-      hold === null
-        ? undefined
-        : {
-            rule: hold.rule,
-            message,
-            since: before.hold?.rule === hold.rule ? before.hold.since : (state.holding?.since ?? nowTimestamp),
-          },
+    hold: hold === null ? undefined : holdStatus(hold, message, before, state, nowTimestamp),
     members,
     intent: intent ?? unresolved,
     lastStep: ended?.lastStep ?? before.lastStep,
@@ -126,6 +121,44 @@ export function statusOf(
     ),
   });
   return withinLimits(status);
+}
+
+/**
+ * The status of a MySQLRollout that can't be used, with nothing new in it but the hold that says so: what it remembers
+ * is of another cluster, or is about to go, and stays as it is. `null` while the hold is not for people's eyes.
+ */
+export function unusableStatusOf(
+  gathered: Gathered,
+  decision: Decision,
+  state: ClusterState,
+  heldForSeconds: number,
+  nowTimestamp: string,
+): RolloutStatus | null {
+  const { rollout } = gathered;
+  const before: RolloutStatus = rollout?.status ?? {};
+  const { hold } = decision;
+  if (hold === null || !isShown(hold, heldForSeconds)) return null;
+  const message = explainHold(hold, memberName(gathered));
+  const generation = rollout?.metadata.generation ?? 0;
+  const inForce = policyInForce(gathered);
+  return withinLimits({
+    ...before,
+    observedGeneration: generation,
+    phase: phase(decision),
+    hold: holdStatus(hold, message, before, state, nowTimestamp),
+    conditions: conditions(before.conditions ?? [], decision, hold, message, inForce, generation, nowTimestamp),
+  });
+}
+
+function holdStatus(
+  { rule }: Hold,
+  message: string,
+  before: RolloutStatus,
+  state: ClusterState,
+  nowTimestamp: string,
+): NonNullable<RolloutStatus['hold']> {
+  const since = before.hold?.rule === rule ? before.hold.since : (state.holding?.since ?? nowTimestamp);
+  return { rule, message, since };
 }
 
 /** When each member that takes part at the update revision was first seen to do so. */

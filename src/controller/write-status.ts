@@ -3,7 +3,7 @@ import { keyOf } from './cache.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Context } from './context.ts';
 import { fieldsNotKept, rememberedOf } from './fields-not-kept.ts';
-import type { MySQLRollout, RolloutStatus } from './rollout-resource.ts';
+import { isOwnOf, type MySQLRollout, type RolloutStatus } from './rollout-resource.ts';
 
 /** How often it is looked whether the CRD is still too old. */
 export const lookAgainMilliseconds = 30_000;
@@ -28,8 +28,10 @@ export async function writeStatus(
     throw error;
   }
   const key = keyOf(rollout.metadata.namespace, rollout.metadata.name);
-  fleet.note(key, state.rollout);
-  announcer.published(rollout.status ?? {}, status, cache.objects(key));
+  const objects = cache.objects(key);
+  // One that another cluster owns has no slot.
+  if (objects === null || isOwnOf(objects.cluster, rollout)) fleet.note(key, state.rollout);
+  announcer.published(rollout.status ?? {}, status, objects);
   state.finished = null;
   state.publishedAtMilliseconds = world.monotonic();
   state.unpublished = null;

@@ -91,6 +91,10 @@ export type Wait =
 export type Hold =
   | { readonly rule: 'SnapshotImpossible'; readonly problem: string }
   | { readonly rule: 'ClusterDeleting' }
+  /** The MySQLRollout belongs to another MySQLCluster, named with its uid. */
+  | { readonly rule: 'RolloutNotOwned'; readonly owner: string }
+  /** The MySQLRollout is being deleted, and these finalizers keep it. */
+  | { readonly rule: 'RolloutTerminating'; readonly finalizers: readonly string[] }
   /** Fields of the MySQLRollout's status that its definition does not know and the API server leaves out. */
   | { readonly rule: 'DefinitionOutdated'; readonly fields: readonly string[] }
   | { readonly rule: 'PolicyUnknown'; readonly problem: string }

@@ -12,6 +12,10 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return `the cluster's objects contradict each other: ${hold.problem}`;
     case 'ClusterDeleting':
       return 'the MySQLCluster is being deleted';
+    case 'RolloutNotOwned':
+      return `the MySQLRollout belongs to another MySQLCluster, ${hold.owner}: remove its ownerReferences to keep its spec, or delete it`;
+    case 'RolloutTerminating':
+      return `the MySQLRollout is being deleted${hold.finalizers.length === 0 ? '' : ` and kept by its finalizers: ${hold.finalizers.join(', ')}`}`;
     case 'DefinitionOutdated':
       return `the CRD of MySQLRollouts is older than moco-rollout and does not keep ${hold.fields.join(', ')}: apply the CRDs of its version`;
     case 'PolicyUnknown':

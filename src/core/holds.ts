@@ -16,6 +16,8 @@ function firstHold(chain: readonly HoldRuleFunction[], situation: Situation): Ho
 const untouchable: readonly HoldRuleFunction[] = [
   snapshotImpossible, // facts that contradict each other prove nothing
   clusterDeleting, // whatever is done now is undone by the garbage collector
+  rolloutNotOwned, // what it says and remembers is about another cluster
+  rolloutTerminating, // what is written down in it is lost when it goes
   statefulSetMissing, // there is no update revision to compare with
   definitionOutdated, // a step that can't be written down has no fence
   awaitingOwnWrite, // the facts are older than what was done
@@ -80,6 +82,14 @@ export function snapshotImpossible({ snapshot, replicas }: Situation): Hold | nu
 
 function clusterDeleting({ snapshot }: Situation): Hold | null {
   return snapshot.cluster.deleting ? { rule: 'ClusterDeleting' } : null;
+}
+
+function rolloutNotOwned({ snapshot: { rolloutProblem: problem } }: Situation): Hold | null {
+  return problem?.kind === 'notOwned' ? { rule: 'RolloutNotOwned', owner: problem.owner } : null;
+}
+
+function rolloutTerminating({ snapshot: { rolloutProblem: problem } }: Situation): Hold | null {
+  return problem?.kind === 'terminating' ? { rule: 'RolloutTerminating', finalizers: problem.finalizers } : null;
 }
 
 function statefulSetMissing({ snapshot }: Situation): Hold | null {

@@ -9,6 +9,8 @@ import type { RolloutPolicy } from './policy.ts';
 export const overridable: Readonly<Record<HoldRule, boolean>> = {
   SnapshotImpossible: false,
   ClusterDeleting: false,
+  RolloutNotOwned: false,
+  RolloutTerminating: false,
   PolicyUnknown: false,
   StatefulSetMissing: false,
   DefinitionOutdated: false,

@@ -15,6 +15,8 @@ export interface ClusterSnapshot {
   /** A backup job of this cluster is active, whether or not MOCO has closed the PodDisruptionBudget for it yet. */
   readonly backupJobActive: boolean;
   readonly memory: RolloutMemory;
+  /** Why nothing of the MySQLRollout can be followed or written down, or `null`. */
+  readonly rolloutProblem: RolloutProblem | null;
   /** Why the user's wishes can't be read, or `null`. */
   readonly policyProblem: string | null;
   /** The StatefulSet's FailedCreate sentence while a pod can't be made, else `null`. */
@@ -36,6 +38,11 @@ export interface ClusterSnapshot {
   /** A write of this controller that the facts don't show yet, in a word or two, or `null`. */
   readonly ownWritePending: string | null;
 }
+
+/** The MySQLRollout is being deleted, and these finalizers keep it; or it belongs to another MySQLCluster. */
+export type RolloutProblem =
+  | { readonly kind: 'terminating'; readonly finalizers: readonly string[] }
+  | { readonly kind: 'notOwned'; readonly owner: string };
 
 /** Not registered; run before MOCO's, which then has the last word; or with no certificate that would be believed. */
 export type WebhookProblem = 'notRegistered' | 'wrongOrder' | 'noCertificate' | 'wrongCertificate';

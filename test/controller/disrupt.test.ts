@@ -94,8 +94,6 @@ describe('a disruption', () => {
   const ends: Readonly<Record<string, (bench: Bench) => void>> = {
     'the MySQLCluster is gone': ({ server }) => server.remove(clusterKind, 'test'),
     'the MySQLRollout is gone': ({ server }) => server.remove(rolloutKind, 'test'),
-    'the MySQLRollout is going': ({ server }) =>
-      void server.change(rolloutKind, 'test', { metadata: { deletionTimestamp: '2026-07-01T12:00:00Z' } }),
   };
   for (const [what, happens] of Object.entries(ends)) {
     it(`is not done, nor tried again by itself, where a live read says that ${what}`, async () => {

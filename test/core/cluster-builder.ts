@@ -105,6 +105,11 @@ export class ClusterBuilder {
   }
 
   /** Of the status, since the CRD is too old for them. */
+  rolloutProblem(problem: ClusterSnapshot['rolloutProblem']): this {
+    this.#around = { ...this.#around, rolloutProblem: problem };
+    return this;
+  }
+
   fieldsNotKept(...fields: readonly string[]): this {
     this.#around = { ...this.#around, fieldsNotKept: fields };
     return this;
@@ -219,6 +224,7 @@ export class ClusterBuilder {
       promotion: null,
       handBackRefusal: null,
       fieldsNotKept: [],
+      rolloutProblem: null,
       ownWritePending: null,
       ...this.#around,
     };

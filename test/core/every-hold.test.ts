@@ -32,6 +32,20 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: { given: stale().mysqlCluster({ deleting: true }), decides: holds({ rule: 'ClusterDeleting' }) },
     justDoesNot: { given: stale().mysqlCluster({ deleting: false }), decides: next },
   },
+  RolloutNotOwned: {
+    applies: {
+      given: stale().rolloutProblem({ kind: 'notOwned', owner: 'other (uid 1)' }),
+      decides: holds({ rule: 'RolloutNotOwned', owner: 'other (uid 1)' }),
+    },
+    justDoesNot: { given: stale().rolloutProblem(null), decides: next },
+  },
+  RolloutTerminating: {
+    applies: {
+      given: stale().rolloutProblem({ kind: 'terminating', finalizers: ['example.com/keep'] }),
+      decides: holds({ rule: 'RolloutTerminating', finalizers: ['example.com/keep'] }),
+    },
+    justDoesNot: { given: stale().rolloutProblem(null), decides: next },
+  },
   StatefulSetMissing: {
     applies: { given: stale().statefulSet(null), decides: holds({ rule: 'StatefulSetMissing' }) },
     justDoesNot: { given: stale().statefulSet({}), decides: next },

@@ -166,6 +166,14 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     given: { given: demoted().mysqlCluster({ syncedReplicas: -1 }) },
   },
   ClusterDeleting: { does: 'keeps from taking back', given: { given: demoted().mysqlCluster({ deleting: true }) } },
+  RolloutNotOwned: {
+    does: 'keeps from taking back',
+    given: { given: demoted().rolloutProblem({ kind: 'notOwned', owner: 'other' }) },
+  },
+  RolloutTerminating: {
+    does: 'keeps from taking back',
+    given: { given: demoted().rolloutProblem({ kind: 'terminating', finalizers: [] }) },
+  },
   StatefulSetMissing: { does: 'keeps from taking back', given: { given: demoted().statefulSet(null) } },
   DefinitionOutdated: {
     does: 'keeps from taking back',

@@ -19,6 +19,19 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     ],
   ],
   ClusterDeleting: [[{ rule: 'ClusterDeleting' }, 'the MySQLCluster is being deleted']],
+  RolloutNotOwned: [
+    [
+      { rule: 'RolloutNotOwned', owner: 'other (uid 7d1f)' },
+      'the MySQLRollout belongs to another MySQLCluster, other (uid 7d1f): remove its ownerReferences to keep its spec, or delete it',
+    ],
+  ],
+  RolloutTerminating: [
+    [{ rule: 'RolloutTerminating', finalizers: [] }, 'the MySQLRollout is being deleted'],
+    [
+      { rule: 'RolloutTerminating', finalizers: ['example.com/keep', 'foregroundDeletion'] },
+      'the MySQLRollout is being deleted and kept by its finalizers: example.com/keep, foregroundDeletion',
+    ],
+  ],
   DefinitionOutdated: [
     [
       { rule: 'DefinitionOutdated', fields: ['status.intent', 'status.rollout.tries'] },

@@ -159,8 +159,8 @@ function ofDemotion(
 
 /** I12, and its precedence: a demotion of ours whose reason is gone is taken back before anything else is done. */
 function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): string[] {
-  const { cluster, statefulSet, members, ownWritePending, fieldsNotKept } = snapshot;
-  const isUnwritable = ownWritePending !== null || fieldsNotKept.length > 0;
+  const { cluster, statefulSet, members, ownWritePending, fieldsNotKept, rolloutProblem } = snapshot;
+  const isUnwritable = ownWritePending !== null || fieldsNotKept.length > 0 || rolloutProblem !== null;
   if (impossible(snapshot) || cluster.deleting || statefulSet === null || isUnwritable) {
     return step.kind === 'none' ? [] : ['a step while nothing may be written'];
   }

@@ -12,6 +12,8 @@ const spec = read('src/core/SPEC.md');
 const holdRules: Readonly<Record<HoldRule, true>> = {
   SnapshotImpossible: true,
   ClusterDeleting: true,
+  RolloutNotOwned: true,
+  RolloutTerminating: true,
   DefinitionOutdated: true,
   PolicyUnknown: true,
   StatefulSetMissing: true,

@@ -248,6 +248,8 @@ describe('a rule that the user has switched off', () => {
 const forGood: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
   SnapshotImpossible: { given: stale().mysqlCluster({ primaryIndex: 3 }) },
   ClusterDeleting: { given: stale().mysqlCluster({ deleting: true }) },
+  RolloutNotOwned: { given: stale().rolloutProblem({ kind: 'notOwned', owner: 'other' }) },
+  RolloutTerminating: { given: stale().rolloutProblem({ kind: 'terminating', finalizers: [] }) },
   DefinitionOutdated: { given: stale().fieldsNotKept('status.intent') },
   PolicyUnknown: { given: stale().policyProblem('no') },
   StatefulSetMissing: { given: stale().statefulSet(null) },

@@ -24,6 +24,8 @@ const everyArgument = {
   mode: 'OnDelete',
   message: 'what the API server said',
   fields: ['status.intent'],
+  owner: 'other (uid 7d1f)',
+  finalizers: ['example.com/keep'],
   write: 'eviction of moco-test-2',
   labelled: true,
   leaving: false,
