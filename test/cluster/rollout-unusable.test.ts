@@ -28,7 +28,7 @@ describe('a cluster whose MySQLRollout is unusable', () => {
     'says that another MySQLCluster owns it, and goes on without the owner',
     { replicas: 1 },
     async (cluster) => {
-      const sample = sampleCluster({ name: 'other', namespace: cluster.namespace, replicas: 1 });
+      const sample = sampleCluster({ name: 'other', namespace: cluster.namespace, spec: { offline: true } });
       const { metadata } = await cluster.make(clusterKind, sample);
       const { apiVersion, kind } = sample as { apiVersion: string; kind: string };
       await patch(cluster, { metadata: { ownerReferences: [{ apiVersion, kind, name: 'other', uid: metadata.uid }] } });
