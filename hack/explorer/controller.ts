@@ -48,7 +48,7 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
   }
   if (verdict.kind === 'setPartition') after[c.PARTITION] = verdict.partition;
   if (verdict.rule === 'MemberDown') after[c.TAKEN] = (after[c.TAKEN] as number) | targets;
-  if (verdict.kind === 'undemote' && verdict.demoted) {
+  if (verdict.reason === 'TimedOut') {
     after[c.TRIES] = Math.min(2, (after[c.TRIES] as number) + 1);
     after[c.WAITED] = 0;
   }

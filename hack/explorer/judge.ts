@@ -216,6 +216,8 @@ function demotionOverdue(cells: c.Cells, world: World): boolean {
       if (!rolesMove(cells, n)) return true;
       continue;
     }
+    // Which revision is wanted, and who is due, is not known before Kubernetes has looked at the newest template.
+    if (cells[c.STAGE] === c.Stage.Applied) continue;
     if (demote === c.Demote.OursForAnother || facts.isUpdated(cells, ordinal)) return true;
     const othersDue = facts.count(cells, n, (at, other) => isDue(at, other, world)) > 1;
     if (othersDue) return true;

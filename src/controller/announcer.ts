@@ -122,10 +122,12 @@ export class Announcer {
     const asked = before.rollout?.tries;
     if (!asked?.askedAt || after.rollout?.tries?.askedAt === asked.askedAt) return;
     const superseded = after.rollout !== undefined && after.rollout.revision !== before.rollout?.revision;
-    const takenBack = superseded || (after.rollout?.tries?.count ?? 0) > asked.count;
+    const failed = superseded || (after.rollout?.tries?.count ?? 0) > asked.count;
     const switchovers = after.rollout?.switchovers ?? after.lastCompleted?.switchovers ?? 0;
+    const isAsBefore = switchovers === before.rollout?.switchovers;
+    const takenBack = failed || (isAsBefore && (before.intent?.step ?? after.lastStep?.step) === 'undemote');
     // One that was written down and did not happen.
-    if (!takenBack && switchovers === before.rollout?.switchovers) return;
+    if (!takenBack && isAsBefore) return;
     this.#metrics.switchovers.inc({ outcome: takenBack ? 'takenBack' : 'done' });
     if (!takenBack) {
       const seconds = (this.#world.wall() - (milliseconds(asked.askedAt) ?? this.#world.wall())) / 1000;

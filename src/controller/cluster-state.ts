@@ -16,8 +16,12 @@ export interface Finished {
   readonly revision: string;
   /** Members taken away by it. */
   readonly disrupted: number;
-  /** A demotion was asked for, or taken back. */
-  readonly demotion: { readonly askedAt: string; readonly pod: { name: string; uid: string } } | 'takenBack' | null;
+  /** A demotion was asked for, or taken back: because its time was over, which is a try that failed, or for another reason. */
+  readonly demotion:
+    | { readonly askedAt: string; readonly pod: { name: string; uid: string } }
+    | 'timedOut'
+    | 'takenBack'
+    | null;
 }
 
 /** What ended last, unless the status has it already: the answer to a write of it may have been lost. */

@@ -1,5 +1,5 @@
 import { decide } from '../core/decide.ts';
-import type { Decision } from '../core/decision.ts';
+import type { Decision, TakeBackReason } from '../core/decision.ts';
 import { timestampOf } from '../moco/timestamp.ts';
 import { type Acted, act } from './act.ts';
 import { splitKey } from './cache.ts';
@@ -7,7 +7,7 @@ import type { ClusterState, Finished } from './cluster-state.ts';
 import type { Context, Requeue } from './context.ts';
 import { type Gathered, gather } from './gather.ts';
 import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
-import { withoutIntent } from './progress.ts';
+import { isFailedTry, withoutIntent } from './progress.ts';
 import type { Intent, MySQLRollout } from './rollout-resource.ts';
 import { rolloutProblem } from './rollout-resource.ts';
 import { statusOf } from './status.ts';
@@ -199,8 +199,14 @@ function finishedOf(step: DisruptiveStep, intent: Intent, { result, done, messag
     demotion:
       step.kind === 'demote'
         ? { askedAt: intent.at, pod: { name, uid } }
-        : step.kind === 'undemote' && step.demoted && step.reason !== 'NoLongerPrimary'
-          ? 'takenBack'
+        : step.kind === 'undemote' && step.demoted
+          ? takenBackFor(step.reason)
           : null,
   };
+}
+
+/** The switchover of one that is primary no more has come. */
+function takenBackFor(reason: TakeBackReason): 'timedOut' | 'takenBack' | null {
+  if (reason === 'NoLongerPrimary') return null;
+  return isFailedTry(reason) ? 'timedOut' : 'takenBack';
 }

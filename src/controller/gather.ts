@@ -117,7 +117,7 @@ function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World
   };
 }
 
-/** A take-back that the status doesn't have yet counts already: it must not be asked for again at once. */
+/** A failed try that the status doesn't have yet counts already: it must not be asked for again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, state: ClusterState): RolloutMemory {
   const { ages } = state;
   const status: RolloutStatus = rollout?.status ?? {};
@@ -126,7 +126,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     timestamp === undefined ? 0 : ages.since(object, fact, timestamp, milliseconds(timestamp));
   const progress = status.rollout?.revision === revision ? status.rollout : null;
   const ended = untold(status, state);
-  const takenBackNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'takenBack';
+  const failedNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'timedOut';
   const movedAt = state.moved?.revision === revision ? state.moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
@@ -134,8 +134,8 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     takenDown: progress?.takenDown ?? [],
     updatedOutOfTurn: progress?.updatedOutOfTurn ?? [],
     sinceProgressSeconds: wasAskedToWait(status) ? 0 : age('progress', movedAt),
-    switchoverTries: (progress?.tries?.count ?? 0) + (takenBackNow ? 1 : 0),
-    sinceLastTrySeconds: takenBackNow ? 0 : sinceLastTrySeconds,
+    switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),
+    sinceLastTrySeconds: failedNow ? 0 : sinceLastTrySeconds,
     recentRevisionAgesSeconds: (status.recentRevisions ?? []).map(({ revision: seen, firstSeenAt }) =>
       age(`revision ${seen} ${firstSeenAt}`, firstSeenAt),
     ),

@@ -123,14 +123,25 @@ function triesOf(
   intent: Intent | null,
 ): SwitchoverTries | undefined {
   const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
-  const demotion = ended?.result === 'done' ? ended.demotion : null;
-  if (demotion === 'takenBack') return { count: count + 1, lastEndedAt: nowTimestamp };
+  // A try belongs to the revision that it was made for.
+  const demotion = ended?.result === 'done' && ended.revision === known.revision ? ended.demotion : null;
+  if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: nowTimestamp };
+  const intended = demotionIntended(intent);
+  if (demotion === 'takenBack' && intended === null) return triesAlone(known.tries);
   const isUntold = askedAt === undefined && ownWrites.length === 0;
-  const asked = demotionIntended(intent) ?? demotion ?? (isUntold ? demotionSeen(known, objects, nowTimestamp) : null);
+  const told = demotion === 'takenBack' ? null : demotion;
+  const asked = intended ?? told ?? (isUntold ? demotionSeen(known, objects, nowTimestamp) : null);
   if (asked !== null) return defined<SwitchoverTries>({ count, lastEndedAt, ...asked });
-  if (!isDemotionMissed(ended)) return known.tries;
+  return isDemotionMissed(ended) ? triesAlone(known.tries) : known.tries;
+}
+
+/** What is left when no demotion is under way any more: how often a switchover has failed. */
+function triesAlone({ count = 0, lastEndedAt }: Partial<SwitchoverTries> = {}): SwitchoverTries | undefined {
   return count === 0 ? undefined : defined<SwitchoverTries>({ count, lastEndedAt });
 }
+
+/** A demotion that is taken back for this reason was a switchover that failed. Any other reason is nobody's failure. */
+export const isFailedTry = (reason: string): boolean => reason === 'TimedOut';
 
 /** Written with the intent, so that whoever takes over knows since when, and takes it back in its time. */
 function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt' | 'pod'> | null {
@@ -142,16 +153,18 @@ function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt
 const isDemotionMissed = (ended: Finished | null): boolean => ended?.lastStep.step === 'demote' && didNotHappen(ended);
 
 /**
- * What is left of a status when the step that was about to be done is over. A demotion that was about to be taken back
- * and is gone counts as one that was: each try blocks writes for a while. One that is still there goes on as it was, its
- * time and all, and counts when it is taken back.
+ * What is left of a status when the step that was about to be done is over. A demotion whose time was over, that was about
+ * to be taken back and is gone, counts as a failed try: each try blocks writes for a while. One that is still there goes on
+ * as it was, its time and all, and counts when it is taken back.
  */
 export function withoutIntent({ intent, ...status }: RolloutStatus, staysDemoted: boolean): RolloutStatus {
   const { rollout } = status;
   if (intent?.step !== 'undemote' || intent.rule === 'NoLongerPrimary' || staysDemoted) return status;
   if (rollout?.revision !== intent.revision) return status;
-  const tries = { count: (rollout.tries?.count ?? 0) + 1, lastEndedAt: intent.at };
-  return { ...status, rollout: { ...rollout, tries } };
+  const tries = isFailedTry(intent.rule)
+    ? { count: (rollout.tries?.count ?? 0) + 1, lastEndedAt: intent.at }
+    : triesAlone(rollout.tries);
+  return { ...status, rollout: defined<RolloutProgress>({ ...rollout, tries }) };
 }
 
 /** A demotion of ours whose author has died before telling of it, or never got its answer. */

@@ -1,7 +1,7 @@
 import { awaitingApproval, primaryWaitsForHeld } from './approval.ts';
 import type { Hold, TakeBackReason } from './decision.ts';
 import { failingRevision } from './failing-revision.ts';
-import { holdEverything, holdEverythingButRepairs } from './holds.ts';
+import { holdEverythingButRepairsLasting, holdEverythingLasting, isRevisionKnown } from './holds.ts';
 import { stuckTerminating } from './leaving.ts';
 import { dueMembers, type Member, type Outcome, type Situation, take, target } from './situation.ts';
 
@@ -22,7 +22,9 @@ export function takeBackDemotion(situation: Situation): Outcome | null {
 
 function takeBackReason(situation: Situation, member: Member): TakeBackReason | null {
   const { snapshot, policy, deadlines } = situation;
-  const hold = holdEverything(situation) ?? failingRevision(situation) ?? holdEverythingButRepairs(situation);
+  const hold =
+    holdEverythingLasting(situation) ?? failingRevision(situation) ?? holdEverythingButRepairsLasting(situation);
+  const isKnown = isRevisionKnown(situation);
   if (!member.facts.demote) return hold === null && isNext(situation, member) ? null : 'MarkAlone';
   const timedOut = deadlines.reached(member.facts.demoteForSeconds, policy.switchoverTimeoutSeconds);
   if (!member.primary) {
@@ -31,10 +33,12 @@ function takeBackReason(situation: Situation, member: Member): TakeBackReason | 
     return finishing ? null : 'NoLongerPrimary';
   }
   if (policy.mode !== 'OnDelete') return 'StrategyChanged';
-  if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
-  if (dueMembers(situation).length > 1) return 'OthersDue';
-  const unwanted = hold ?? awaitingApproval(situation, member) ?? primaryWaitsForHeld(situation, member);
-  return unwanted?.rule ?? (timedOut ? 'TimedOut' : null);
+  if (isKnown) {
+    if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
+    if (dueMembers(situation).length > 1) return 'OthersDue';
+  }
+  const consent = isKnown ? (awaitingApproval(situation, member) ?? primaryWaitsForHeld(situation, member)) : null;
+  return (hold ?? consent)?.rule ?? (timedOut ? 'TimedOut' : null);
 }
 
 /**
@@ -43,6 +47,7 @@ function takeBackReason(situation: Situation, member: Member): TakeBackReason | 
  */
 function isNext(situation: Situation, { due, facts }: Member): boolean {
   const { policy, snapshot } = situation;
+  if (!isRevisionKnown(situation)) return policy.mode === 'OnDelete';
   const isForThis = facts.demotedFor === snapshot.statefulSet?.updateRevision;
   return policy.mode === 'OnDelete' && due && isForThis && dueMembers(situation).length === 1;
 }

@@ -55,6 +55,23 @@ const unfinished: readonly HoldRuleFunction[] = [
   scaling, // scaling comes before updating
 ];
 
+/**
+ * What MOCO or Kubernetes ends by itself, as a rule within seconds. It keeps the next step, and it does not take back a
+ * demotion that is wanted otherwise: a switchover takes two seconds, and to ask for it again costs another one. Where such
+ * a hold stays, the demotion's own time limit ends it. SPEC.md says of each other hold why it takes a demotion back.
+ */
+const passing: ReadonlySet<HoldRuleFunction> = new Set([
+  statefulSetDeleting, // MOCO makes it again, and its pods stay
+  statefulSetNotObserved, // Kubernetes looks at each new template within a moment
+  notReconciled, // MOCO's next reconciliation
+  memberMissing, // the StatefulSet makes it again, unless it says that it can't
+  scaling, // MOCO's next reconciliation
+]);
+
+const lasts = (rule: HoldRuleFunction): boolean => !passing.has(rule);
+const everythingLasting = everything.filter(lasts);
+const unfinishedLasting = [...unfinished.filter(lasts), creationFails];
+
 export const holdUntouchable = (situation: Situation): Hold | null => firstHold(untouchable, situation);
 export const holdEverything = (situation: Situation): Hold | null => firstHold(everything, situation);
 export const holdEverythingOfMoco = (situation: Situation): Hold | null => firstHold(everythingOfMoco, situation);
@@ -62,6 +79,15 @@ export const holdUnfinished = (situation: Situation): Hold | null => firstHold(u
 /** Nothing but the deletion of due members that are down. */
 export const holdEverythingButRepairs = (situation: Situation): Hold | null =>
   pausedButForRepairs(situation) ?? holdUnfinished(situation);
+
+/** The same without what passes by itself within seconds. */
+export const holdEverythingLasting = (situation: Situation): Hold | null => firstHold(everythingLasting, situation);
+export const holdEverythingButRepairsLasting = (situation: Situation): Hold | null =>
+  pausedButForRepairs(situation) ?? firstHold(unfinishedLasting, situation);
+
+/** Not until Kubernetes has looked at the newest template is it known which revision is wanted, and so who is due. */
+export const isRevisionKnown = (situation: Situation): boolean =>
+  statefulSetDeleting(situation) === null && statefulSetNotObserved(situation) === null;
 
 export function snapshotImpossible({ snapshot, replicas }: Situation): Hold | null {
   const { cluster, members } = snapshot;
@@ -190,6 +216,11 @@ function notInitialized({ snapshot }: Situation): Hold | null {
 
 function memberMissing({ missing, snapshot }: Situation): Hold | null {
   return missing.length > 0 ? { rule: 'MemberMissing', members: missing, message: snapshot.createFailure } : null;
+}
+
+/** MOCO's clustering, and with it every switchover, stands still until a person lets the StatefulSet make the member. */
+function creationFails(situation: Situation): Hold | null {
+  return situation.snapshot.createFailure === null ? null : memberMissing(situation);
 }
 
 /**

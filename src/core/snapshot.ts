@@ -172,7 +172,7 @@ export interface RolloutMemory {
   readonly updatedOutOfTurn: readonly number[];
   /** Seconds since the rollout last moved. */
   readonly sinceProgressSeconds: number;
-  /** Demotions of this rollout that were taken back. */
+  /** Switchovers for this update revision that did not come in their time. Other demotions that were taken back are none. */
   readonly switchoverTries: number;
   /** Seconds since the last of them was taken back; 0 without one. */
   readonly sinceLastTrySeconds: number;

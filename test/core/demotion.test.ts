@@ -107,6 +107,34 @@ describe('a demotion that is under way', () => {
   });
 });
 
+describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
+  const demoted = () => cluster(3).members(member(0).stale().demotedByUs(30));
+  play({
+    'goes on while a StatefulSet that MOCO has made again has no revision yet': {
+      given: demoted().statefulSet({ observed: false, updateRevision: '' }),
+      decides: holds({ rule: 'StatefulSetNotObserved' }),
+      lookAgainInSeconds: 60,
+    },
+    'is taken back once Kubernetes has looked at another template': {
+      given: cluster(3).members(member(0).stale().demotedByUs(30, 'the one before')),
+      decides: takesBack(0, 'NotDue'),
+    },
+    'is taken back where the StatefulSet says that it can not make a missing member: MOCO stands still': {
+      given: demoted().missing(2).createFailure('exceeded quota: pods'),
+      decides: takesBack(0, 'MemberMissing'),
+    },
+    'leaves its mark alone while it is not known which revision is wanted': {
+      given: cluster(3).primaryAt(1).members(member(0).stale().markAlone()).statefulSet({ observed: false }),
+      decides: holds({ rule: 'StatefulSetNotObserved' }),
+    },
+    'is left to MOCO that finishes the switchover, though a new template is not reconciled yet': {
+      given: moving(10).mysqlCluster({ generation: 9 }),
+      decides: holds({ rule: 'NotReconciled', generation: 9, succeeded: 2 }),
+      lookAgainInSeconds: 80,
+    },
+  });
+});
+
 describe('a switchover of somebody else', () => {
   play({
     'is waited for': {

@@ -153,6 +153,8 @@ type OnDemotion =
   | 'is another mode'
   | 'takes back'
   | 'keeps from taking back'
+  /** It holds everything else, and the demotion goes on: within its time, and while nothing else speaks against it. */
+  | 'passes'
   | 'leaves alone'
   | 'shows instead'
   | 'is the wait itself';
@@ -181,8 +183,8 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   },
   AwaitingOwnWrite: { does: 'keeps from taking back', given: { given: demoted().ownWritePending('demote') } },
   PolicyUnknown: { does: 'takes back', given: { given: demoted().policyProblem('spec.partition is -1') } },
-  StatefulSetDeleting: { does: 'takes back', given: { given: demoted().statefulSet({ deleting: true }) } },
-  StatefulSetNotObserved: { does: 'takes back', given: { given: demoted().statefulSet({ observed: false }) } },
+  StatefulSetDeleting: { does: 'passes', given: { given: demoted().statefulSet({ deleting: true }) } },
+  StatefulSetNotObserved: { does: 'passes', given: { given: demoted().statefulSet({ observed: false }) } },
   HandedBack: { does: 'takes back', given: { given: demoted().handedBack() } },
   ReconciliationStopped: {
     does: 'takes back',
@@ -199,10 +201,10 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     does: 'takes back',
     given: { given: demoted().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] }) },
   },
-  NotReconciled: { does: 'takes back', given: { given: demoted().mysqlCluster({ succeededGeneration: null }) } },
+  NotReconciled: { does: 'passes', given: { given: demoted().mysqlCluster({ succeededGeneration: null }) } },
   NotInitialized: { does: 'takes back', given: { given: demoted().mysqlCluster({ initialized: false }) } },
-  MemberMissing: { does: 'takes back', given: { given: demoted().missing(2) } },
-  Scaling: { does: 'takes back', given: { given: demoted().statefulSet({ replicas: 5 }) } },
+  MemberMissing: { does: 'passes', given: { given: demoted().missing(2) } },
+  Scaling: { does: 'passes', given: { given: demoted().statefulSet({ replicas: 5 }) } },
   UpdateRevisionFailing: {
     does: 'takes back',
     given: {
@@ -269,6 +271,18 @@ describe('a demotion of ours', () => {
       it(`is taken back under ${rule}`, () => check({ ...given, decides: takesBack(0, reason) }));
     } else if (does === 'leaves alone') {
       it(`is let be in a situation that would be ${rule}`, () => check({ ...given, decides: awaiting }));
+    } else if (does === 'passes') {
+      it(`goes on under ${rule}`, () => {
+        const { hold, lookAgainInSeconds } = decideCase(given);
+        expect({ rule: hold?.rule, lookAgainInSeconds }).to.deep.equal({ rule, lookAgainInSeconds: 60 });
+      });
+      it(`is taken back in its time under ${rule}`, () => {
+        const wishes = { ...given.wishes, switchoverTimeoutSeconds: 30 };
+        check({ ...given, wishes, decides: takesBack(0, 'TimedOut') });
+      });
+      it(`is taken back under ${rule} where the user pauses as well`, () => {
+        check({ ...given, wishes: { ...given.wishes, paused: true }, decides: takesBack(0, 'Paused') });
+      });
     } else {
       it(`is not touched under ${rule}`, () => expect(decideCase(given).hold?.rule).to.equal(rule));
     }

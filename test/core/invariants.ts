@@ -165,6 +165,8 @@ function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step:
     return step.kind === 'none' ? [] : ['a step while nothing may be written'];
   }
   const stale = (one: MemberFacts): boolean => one.revision !== statefulSet.updateRevision;
+  // Who is due is not known before Kubernetes has looked at the newest template; a moment later it is.
+  const known = statefulSet.observed && !statefulSet.deleting && statefulSet.updateRevision !== '';
   const due = members.filter((one) => stale(one) && one.leavingForSeconds === null && one.ordinal >= policy.partition);
   const over = members.filter((one) => {
     if (one.demotedFor === null || one.leavingForSeconds !== null) return false;
@@ -172,6 +174,7 @@ function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step:
     if (policy.paused && !policy.repairWhilePaused && policy.mode !== 'Observe') return true;
     if (!one.demote) {
       // A mark alone goes with its pod, where nobody else is to go before it.
+      if (!known) return policy.mode !== 'OnDelete';
       const next = due.filter(({ ordinal }) => !policy.heldOrdinals.includes(ordinal));
       const isNext = next.length === 1 && next[0] === one && one.demotedFor === statefulSet.updateRevision;
       return policy.mode !== 'OnDelete' || !isNext;
@@ -179,6 +182,7 @@ function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step:
     // What MOCO is about to take away itself, as the last part of a switchover, is left to it.
     if (one.ordinal !== cluster.primaryIndex) return !rolesMove(snapshot, policy);
     if (policy.mode !== 'OnDelete') return true;
+    if (!known) return false;
     return due.length > 1 || !due.includes(one) || one.demotedFor !== statefulSet.updateRevision;
   });
   if (over.length > 0 && step.kind !== 'undemote') return ['I12: a demotion outlives its reason'];

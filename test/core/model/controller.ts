@@ -41,7 +41,7 @@ function act(world: World, step: Step): World {
       return withPod(world, step.targets[0].ordinal, { demote: 'ours', mark: world.template, demotedLong: false });
     case 'undemote': {
       const { ordinal } = step.targets[0];
-      const failed = step.demoted && ordinal === world.primary;
+      const failed = step.reason === 'TimedOut';
       const tried = { tries: world.tries + 1, triedLong: false };
       return withPod({ ...world, ...(failed ? tried : {}) }, ordinal, { demote: null, mark: null, demotedLong: false });
     }
