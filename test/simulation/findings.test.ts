@@ -133,6 +133,28 @@ const findings: Readonly<Record<string, Scenario>> = {
       { atMilliseconds: 20_682, what: { kind: 'watchStalls', plural: null, process: null, forMilliseconds: 32_239 } },
     ],
   },
+  'counts no switchover as failed that another template has made pointless': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+      moco: { notice: 500, drain: 3000 },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      {
+        atMilliseconds: 0,
+        what: {
+          kind: 'atWrite',
+          process: 0,
+          writes: 3,
+          to: 'pod',
+          when: 'after',
+          what: { kind: 'rollOut', image: 'mysql:8.4.5' },
+        },
+      },
+    ],
+  },
 };
 
 describe('the simulation, of what it has found before,', function found() {

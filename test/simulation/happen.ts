@@ -215,6 +215,7 @@ export function happen(simulation: Simulation, what: Happening): void {
       return processOf(simulation, what.process).freeze(what.forMilliseconds);
     case 'moveClock':
       strikes(processOf(simulation, what.process).isRunning);
+      simulation.witness.doubtTimes();
       return processOf(simulation, what.process).moveWall(what.byMilliseconds);
   }
 }

@@ -69,8 +69,13 @@ export interface WitnessedPod extends WitnessedObject {
   };
 }
 
-/** What the user asked of one rollout. */
+/** What the user asked of one rollout, and what the program tells of it. */
 export interface WitnessedWishes extends WitnessedObject {
+  readonly status?: {
+    readonly rollout?: { readonly revision: string; readonly tries?: { readonly count?: number } };
+    readonly intent?: { readonly id: string; readonly step: string; readonly revision: string };
+    readonly effectivePolicy?: Readonly<Record<string, { readonly value?: unknown }>>;
+  };
   readonly spec?: {
     readonly paused?: boolean;
     readonly repairWhilePaused?: boolean;

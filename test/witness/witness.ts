@@ -3,6 +3,7 @@ import { budgetOf } from './budget.ts';
 import { Chronicle } from './chronicle.ts';
 import type { Demotions } from './demotions.ts';
 import type { Disruption } from './disruption.ts';
+import { FailedTries } from './failed-tries.ts';
 import { laws } from './laws.ts';
 import { type Measures, measure } from './measures.ts';
 import { isWell, revisionOf, updateRevisionOf } from './member.ts';
@@ -45,6 +46,9 @@ export class Witness {
   readonly #proven = new Set<string>();
   /** Not judged without: it has to be known when nobody could have taken a demotion back. */
   readonly #demotions: Demotions | null;
+  /** By cluster. */
+  readonly #failedTries = new Map<string, FailedTries>();
+  #isDoubtful = false;
   #needless = 0;
 
   constructor(demotions: Demotions | null = null) {
@@ -60,8 +64,19 @@ export class Witness {
       const seconds = (forMilliseconds / 1000).toFixed(1);
       this.object('I12', `a demotion was left on ${podName} for ${seconds} s after ${why}`, change.atMilliseconds);
     }
+    if (change.kind === 'MySQLRollout') {
+      for (const text of this.#failedTriesOf(cluster).observe(moment)) {
+        this.object('tries', text, change.atMilliseconds);
+      }
+    }
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
     if (change.kind === 'MySQLCluster') this.#judgeCompletion(moment);
+  }
+
+  /** A clock of the program has been moved: what it tells of times is not judged. */
+  doubtTimes(): void {
+    this.#isDoubtful = true;
+    for (const tries of this.#failedTries.values()) tries.doubt();
   }
 
   /** Right when it happens: after the changes before it, and before those that it makes. */
@@ -110,6 +125,13 @@ export class Witness {
     const own = this.#disruptions.filter((one) => one.cluster === cluster && one.atMilliseconds >= sinceMilliseconds);
     const { moments } = this.#chronicleOf(cluster);
     return { ...measure(moments, sinceMilliseconds), disruptions: own.length, needless: this.#needless };
+  }
+
+  #failedTriesOf(cluster: string): FailedTries {
+    const tries = this.#failedTries.get(cluster) ?? new FailedTries();
+    if (this.#isDoubtful) tries.doubt();
+    this.#failedTries.set(cluster, tries);
+    return tries;
   }
 
   #chronicleOf(cluster: string): Chronicle {
