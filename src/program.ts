@@ -83,7 +83,6 @@ export async function run(options: Options): Promise<void> {
       disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,
       partitionUpdateIntervalSeconds: options.partitionUpdateIntervalMilliseconds / 1000,
     },
-    servedCertificate: () => webhook?.certificate() ?? null,
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
     holder: identity,

@@ -20,7 +20,7 @@ describe('options', () => {
       maxConcurrentReconciles: 8,
       kubeApiQps: 100,
       kubeApiBurst: 200,
-      partitionDriver: 'auto',
+      partitionDriver: 'moco',
       maxConcurrentRollouts: 0,
       releaseStalledSlots: false,
       disruptionIntervalMilliseconds: 0,

@@ -18,7 +18,9 @@ import { type MocoWebhookServer, startMocoWebhookServer } from '../moco/webhook-
 import { type Nodes, startNodes } from '../nodes/driver.ts';
 import type { NodesSettings } from '../nodes/settings.ts';
 import { RealMoco, startRealMoco } from '../real-moco/driver.ts';
+import { admissionPolicyVersion, installAdmissionPolicy } from './admission-policy.ts';
 import { ControllerProcess } from './controller-process.ts';
+import { isKeptOnDelete } from './kept-on-delete.ts';
 import { partitionWebhookManifest, registerWebhooks, webhookManifest } from './webhook-registration.ts';
 
 export interface StageOptions {
@@ -34,7 +36,14 @@ export interface StageOptions {
    * has stages of one of the two only.
    */
   readonly partitionDriver?: 'moco' | 'own';
+  /**
+   * What keeps adopted StatefulSets at OnDelete: the policy of `config/admission-policy`, the webhook of
+   * `config/webhook`, or nothing. Left out: the policy where the API server has such, else the webhook.
+   */
+  readonly admission?: OnDeleteAdmission;
 }
+
+export type OnDeleteAdmission = 'policy' | 'webhook' | 'none';
 
 /** The installation's namespace and ServiceAccount, as in `config/`. */
 const systemNamespace = 'moco-rollout-system';
@@ -47,7 +56,7 @@ const unlimited = { qps: 10_000, burst: 10_000 };
 
 /**
  * Everything around the controller on a running control plane: the stand-ins for MOCO and for nodes, each under a user
- * name of its own, and this project's CRD, RBAC and webhook from `config/`. Controllers are started on it.
+ * name of its own, and this project's CRD, RBAC and admission from `config/`. Controllers are started on it.
  */
 export class Stage {
   readonly controlPlane: ControlPlane;
@@ -60,11 +69,13 @@ export class Stage {
   readonly #closers: readonly (() => Promise<unknown>)[];
   readonly #controllers: ControllerProcess[] = [];
   readonly #partitionDriver: 'moco' | 'own';
+  readonly #admission: OnDeleteAdmission;
   #webhookPort = 0;
 
   private constructor(
     parts: Pick<Stage, 'controlPlane' | 'client' | 'world' | 'moco' | 'nodes'>,
     partitionDriver: 'moco' | 'own',
+    admission: OnDeleteAdmission,
     directory: string,
     guard: Guard,
     closers: readonly (() => Promise<unknown>)[],
@@ -75,6 +86,7 @@ export class Stage {
     this.moco = parts.moco;
     this.nodes = parts.nodes;
     this.#partitionDriver = partitionDriver;
+    this.#admission = admission;
     this.#directory = directory;
     this.#guard = guard;
     this.#closers = closers;
@@ -105,7 +117,9 @@ export class Stage {
       ...(moco instanceof RealMoco ? { network: moco.network } : {}),
     });
     closers.push(() => nodes.stop());
-    const stage = new Stage({ controlPlane, client, world, moco, nodes }, partitionDriver, directory, guard, closers);
+    const { admission = (await admissionPolicyVersion(client)) === null ? 'webhook' : 'policy' } = options;
+    const parts = { controlPlane, client, world, moco, nodes };
+    const stage = new Stage(parts, partitionDriver, admission, directory, guard, closers);
     await stage.#install();
     return stage;
   }
@@ -133,6 +147,7 @@ export class Stage {
         `--metrics-bind-address=127.0.0.1:${metricsPort}`,
         `--health-probe-bind-address=127.0.0.1:${healthPort}`,
         `--cert-dir=${join(this.#directory, 'certificate')}`,
+        `--partition-driver=${this.#partitionDriver}`,
         `--leader-election-namespace=${systemNamespace}`,
         '--log-level=debug',
         '--log-format=json',
@@ -163,6 +178,10 @@ export class Stage {
   async #install(): Promise<void> {
     await this.controlPlane.apply(join(configuration, 'crd'));
     await this.controlPlane.apply(join(configuration, 'default/namespace.yaml'), join(configuration, 'rbac'));
+    if (this.#admission === 'policy') {
+      await installAdmissionPolicy(this.client);
+      while (!(await isKeptOnDelete(this.client))) await pause(this.world);
+    }
     const { certificate, key } = await this.controlPlane.certificates.issue('webhook', ['127.0.0.1']);
     const directory = join(this.#directory, 'certificate');
     await mkdir(directory);
@@ -171,24 +190,28 @@ export class Stage {
   }
 
   async #ready(controller: ControllerProcess, healthPort: number): Promise<void> {
-    for (;;) {
+    const isReady = async (): Promise<boolean> =>
+      (await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => null))?.ok ?? false;
+    await this.#until(isReady, controller);
+  }
+
+  async #until(condition: () => Promise<boolean>, controller: ControllerProcess): Promise<void> {
+    while (!(await condition())) {
       if (!controller.running) throw new Error(`the controller ended at its start:\n${controller.log}`);
-      const answer = await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => null);
-      if (answer?.ok) return;
       await pause(this.world);
     }
   }
 
   async #registerWebhooks(controller: ControllerProcess): Promise<void> {
     const serving = { port: this.#webhookPort, caBundle: this.controlPlane.caBundle };
-    await registerWebhooks(this.client, webhookManifest, serving);
+    if (this.#admission === 'webhook') {
+      await registerWebhooks(this.client, webhookManifest, serving);
+      await this.#until(() => isKeptOnDelete(this.client), controller);
+    }
     if (this.#partitionDriver === 'moco') return;
     await registerWebhooks(this.client, partitionWebhookManifest, serving);
     // Whatever MOCO created before would be rolled by Kubernetes itself.
-    while (!(await beginsHeldBack(this.client))) {
-      if (!controller.running) throw new Error(`the controller ended at its start:\n${controller.log}`);
-      await pause(this.world);
-    }
+    await this.#until(() => beginsHeldBack(this.client), controller);
   }
 }
 

@@ -6,14 +6,9 @@ import type { MySQLRollout, RolloutSpec, RolloutStatus, Strategy } from '../cont
 import { builtInStrategy, type DefaultWishes } from '../controller/wishes.ts';
 import { defaultPolicy } from '../core/policy.ts';
 import { isForbidden } from '../kube/api-error.ts';
-import {
-  mutatingWebhookConfigurations,
-  namespaces,
-  podDisruptionBudgets,
-  type ResourceKind,
-} from '../kube/resource.ts';
+import { namespaces, podDisruptionBudgets, type ResourceKind } from '../kube/resource.ts';
 import type { Json } from '../moco/json.ts';
-import { projectBudget, projectNamespace, projectWebhookConfiguration } from '../moco/projections.ts';
+import { projectBudget, projectNamespace } from '../moco/projections.ts';
 import type { ClusterRecord } from '../moco/records.ts';
 import { listAll, listIfThere } from './clusters.ts';
 import { CommandError } from './failure.ts';
@@ -43,11 +38,10 @@ export async function lookAt(session: Session, cluster: ClusterRecord): Promise<
       return null;
     }
   };
-  const [live, budgets, policies, configurations, own] = await Promise.all([
+  const [live, budgets, policies, own] = await Promise.all([
     api.readAll(nothingKnown(cluster), signal),
     orLeaveOut(podDisruptionBudgets, namespace),
     orLeaveOut(policyKind, null),
-    orLeaveOut(mutatingWebhookConfigurations, null),
     namespaceOf(session, namespace),
   ]);
   if (live === null) throw new CommandError(`${namespace}/${cluster.name} has just been deleted`);
@@ -68,8 +62,6 @@ export async function lookAt(session: Session, cluster: ClusterRecord): Promise<
           defaults: defaultsOf(rollout?.status),
           policies: (policies ?? []).map(projectPolicy),
           namespaceLabels: own && projectNamespace(own).labels,
-          webhookConfigurations:
-            configurations?.map(projectWebhookConfiguration).filter((known) => known !== null) ?? null,
         }),
         'live',
       ),
@@ -95,7 +87,7 @@ function strategiesOf(
   const onDelete = strategy === undefined ? labelled : strategy === 'OnDelete';
   return {
     onDeleteEnabled: onDelete || assumed === 'OnDelete',
-    partitionDriver: strategy === 'Partition' ? 'own' : strategy === 'MOCO' ? 'moco' : 'auto',
+    partitionDriver: strategy === 'Partition' ? 'own' : 'moco',
   };
 }
 

@@ -79,14 +79,15 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
       'The annotation force-rolling-update is on the MySQLCluster or still on its StatefulSet: Kubernetes replaces the pods itself, one after another, whatever state the database is in.',
     ends: 'Take the annotation off the MySQLCluster; this program goes on from whatever is stale.',
   },
-  WebhookNotInForce: {
+  AdmissionNotInForce: {
     means:
-      "The webhook that this program's way of updating rests on is not registered, runs before that of MOCO, or has a certificate that nobody would believe. The next write to the StatefulSet would hand its pods to Kubernetes, so nothing is disrupted.",
-    ends: 'Put right what the message names: apply config/webhook or config/partition-driver, under a name that sorts after that of MOCO, and look at the certificate (cert-manager fills in the caBundle, or the controller itself with --webhook-certificate=self-made).',
+      "The controller sent a dry run to the API server, and it did not come back as MOCO's next write has to: at OnDelete with the label, or, with the own partition driver, with partition = replicas. The message says what came back. Nothing was written; MOCO goes on without this program.",
+    ends: 'Install what the strategy needs: config/admission-policy from Kubernetes 1.36 on, config/webhook before that, config/partition-driver for the own partition driver. The controller asks again after 30 seconds, then more rarely, and at least every 5 minutes.',
   },
   StrategyNotOnDelete: {
-    means: 'The StatefulSet is to be at OnDelete and is not. The controller is about to set it.',
-    ends: 'By itself. If it stays, a webhook changes it back: look at the order of the webhook configurations.',
+    means:
+      "The StatefulSet is to be at OnDelete and is not. The controller is about to adopt it, or has done so lately: one that keeps coming back to RollingUpdate is adopted at most once every 30 seconds, then more rarely. MOCO's partition controller goes on meanwhile.",
+    ends: 'By itself. If it keeps coming back, admission is unavailable at times, or somebody else writes the strategy: kubectl get statefulset NAME -o yaml --show-managed-fields.',
   },
   HandBackUnsafe: {
     means:

@@ -1,14 +1,9 @@
 import type { Step, Target } from '../core/decision.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent } from '../kube/api-error.ts';
 import type { World } from '../kube/world.ts';
-import {
-  annotationOn,
-  demoteAnnotation,
-  demotedForAnnotation,
-  strategyLabel,
-  strategyOnDelete,
-} from '../moco/names.ts';
+import { annotationOn, demoteAnnotation, demotedForAnnotation } from '../moco/names.ts';
 import type { ClusterObjects } from '../moco/records.ts';
+import { adopt } from './adopt.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-api.ts';
 import type { StepResult } from './cluster-state.ts';
 import { giveBack } from './give-back.ts';
@@ -81,37 +76,28 @@ export async function act(
         const after = await giveBack(statefulSet, api, signal);
         return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
       });
-    case 'setPartition':
     case 'setStrategy':
+      if (statefulSet === null) throw new Error('expected a StatefulSet to adopt, got none');
+      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        const after = await adopt(statefulSet, api, signal);
+        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+      });
+    case 'setPartition':
     case 'promoteRevision': {
       if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
       const patch = statefulSetPatch(step);
       return each([{ ...statefulSet, ordinal: -1 }], async () => {
         const after = await api.patchStatefulSet(statefulSet, patch, signal);
-        if (step.kind === 'setStrategy' && after?.strategy !== 'OnDelete') {
-          throw new ApiError({
-            status: 422,
-            reason: 'Invalid',
-            message: `the StatefulSet was set to OnDelete and came back as ${after?.strategy ?? 'nothing'}: a webhook changes it back; is the webhook of moco-rollout registered and ordered after MOCO's?`,
-          });
-        }
         return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
       });
     }
   }
 }
 
-function statefulSetPatch(
-  step: Extract<Step, { kind: 'setPartition' | 'setStrategy' | 'promoteRevision' }>,
-): StatefulSetPatch {
+function statefulSetPatch(step: Extract<Step, { kind: 'setPartition' | 'promoteRevision' }>): StatefulSetPatch {
   switch (step.kind) {
     case 'setPartition':
       return { spec: { updateStrategy: { rollingUpdate: { partition: step.partition } } } };
-    case 'setStrategy':
-      return {
-        labels: { [strategyLabel]: strategyOnDelete },
-        spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
-      };
     case 'promoteRevision':
       return { status: { currentRevision: step.revision, currentReplicas: step.replicas } };
   }

@@ -9,7 +9,6 @@ import type {
   NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
-  WebhookConfigurationRecord,
 } from '../moco/records.ts';
 import type { PolicyRecord } from './policy-resource.ts';
 import type { MySQLRollout } from './rollout-resource.ts';
@@ -44,7 +43,6 @@ export class Cache {
   readonly rollouts = new Store<RolloutRecord>({});
   readonly policies = new Store<PolicyRecord>({});
   readonly namespaces = new Store<NamespaceRecord>({});
-  readonly webhookConfigurations = new Store<WebhookConfigurationRecord>({});
   /** Kinds that this program can do without, while they may not be read or are not there: their stores say nothing. */
   readonly unavailable = new Map<string, Unavailable>();
 
@@ -76,9 +74,6 @@ export class Cache {
       this.namespaces.subscribe(({ before, after }) => {
         const name = after?.name ?? before?.name ?? '';
         if (!isSame(before?.labels, after?.labels)) all(this.clusters.by('namespace', name));
-      }),
-      this.webhookConfigurations.subscribe(({ before, after }) => {
-        if (!isSame(before?.webhooks, after?.webhooks)) all(this.clusters.values());
       }),
     ];
     return () => {

@@ -38,6 +38,7 @@ export interface LiveObjects {
 /** What a merge patch of a StatefulSet changes; `status` goes to its subresource. */
 export interface StatefulSetPatch {
   readonly labels?: Json;
+  readonly annotations?: Json;
   readonly spec?: Json;
   readonly status?: Json;
 }
@@ -257,14 +258,14 @@ export class ClusterApi {
     signal: AbortSignal,
     dryRun = false,
   ): Promise<StatefulSetRecord | null> {
-    const { labels, spec, status } = patch;
+    const { labels, annotations, spec, status } = patch;
     const raw = await this.#client.call<Json>({
       method: 'PATCH',
       path: path(statefulSets, status ? { namespace, name, subresource: 'status' } : { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
       contentType: mergePatch,
       body: {
-        metadata: { uid, resourceVersion, ...(labels && { labels }) },
+        metadata: { uid, resourceVersion, ...(labels && { labels }), ...(annotations && { annotations }) },
         ...(spec && { spec }),
         ...(status && { status }),
       },

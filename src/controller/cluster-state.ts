@@ -43,6 +43,14 @@ export interface RevisionChange {
   readonly wallMilliseconds: number;
 }
 
+/** A dry run that came back otherwise than it has to. */
+export interface AdmissionFinding {
+  readonly mode: 'OnDelete' | 'Partition';
+  readonly finding: string;
+  readonly tries: number;
+  readonly atMilliseconds: number;
+}
+
 /** The API server's refusal to evict; believed as long as the budgets stay as they were. */
 export interface Refusal {
   readonly message: string;
@@ -63,6 +71,10 @@ export class ClusterState {
   updateRevision: { readonly value: string; readonly came: RevisionChange | null } | null = null;
   /** What a hand-back that was only tried would have come to. */
   handBackRefusal: { readonly message: string; readonly atMilliseconds: number } | null = null;
+  /** What dry runs have shown about admission, the last so many in a row; `null` where the last one was right. */
+  admissionProblem: AdmissionFinding | null = null;
+  /** When this process has put the StatefulSet at OnDelete, the newest last, as far as they are remembered. */
+  adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null = null;
   /** The StatefulSet's newest FailedCreate sentence, and when it was asked for. */
   createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
   /** What the newest rollout changes in the pod template; `null` where it could not be read then. */

@@ -9,14 +9,12 @@ import type { DefaultWishes } from './wishes.ts';
 
 /** What a look at one cluster needs beside its objects. */
 export interface Surroundings {
-  readonly cache: Pick<Cache, 'said' | 'webhookConfigurations' | 'unavailable'>;
+  readonly cache: Pick<Cache, 'said' | 'unavailable'>;
   readonly world: World;
   /** The flags' values, for what the user doesn't say. */
   readonly defaults: DefaultWishes;
   readonly strategies: StrategySettings;
   readonly fleet: Pick<Fleet, 'factsFor'>;
-  /** The webhook's certificate chain in PEM, or `null` where this process serves none. */
-  readonly servedCertificate: () => string | null;
 }
 
 /** What every pass of this process has at hand. */

@@ -28,8 +28,6 @@ export interface ControllerOptions {
   readonly defaults: DefaultWishes;
   readonly strategies: StrategySettings;
   readonly fleetLimits: FleetLimits;
-  /** The webhook's certificate chain in PEM, or `null` where this process serves none. */
-  readonly servedCertificate: () => string | null;
   /** Empty: all of them. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
@@ -53,7 +51,7 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
-    const { defaults, strategies, servedCertificate } = options;
+    const { defaults, strategies } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
@@ -69,7 +67,6 @@ export class Controller {
       log,
       defaults,
       strategies,
-      servedCertificate,
       announcer,
       holder,
       isLeading,

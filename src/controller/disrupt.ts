@@ -1,7 +1,11 @@
 import { decide } from '../core/decide.ts';
 import type { Decision, TakeBackReason } from '../core/decision.ts';
+import { ApiError } from '../kube/api-error.ts';
+import type { ClusterObjects } from '../moco/records.ts';
 import { timestampOf } from '../moco/timestamp.ts';
 import { type Acted, act } from './act.ts';
+import { noteAdmission } from './admission-memory.ts';
+import { admissionNotInForce, provePartitionHeld } from './adopt.ts';
 import { splitKey } from './cache.ts';
 import type { ClusterState, Finished } from './cluster-state.ts';
 import type { Context, Requeue } from './context.ts';
@@ -33,8 +37,11 @@ export async function disrupt(
   signal: AbortSignal,
 ): Promise<Requeue> {
   const { cache, api, world, log, fleet } = context;
-  const confirmingSince = world.monotonic();
   const known = cache.objects(key);
+  if (step.kind === 'setPartition' && !(await isPartitionHeld(step.partition, known, state, context, signal))) {
+    return atOnce;
+  }
+  const confirmingSince = world.monotonic();
   const [live, policies] = known
     ? await Promise.all([api.readAll(known, signal), api.readPolicies(cache.policies.values(), signal)])
     : [null];
@@ -66,6 +73,26 @@ export async function disrupt(
     );
   } finally {
     release();
+  }
+}
+
+/** Whether MOCO's next write would be answered with partition = replicas; what a dry run shows of it is remembered. */
+async function isPartitionHeld(
+  partition: number,
+  known: ClusterObjects | null,
+  state: ClusterState,
+  { api, world }: Context,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!known?.statefulSet) return true;
+  try {
+    await provePartitionHeld(known.statefulSet, partition, api, signal);
+    state.admissionProblem = null;
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== admissionNotInForce) throw error;
+    noteAdmission(state, 'Partition', error, world);
+    return false;
   }
 }
 

@@ -1,6 +1,5 @@
 import { defaultPolicy, type RolloutPolicy } from '../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../core/snapshot.ts';
-import { mutatingWebhookConfigurations } from '../kube/resource.ts';
 import type { World } from '../kube/world.ts';
 import type { BudgetRecord, ClusterObjects } from '../moco/records.ts';
 import { objectFacts } from '../moco/snapshot.ts';
@@ -14,7 +13,6 @@ import { unseen } from './own-writes.ts';
 import { isPolicySource, type PolicyRecord, policyKind } from './policy-resource.ts';
 import { wasAskedToWait } from './progress.ts';
 import { type MySQLRollout, type RolloutStatus, rolloutProblem } from './rollout-resource.ts';
-import { mocoDrives, webhookProblem } from './webhook-in-force.ts';
 import { type Wishes, wishesOf, wishesUnknown } from './wishes.ts';
 
 /** One look at a cluster: the objects, what people have said, and what `decide` gets of both. */
@@ -40,7 +38,7 @@ export function gather(
   source: 'live' | 'cached',
   policies?: readonly PolicyRecord[],
 ): Gathered {
-  const { world, cache, defaults, strategies, fleet, servedCertificate } = surroundings;
+  const { world, cache, defaults, strategies, fleet } = surroundings;
   const { cluster, statefulSet } = objects;
   if (source === 'cached') {
     state.ownWrites = unseen(state.ownWrites, objects, world.monotonic());
@@ -50,21 +48,13 @@ export function gather(
   const wishes = policiesLost(cache, rollout)
     ? wishesUnknown(defaults, policiesMayNotBeRead)
     : wishesOf(said, defaults, world.wall());
-  const configurations = cache.unavailable.has(mutatingWebhookConfigurations.kind)
-    ? null
-    : [...cache.webhookConfigurations.values()];
-  const mode = modeOf(
-    strategies,
-    wishes.strategy,
-    statefulSet?.labelled === true,
-    configurations && mocoDrives(configurations),
-  );
+  const mode = modeOf(strategies, wishes.strategy, statefulSet?.labelled === true);
   const status = rollout?.status;
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const snapshot = state.ages.look((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
     const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt });
-    const { handBackRefusal: refusal } = state;
+    const { handBackRefusal: refusal, admissionProblem: admission, adoptions } = state;
     return {
       ...facts,
       ...fleet.factsFor(keyOf(cluster.namespace, cluster.name), mode),
@@ -72,7 +62,13 @@ export function gather(
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,
       handedBack: isHandedBack(rollout),
-      webhookProblem: configurations && webhookProblem(configurations, servedCertificate(), mode),
+      admissionProblem: admission && {
+        mode: admission.mode,
+        finding: admission.finding,
+        tries: admission.tries,
+        sinceSeconds: ageOf(admission.atMilliseconds),
+      },
+      adoptionAgesSeconds: adoptions?.uid === statefulSet?.uid ? (adoptions?.atMilliseconds ?? []).map(ageOf) : [],
       promotion: status?.promotion ?? null,
       handBackRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
       rolloutProblem: rolloutProblem(cluster, rollout),

@@ -1,8 +1,8 @@
 import type { RolloutPolicy } from '../core/policy.ts';
 import type { EffectiveWish, Strategy } from './rollout-resource.ts';
 
-/** Who lowers partitions: MOCO's own controller, this program's, or whichever is right where MOCO is as it is. */
-export const partitionDrivers = ['auto', 'moco', 'own'] as const;
+/** Who lowers partitions: MOCO's own controller, or this program. */
+export const partitionDrivers = ['moco', 'own'] as const;
 export type PartitionDriver = (typeof partitionDrivers)[number];
 
 /** What the operator has said of strategies, by flags. */
@@ -12,24 +12,14 @@ export interface StrategySettings {
   readonly partitionDriver: PartitionDriver;
 }
 
-/**
- * How a cluster is updated. `wish` is `null` where it can't be known: then nothing changes hands. MOCO's webhook comes
- * with its partition controller, and two that lower one partition would be one too many: where it is registered MOCO
- * drives. `mocoDrives` is `null` where that may not be read.
- */
+/** How a cluster is updated. `wish` is `null` where it can't be known: then nothing changes hands. */
 export function modeOf(
   { onDeleteEnabled, partitionDriver }: StrategySettings,
   wish: Strategy | null,
   labelled: boolean,
-  mocoDrives: boolean | null,
 ): RolloutPolicy['mode'] {
   if (onDeleteEnabled && (wish === null ? labelled : wish === 'OnDelete')) return 'OnDelete';
-  return driverOf(partitionDriver, mocoDrives) === 'own' ? 'Partition' : 'Observe';
-}
-
-export function driverOf(partitionDriver: PartitionDriver, mocoDrives: boolean | null): 'moco' | 'own' {
-  if (partitionDriver === 'moco' || mocoDrives === true) return 'moco';
-  return partitionDriver === 'own' || mocoDrives === false ? 'own' : 'moco';
+  return partitionDriver === 'own' ? 'Partition' : 'Observe';
 }
 
 /** The strategy in force, as the status shows it. */

@@ -1,10 +1,12 @@
 import { decide } from '../core/decide.ts';
-import type { Decision, Hold, Step } from '../core/decision.ts';
+import type { Decision, Step } from '../core/decision.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../kube/api-error.ts';
 import { isAtLeast } from '../kube/resource-version.ts';
 import type { ClusterRecord } from '../moco/records.ts';
 import { timestampOf } from '../moco/timestamp.ts';
 import { act } from './act.ts';
+import { noteAdmission, noteAdoption } from './admission-memory.ts';
+import { admissionNotInForce } from './adopt.ts';
 import { splitKey } from './cache.ts';
 import { ClusterState } from './cluster-state.ts';
 import { keepCompletion, unsettledMilliseconds } from './completion.ts';
@@ -22,16 +24,10 @@ import { announcedAfterSeconds, shownAfterSeconds } from './status.ts';
 import { lookAgainMilliseconds, lookAtNotKept, writeStatus } from './write-status.ts';
 
 /** What people see of a decision whose step the API server does not take. */
-function heldUp(decision: Decision, { snapshot }: Gathered, { message }: ApiError): Decision {
-  const shown = (hold: Hold): Decision => ({ ...decision, step: { kind: 'none' }, hold });
-  switch (decision.step.kind) {
-    case 'setStrategy':
-      return shown({ rule: 'StrategyNotOnDelete', labelled: snapshot.statefulSet?.labelled ?? false });
-    case 'handBack':
-      return shown({ rule: 'HandBackUnsafe', message });
-    default:
-      return decision;
-  }
+function heldUp(decision: Decision, { snapshot }: Gathered): Decision {
+  if (decision.step.kind !== 'setStrategy') return decision;
+  const labelled = snapshot.statefulSet?.labelled ?? false;
+  return { ...decision, step: { kind: 'none' }, hold: { rule: 'StrategyNotOnDelete', labelled } };
 }
 
 /** One pass over one cluster at a time: gather, decide, then at most one step, else the status. */
@@ -77,13 +73,13 @@ export class Reconciler {
       return { requeueAfterMilliseconds: 0 };
     }
     const failure = await this.#adjust(gathered, decision.step, state, signal);
-    const requeue = await this.#record(
-      gathered,
-      failure ? heldUp(decision, gathered, failure) : decision,
-      state,
-      signal,
-    );
-    if (failure && failure.reason !== handBackUnsafe) throw failure;
+    if (failure?.reason === handBackUnsafe || failure?.reason === admissionNotInForce) {
+      // What a dry run has shown is a fact by now: the core says what it means, and when to try again.
+      gathered = gather(objects, rollout, state, this.#context, 'cached');
+      return this.#record(gathered, decide(gathered.snapshot, gathered.policy), state, signal);
+    }
+    const requeue = await this.#record(gathered, failure ? heldUp(decision, gathered) : decision, state, signal);
+    if (failure) throw failure;
     return requeue;
   }
 
@@ -128,6 +124,8 @@ export class Reconciler {
     state.ownWrites = acted.ownWrites;
     const unsafe = acted.failure?.reason === handBackUnsafe ? acted.failure.message : null;
     state.handBackRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
+    if (acted.failure !== null) noteAdmission(state, 'OnDelete', acted.failure, world);
+    noteAdoption(state, step, gathered.objects.statefulSet?.uid ?? '', acted.result, world);
     announcer.stepEnded(gathered, step, acted);
     if (acted.failure !== null) {
       state.finished ??= {

@@ -3,7 +3,6 @@ import type { Log } from '../kube/log.ts';
 import { Reflector, type ReflectorOptions, type Unavailable } from '../kube/reflector.ts';
 import {
   cronJobs,
-  mutatingWebhookConfigurations,
   namespaces,
   path,
   podDisruptionBudgets,
@@ -24,7 +23,6 @@ import {
   projectNamespace,
   projectPod,
   projectStatefulSet,
-  projectWebhookConfiguration,
 } from '../moco/projections.ts';
 import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
 import type { Cache, RolloutRecord } from './cache.ts';
@@ -125,7 +123,6 @@ export class Watches {
         const namespace = projectNamespace(raw);
         return isWatched(namespace) ? namespace : null;
       }),
-      watchWithout(mutatingWebhookConfigurations, cache.webhookConfigurations, projectWebhookConfiguration),
       ...watch(podDisruptionBudgets, cache.budgets, projectBudget),
       ...watch(cronJobs, cache.backups, projectBackup, createdBySelector),
       ...watch(pods, cache.pods, projectPod, memberSelector),

@@ -1,3 +1,4 @@
+import { mayAdopt } from './adoption.ts';
 import { isAskedFor } from './asked-for.ts';
 import type { Decision, Hold } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
@@ -124,7 +125,7 @@ function held(hold: ReturnType<typeof holdEverything>): Outcome | null {
 
 function withItsStep(situation: Situation): Outcome | null {
   const hold = holdEverything(situation);
-  return hold?.rule === 'StrategyNotOnDelete' ? take({ kind: 'setStrategy' }) : held(hold);
+  return hold?.rule === 'StrategyNotOnDelete' && mayAdopt(situation) ? take({ kind: 'setStrategy' }) : held(hold);
 }
 
 /** Members that are down need no slot, and what has begun keeps it. */

@@ -1,6 +1,5 @@
 import type { FleetPlace } from './fleet.ts';
 import type { Evidence, MemberState } from './member.ts';
-import type { WebhookProblem } from './snapshot.ts';
 
 /** A pod that a step is about, with what its preconditions need. */
 export interface Target {
@@ -107,7 +106,8 @@ export type Hold =
   | { readonly rule: 'ClusteringStopped' }
   | { readonly rule: 'Offline' }
   | { readonly rule: 'ForcedRollingUpdate' }
-  | { readonly rule: 'WebhookNotInForce'; readonly problem: WebhookProblem; readonly mode: 'OnDelete' | 'Partition' }
+  /** A dry run came back otherwise than MOCO's next write has to: `finding` says how, as a sentence. */
+  | { readonly rule: 'AdmissionNotInForce'; readonly mode: 'OnDelete' | 'Partition'; readonly finding: string }
   | { readonly rule: 'StrategyNotOnDelete'; readonly labelled: boolean }
   /** The hand-back would not come out with a partition that takes nobody. */
   | { readonly rule: 'HandBackUnsafe'; readonly message: string }

@@ -38,8 +38,10 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return 'the cluster is offline';
     case 'ForcedRollingUpdate':
       return "annotation force-rolling-update hands the update to the StatefulSet's own rolling update";
-    case 'WebhookNotInForce':
-      return explainWebhook(hold);
+    case 'AdmissionNotInForce':
+      return hold.mode === 'OnDelete'
+        ? `admission does not keep the StatefulSet at OnDelete: ${withoutFullStop(hold.finding)}`
+        : `admission does not hold the StatefulSet back at partition = replicas: ${withoutFullStop(hold.finding)}`;
     case 'HandBackUnsafe':
       return `the StatefulSet can't be given back without risk to its pods: ${withoutFullStop(hold.message)}`;
     case 'StrategyNotOnDelete':
@@ -125,21 +127,6 @@ export function explainHold(hold: Hold, name: MemberName): string {
           ? [`${names(hold.held)} ${hold.held.length === 1 ? 'is' : 'are'} held at the revision before`]
           : []),
       ].join('; ');
-  }
-}
-
-function explainWebhook({ problem, mode }: Extract<Hold, { rule: 'WebhookNotInForce' }>): string {
-  switch (problem) {
-    case 'notRegistered':
-      return mode === 'OnDelete'
-        ? 'the webhook of moco-rollout is not registered: MOCO would set the StatefulSet back to RollingUpdate'
-        : 'the webhook of moco-rollout for partitions is not registered: Kubernetes would roll the next template out by itself';
-    case 'wrongOrder':
-      return "the webhook configuration of moco-rollout runs before MOCO's, which then has the last word; its name has to sort after that of MOCO's";
-    case 'noCertificate':
-      return 'the webhook configuration of moco-rollout has no caBundle yet';
-    case 'wrongCertificate':
-      return "the caBundle in the webhook configuration of moco-rollout does not fit the webhook's certificate";
   }
 }
 

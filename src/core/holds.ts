@@ -1,3 +1,4 @@
+import { admissionNotInForce, isAdopted } from './adoption.ts';
 import { isReadable } from './budget.ts';
 import type { Hold } from './decision.ts';
 import { isPossibleSize, type Situation } from './situation.ts';
@@ -33,7 +34,7 @@ const everything: readonly HoldRuleFunction[] = [
   clusteringStopped, // nobody would switch over or fail over
   offline, // scaled to nothing on purpose
   forcedRollingUpdate, // the user asked for the StatefulSet's own rolling update
-  webhookNotInForce, // MOCO's next write would give the pods to Kubernetes' own rolling update
+  admissionNotInForce, // MOCO's next write would bring its own strategy, or none that holds pods back
   strategyNotOnDelete, // somebody else is deleting pods
   paused,
   revisionFlapping, // two writers fight over the template
@@ -169,18 +170,11 @@ function forcedRollingUpdate({ snapshot }: Situation): Hold | null {
     : null;
 }
 
-function webhookNotInForce({ snapshot, policy }: Situation): Hold | null {
-  const { webhookProblem: problem } = snapshot;
-  return problem === null || policy.mode === 'Observe'
+function strategyNotOnDelete(situation: Situation): Hold | null {
+  const { snapshot, policy } = situation;
+  return policy.mode !== 'OnDelete' || isAdopted(situation)
     ? null
-    : { rule: 'WebhookNotInForce', problem, mode: policy.mode };
-}
-
-function strategyNotOnDelete({ snapshot, policy }: Situation): Hold | null {
-  const { statefulSet } = snapshot;
-  return policy.mode !== 'OnDelete' || (statefulSet?.strategy === 'OnDelete' && statefulSet.labelled)
-    ? null
-    : { rule: 'StrategyNotOnDelete', labelled: statefulSet?.labelled === true };
+    : { rule: 'StrategyNotOnDelete', labelled: snapshot.statefulSet?.labelled === true };
 }
 
 function paused({ policy }: Situation): Hold | null {

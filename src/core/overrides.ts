@@ -22,7 +22,7 @@ export const overridable: Readonly<Record<HoldRule, boolean>> = {
   ClusteringStopped: false,
   Offline: false,
   ForcedRollingUpdate: false,
-  WebhookNotInForce: false,
+  AdmissionNotInForce: false,
   StrategyNotOnDelete: false,
   HandBackUnsafe: false,
   Paused: false,

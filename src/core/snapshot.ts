@@ -27,8 +27,10 @@ export interface ClusterSnapshot {
   readonly fleetQueue: FleetPlace | null;
   /** A least time between two disruptions in the whole fleet, and the seconds since the last one; `null` without. */
   readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
-  /** Why the webhook of our mode does not do its part, or `null` while nothing is known against it. */
-  readonly webhookProblem: WebhookProblem | null;
+  /** What a dry run has shown about admission, or `null` while nothing is known against it. */
+  readonly admissionProblem: AdmissionProblem | null;
+  /** Seconds since each adoption of this StatefulSet that is remembered. */
+  readonly adoptionAgesSeconds: readonly number[];
   /** The current revision that a hand-back has replaced, and by which, until it has been seen to stay. */
   readonly promotion: { readonly from: string; readonly to: string } | null;
   /** What a hand-back that was only tried would have come to, seconds ago, or `null` where nothing is against it. */
@@ -44,8 +46,16 @@ export type RolloutProblem =
   | { readonly kind: 'terminating'; readonly finalizers: readonly string[] }
   | { readonly kind: 'notOwned'; readonly owner: string };
 
-/** Not registered; run before MOCO's, which then has the last word; or with no certificate that would be believed. */
-export type WebhookProblem = 'notRegistered' | 'wrongOrder' | 'noCertificate' | 'wrongCertificate';
+/** A dry run whose answer was not what a mode needs of admission. */
+export interface AdmissionProblem {
+  readonly mode: 'OnDelete' | 'Partition';
+  /** What came back, as a sentence without a full stop. */
+  readonly finding: string;
+  /** How often in a row it was so. */
+  readonly tries: number;
+  /** Seconds since the last of them. */
+  readonly sinceSeconds: number;
+}
 
 /** The MySQLCluster. */
 export interface ClusterFacts {
@@ -88,7 +98,7 @@ export interface StatefulSetFacts {
   readonly podManagement: 'Parallel' | 'OrderedReady';
   /** Annotation `force-rolling-update` has been copied to it. */
   readonly forcedRollingUpdate: boolean;
-  /** It carries the label by which the webhook keeps it at OnDelete. */
+  /** It carries the label by which admission keeps it at OnDelete. */
   readonly labelled: boolean;
 }
 

@@ -76,6 +76,9 @@ export const isTooManyRequests = (error: unknown): boolean => hasStatus(error, 4
 
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 
+/** The object would not be valid. */
+export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
+
 /** The server, or a webhook that it asked, has failed. */
 export const isInternalError = (error: unknown): boolean => hasStatus(error, 500);
 

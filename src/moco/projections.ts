@@ -11,9 +11,7 @@ import {
   demoteAnnotation,
   demotedForAnnotation,
   forceRollingUpdateAnnotation,
-  mocoStatefulSetWebhook,
   mysqldContainer,
-  ownWebhookSuffix,
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
   revisionHashLabel,
@@ -33,8 +31,6 @@ import type {
   NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
-  WebhookConfigurationRecord,
-  WebhookRecord,
 } from './records.ts';
 
 // Objects as the API server sends them, made into records. `null` for an object that is nothing to us, such as a pod
@@ -249,16 +245,3 @@ export function projectNamespace(raw: Json): NamespaceRecord {
   const { namespace, name, uid, resourceVersion, labels } = meta(raw);
   return { namespace, name, uid, resourceVersion, labels };
 }
-
-/** `null` for what neither MOCO nor this program has put there. */
-export function projectWebhookConfiguration(raw: Json): WebhookConfigurationRecord | null {
-  const { namespace, name, uid, resourceVersion } = meta(raw);
-  const webhooks = objects(raw['webhooks']).map((webhook): WebhookRecord => {
-    const caBundle = text(object(webhook['clientConfig'])['caBundle']) ?? '';
-    return { name: text(webhook['name']) ?? '', caBundle };
-  });
-  const concerns = webhooks.some((webhook) => webhook.name === mocoStatefulSetWebhook || isOurs(webhook.name));
-  return concerns ? { namespace, name, uid, resourceVersion, webhooks } : null;
-}
-
-const isOurs = (webhookName: string): boolean => webhookName.endsWith(ownWebhookSuffix);

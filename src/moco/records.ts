@@ -103,17 +103,6 @@ export interface NamespaceRecord extends ObjectRecord {
   readonly labels: Labels;
 }
 
-/** A MutatingWebhookConfiguration that has a say in what becomes of StatefulSets: MOCO's or ours. */
-export interface WebhookConfigurationRecord extends ObjectRecord {
-  readonly webhooks: readonly WebhookRecord[];
-}
-
-export interface WebhookRecord {
-  readonly name: string;
-  /** Base64 of PEM as it stands there; empty where there is none. */
-  readonly caBundle: string;
-}
-
 export interface LabelSelector {
   readonly matchLabels: Labels;
   readonly matchExpressions: readonly {

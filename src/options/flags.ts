@@ -92,9 +92,9 @@ export const flags = {
       'seconds an updated member has to participate before the next one goes, where neither a MySQLRollout nor a MySQLRolloutPolicy says it',
   }),
   'partition-driver': choiceFlag(partitionDrivers, {
-    defaultText: 'auto',
+    defaultText: 'moco',
     description:
-      "who lowers partitions outside of OnDelete: moco, own (this program), or auto for moco where MOCO's webhook statefulset.kb.io is registered and own where it is not",
+      'who lowers partitions outside of OnDelete: moco, or own (this program), for a MOCO without a partition controller',
   }),
   'max-concurrent-rollouts': integerFlag(0, 100_000, {
     defaultText: '0',

@@ -25,8 +25,6 @@ export interface WebhookOptions extends TlsSources {
 export interface RunningWebhook {
   /** With the real port. */
   readonly address: BindAddress;
-  /** The certificate chain in PEM that new connections get. */
-  certificate(): string;
   /** Takes no new request, lets those under way finish for as long as the grace lasts, then ends them. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -73,7 +71,6 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   });
   return {
     address,
-    certificate: () => tls.certificate.cert,
     close: (graceMilliseconds) => {
       stopFollowing();
       return closeServer(server, graceMilliseconds);

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
-import { ownWebhook } from '../../src/moco/names.ts';
 import { Bench } from '../controller/bench.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
@@ -32,14 +31,6 @@ export class FakeCluster {
   readonly clusterScoped: Record<string, object> = {
     '/api/v1/namespaces/default': { metadata: { name: 'default', uid: 'namespace', resourceVersion: '1', labels: {} } },
     '/apis/moco-rollout.io/v1alpha1/mysqlrolloutpolicies': { items: [] },
-    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations': {
-      items: [
-        {
-          metadata: { name: 'moco-rollout-mutating-webhook-configuration', uid: 'webhooks', resourceVersion: '1' },
-          webhooks: [{ name: ownWebhook, clientConfig: { caBundle: 'Y2E=' } }],
-        },
-      ],
-    },
   };
   readonly #http: Server;
   readonly #sockets = new Set<Socket>();

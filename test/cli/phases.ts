@@ -1,6 +1,7 @@
 import { clusterKind, forceRollingUpdateAnnotation } from '../../src/moco/names.ts';
 import { appliedBy, mysqlCluster } from '../controller/moco-objects.ts';
 import type { Patch } from '../controller/object-server.ts';
+import { heldBack } from '../controller/object-server.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 
 /** How a cluster comes to be in a phase, by the real controller. Every member is stale at first. */
@@ -116,6 +117,7 @@ export const phases: Readonly<Record<string, Play>> = {
     await bench.start({ mode: 'Observe' }).work();
   },
   'own-partitions': async ({ bench }) => {
+    bench.server.admit = heldBack;
     await bench.start({ mode: 'Partition' }).work();
   },
   'no-controller': async ({ server }) => {

@@ -35,15 +35,14 @@ describe('plan', () => {
 
   it('goes on without what may not be read, and says so', async () => {
     cluster.fault = (request) =>
-      /poddisruptionbudgets\?|policies|webhookconf|namespaces\/default$/.test(request.path) ? forbidden(request) : null;
+      /poddisruptionbudgets\?|policies|namespaces\/default$/.test(request.path) ? forbidden(request) : null;
     const { status, out } = await cluster.run('plan', 'test');
     expect(status).to.equal(0);
     expect(out)
       .to.contain('evicting moco-test-2')
       .and.to.contain('may not read them: ')
       .and.to.contain('mysqlrolloutpolicies')
-      .and.to.contain('poddisruptionbudgets')
-      .and.to.contain('mutatingwebhookconfigurations');
+      .and.to.contain('poddisruptionbudgets');
   });
 
   for (const [text, says] of Object.entries({

@@ -9,10 +9,8 @@ import { controllerUser } from './rollout-story.ts';
 /** MOCO's own order of things, sooner. */
 const soon = { notReconciled: 100, notReady: 200, afterStep: 300, available: 3000 };
 
-const withTheGateOff = ownScene(
-  { partition: soon },
-  ['--feature-gates=UpdateStrategyOnDelete=false', '--partition-driver=auto'],
-  (cluster) => cluster.isByPartitions(),
+const withTheGateOff = ownScene({ partition: soon }, ['--feature-gates=UpdateStrategyOnDelete=false'], (cluster) =>
+  cluster.isByPartitions(),
 );
 
 /** What is this program's own, and the one condition on the MySQLCluster. */

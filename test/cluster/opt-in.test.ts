@@ -1,21 +1,15 @@
 import { expect } from 'chai';
+import { installAdmissionPolicy, removeAdmissionPolicy } from '../../hack/stage/admission-policy.ts';
+import { isKeptOnDelete } from '../../hack/stage/kept-on-delete.ts';
 import { policyKind } from '../../src/controller/policy-resource.ts';
-import type { WebhookProblem } from '../../src/core/snapshot.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
-import { RegisteredWebhook } from './registered-webhook.ts';
+import { until } from './moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged, ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
 
 /** MOCO's own order of things, sooner. */
 const soon = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };
-
-const sentences: Readonly<Record<WebhookProblem, string>> = {
-  notRegistered: 'is not registered',
-  wrongOrder: "runs before MOCO's",
-  noCertificate: 'has no caBundle yet',
-  wrongCertificate: "does not fit the webhook's certificate",
-};
 
 describe('clusters that come to OnDelete one after the other', () => {
   const { scenario, stage, newCluster } = useRollouts(
@@ -43,7 +37,7 @@ describe('clusters that come to OnDelete one after the other', () => {
     await client.create(policyKind, {}, body, { lane: 'disrupt' });
   }
 
-  /** MOCO rolls a new image out, and neither our webhook nor the controller has a hand in it. */
+  /** MOCO rolls a new image out, and neither admission nor the controller has a hand in it. */
   async function isLeftAlone(cluster: RolloutCluster, image: string): Promise<void> {
     await cluster.setImage(image);
     await cluster.completes();
@@ -62,7 +56,6 @@ describe('clusters that come to OnDelete one after the other', () => {
       await one.setImage('mysql:8.4.9');
       await Promise.all([one.completes(), isLeftAlone(inNamespace, 'mysql:8.4.9')]);
       expect(await one.steps()).to.include.members(['setStrategy', 'evict 2', 'evict 1']);
-      expect(await one.askedOf('statefulset.moco-rollout.io')).not.to.deep.equal([]);
       expect(one.now.rollout?.status?.strategy).to.equal('OnDelete');
       const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': inNamespace.namespace } };
       await policy('namespace', { strategy: 'OnDelete', namespaceSelector, weight: 1 });
@@ -87,56 +80,69 @@ describe('clusters that come to OnDelete one after the other', () => {
     });
   });
 
-  it('are not taken while the webhook is not in force, and it is said why not', async function notInForce() {
+  it('are not adopted while admission is not in force, and it is said what came back', async function notInForce() {
     this.timeout(scenarioDeadlineMilliseconds);
     const [cluster] = (await clusters(1)) as [RolloutCluster];
-    const webhook = await RegisteredWebhook.of(stage());
     await judged(cluster, async () => {
-      for (const [problem, sentence] of Object.entries(sentences) as [WebhookProblem, string][]) {
-        await webhook.spoil(problem);
-        await cluster.begin();
-        await cluster.wish({ strategy: 'OnDelete' });
-        await cluster.until(`the hold says that the webhook ${sentence}`, ({ rollout }) => {
-          const { hold } = rollout?.status ?? {};
-          return hold?.rule === 'WebhookNotInForce' && hold.message.includes(sentence);
-        });
-        expect(await cluster.steps()).to.deep.equal([]);
-        expect(cluster.now.statefulSet?.metadata.labels).not.to.have.property(strategyLabel);
-        await webhook.putRight();
-        await cluster.isTaken();
-        await cluster.wish({ strategy: null });
-        await cluster.isByPartitions();
-      }
+      await admission(false);
+      await cluster.begin();
+      await cluster.wish({ strategy: 'OnDelete' });
+      await cluster.holds('AdmissionNotInForce');
+      expect(cluster.now.rollout?.status?.hold?.message).to.match(/a dry run .* was refused: .*only allowed for/);
+      expect(await cluster.steps()).to.deep.equal([]);
+      expect(cluster.now.statefulSet?.metadata.labels).not.to.have.property(strategyLabel);
+      await admission(true);
+      await cluster.isTaken();
+      expect(await cluster.steps()).to.deep.equal(['setStrategy']);
     });
   });
 
-  it('lose no member while the webhook is not believed any more, in the middle of a rollout', async function inTheMiddle() {
+  it('are adopted while they are paused: a pause never leaves pods to another program', async function paused() {
     this.timeout(scenarioDeadlineMilliseconds);
     const [cluster] = (await clusters(1)) as [RolloutCluster];
-    const webhook = await RegisteredWebhook.of(stage());
+    await judged(cluster, async () => {
+      await cluster.begin();
+      await cluster.wish({ strategy: 'OnDelete', paused: true });
+      await cluster.isTaken();
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.holds('Paused');
+      expect(await cluster.steps()).to.deep.equal(['setStrategy']);
+    });
+  });
+
+  it('go on by MOCO’s partitions where admission is taken away in the middle of a rollout, and are adopted again', async function inTheMiddle() {
+    this.timeout(2 * scenarioDeadlineMilliseconds);
+    const [cluster] = (await clusters(1)) as [RolloutCluster];
     await judged(cluster, async () => {
       await cluster.wish({ strategy: 'OnDelete', partition: 2 });
       await cluster.isTaken();
       await cluster.begin();
       await cluster.setImage('mysql:8.4.9');
       await cluster.holds('PartitionReached');
-      const members = cluster.now.pods.map(({ metadata }) => metadata.uid);
-      await webhook.spoil('wrongCertificate');
-      await cluster.until('the hold says what is wrong', ({ rollout }) => {
-        return rollout?.status?.hold?.message.includes(sentences.wrongCertificate);
+      await admission(false);
+      await cluster.wish({ strategy: 'OnDelete', partition: 2, maxUnavailable: 1 });
+      await cluster.until('MOCO’s next write brings its own strategy', ({ statefulSet }) => {
+        return statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
       });
-      await cluster.wish({ strategy: 'OnDelete', partition: null });
-      await cluster.until('the wish is read, and held', ({ rollout }) => {
-        const { observedGeneration, hold } = rollout?.status ?? {};
-        return observedGeneration === rollout?.metadata.generation && hold?.rule === 'WebhookNotInForce';
+      await cluster.until('the hold says what is wrong', ({ rollout }) => {
+        return rollout?.status?.hold?.rule === 'AdmissionNotInForce';
+      });
+      await cluster.until('MOCO has replaced the others', ({ pods }) => {
+        return pods.length === 3 && pods.every((pod) => isReady(pod) && imageOf(pod) === 'mysql:8.4.9');
       });
       expect(await cluster.steps()).to.deep.equal(['evict 2']);
-      expect(cluster.now.pods.map(({ metadata }) => metadata.uid)).to.deep.equal(members);
-      await webhook.putRight();
-      await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+      await admission(true);
+      await cluster.isTaken();
+      expect(await cluster.steps()).to.include.members(['evict 2', 'setStrategy']);
     });
   });
+
+  /** The policy and its binding are there, or are not, and the API server acts by it. */
+  async function admission(wanted: boolean): Promise<void> {
+    const { client } = stage();
+    await (wanted ? installAdmissionPolicy(client) : removeAdmissionPolicy(client));
+    await until('the API server has noticed', async () => (await isKeptOnDelete(client)) === wanted);
+  }
 
   scenario(
     'go on with whatever is stale where MOCO’s partitions were in the middle of a rollout',

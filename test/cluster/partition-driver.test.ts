@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { Pod } from '../../hack/moco/objects.ts';
-import { mutatingWebhookConfigurations } from '../../src/kube/resource.ts';
-import { forceRollingUpdateAnnotation, mocoStatefulSetWebhook, mysqldContainer } from '../../src/moco/names.ts';
+import { forceRollingUpdateAnnotation, mysqldContainer } from '../../src/moco/names.ts';
 import { judged, ownScene, useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
 
@@ -12,27 +11,12 @@ const isWaiting = ({ status }: Pod): boolean =>
 
 const byOwnPartitions = ownScene(
   { partitionDriver: 'own' },
-  ['--feature-gates=UpdateStrategyOnDelete=false', '--partition-driver=auto'],
+  ['--feature-gates=UpdateStrategyOnDelete=false'],
   (cluster) => cluster.isByPartitions(),
 );
 
-/** By its name it is MOCO's, with which MOCO's partition controller comes; nothing is ever sent to it. */
-const webhookOfMoco = {
-  metadata: { name: 'a-newer-moco' },
-  webhooks: [
-    {
-      name: mocoStatefulSetWebhook,
-      admissionReviewVersions: ['v1'],
-      sideEffects: 'None',
-      clientConfig: { url: 'https://127.0.0.1:9/' },
-      rules: [{ apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['statefulsets'] }],
-      objectSelector: { matchLabels: { nothing: 'at-all' } },
-    },
-  ],
-};
-
 describe('a rollout by partitions of this program, where MOCO has no partition controller', () => {
-  const { scenario, stage, newCluster } = useRollouts(byOwnPartitions);
+  const { scenario, newCluster } = useRollouts(byOwnPartitions);
 
   scenario('takes one member after the other, from the highest ordinal down', {}, async (cluster) => {
     await cluster.setImage('mysql:8.4.9');
@@ -119,26 +103,6 @@ describe('a rollout by partitions of this program, where MOCO has no partition c
       await cluster.setImage('mysql:8.4.9');
       await cluster.completes();
       expect(cluster.now.pods.map(imageOf)).to.deep.equal(Array(3).fill('mysql:8.4.9'));
-    });
-  });
-
-  it('leaves partitions to MOCO as soon as its webhook is registered, and goes on when it is gone', async function auto() {
-    this.timeout(360_000);
-    const cluster = newCluster();
-    const { client } = stage();
-    await judged(cluster, async () => {
-      await cluster.create({});
-      await cluster.isByPartitions();
-      await cluster.begin();
-      await client.create(mutatingWebhookConfigurations, {}, webhookOfMoco, { lane: 'disrupt' });
-      await cluster.until('MOCO is said to drive', ({ rollout }) => rollout?.status?.strategy === 'MOCO');
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.holds('AwaitingMoco');
-      expect(await cluster.steps()).to.deep.equal([]);
-      await client.remove(mutatingWebhookConfigurations, webhookOfMoco.metadata, {}, { lane: 'disrupt' });
-      await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal(downTo(0, 3));
-      expect(cluster.now.rollout?.status?.strategy).to.equal('Partition');
     });
   });
 });

@@ -49,11 +49,7 @@ const others = {
   moco: 'mysqlclusters.moco.cybozu.com',
 };
 /** Asked for and done without, with a word about it where something is missing then. */
-const doneWithout = [
-  'get leases in coordination.k8s.io',
-  'list events in events.k8s.io',
-  'list mutatingwebhookconfigurations in admissionregistration.k8s.io',
-];
+const doneWithout = ['get leases in coordination.k8s.io', 'list events in events.k8s.io'];
 
 describe('the command line under the roles of config/users', () => {
   const { scenario, stage } = useRollouts();

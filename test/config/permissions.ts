@@ -26,12 +26,6 @@ export const clusterPermissions: readonly Permission[] = [
   { group: 'moco-rollout.io', resource: 'mysqlrollouts/status', verbs: ['update'], why: 'intents and what people see' },
   { group: 'moco-rollout.io', resource: 'mysqlrolloutpolicies', verbs: watched, why: 'what people want of many' },
   { group: '', resource: 'namespaces', verbs: ['list', 'watch'], why: 'the labels by which policies select' },
-  {
-    group: 'admissionregistration.k8s.io',
-    resource: 'mutatingwebhookconfigurations',
-    verbs: ['list', 'watch'],
-    why: 'whether MOCO drives partitions, and our webhook is in force',
-  },
   { group: 'events.k8s.io', resource: 'events', verbs: ['list'], why: 'why a member can not be made' },
   { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'], why: 'events and their series' },
 ];

@@ -16,7 +16,7 @@ import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
 import { cronJobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import type { Store, Stored } from '../../src/kube/store.ts';
-import { clusterKind, ownPartitionWebhook, ownWebhook } from '../../src/moco/names.ts';
+import { clusterKind } from '../../src/moco/names.ts';
 import {
   projectBackup,
   projectBudget,
@@ -45,15 +45,6 @@ export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
 type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'backups';
 
-/** Our webhooks, registered and trusted. */
-const ownConfiguration = {
-  namespace: '',
-  name: 'moco-rollout-mutating-webhook-configuration',
-  uid: 'uid-of-webhooks',
-  resourceVersion: '1',
-  webhooks: [ownWebhook, ownPartitionWebhook].map((name) => ({ name, caBundle: 'Y2E=' })),
-};
-
 /** One run of the program: what it has seen, and what it remembers. */
 export class Process {
   readonly cache = new Cache();
@@ -73,14 +64,12 @@ export class Process {
   ) {
     this.#bench = bench;
     const { world } = bench;
-    this.cache.webhookConfigurations.put(ownConfiguration);
     this.fleet = new Fleet(limits, world, () => undefined);
     followRollouts(this.cache, this.fleet);
     this.#reconciler = new Reconciler({
       cache: this.cache,
       fleet: this.fleet,
       strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
-      servedCertificate: () => null,
       api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6 })),
       world,
       log: this.log,

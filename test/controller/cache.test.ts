@@ -8,7 +8,7 @@ import {
   projectNamespace,
   projectPod,
 } from '../../src/moco/projections.ts';
-import type { BudgetRecord, ClusterRecord, WebhookConfigurationRecord } from '../../src/moco/records.ts';
+import type { BudgetRecord, ClusterRecord } from '../../src/moco/records.ts';
 import { budget, mysqlCluster, pod } from './moco-objects.ts';
 import type { Patch } from './object-server.ts';
 
@@ -109,26 +109,6 @@ describe('a change in the cache', () => {
       namespaces.remove('', 'default');
     };
     expect(concerned(changes)).to.deep.equal([...own, ...own, ...own]);
-  });
-
-  it('concerns every cluster where a webhook that has a say in StatefulSets comes, changes or goes', () => {
-    const all = ['default/test', 'default/other', 'elsewhere/test'];
-    const configuration: WebhookConfigurationRecord = {
-      namespace: '',
-      name: 'moco',
-      ...identity,
-      webhooks: [{ name: 'statefulset.kb.io', caBundle: '' }],
-    };
-    const changes = ({ webhookConfigurations }: Cache): void => {
-      webhookConfigurations.put(configuration);
-      webhookConfigurations.put({ ...configuration, resourceVersion: '2' });
-      webhookConfigurations.put({
-        ...configuration,
-        webhooks: [{ name: 'statefulset.kb.io', caBundle: 'x' }],
-      });
-      webhookConfigurations.remove('', 'moco');
-    };
-    expect(concerned(changes)).to.have.members([...all, ...all, ...all]);
   });
 
   it('is no longer told once that was ended', () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Bench, type Process } from './bench.ts';
 import { revisionAfter } from './moco-objects.ts';
+import { heldBack } from './object-server.ts';
 
 /** The series that name the cluster, without their own names' common start. */
 async function series({ registry }: Process): Promise<readonly string[]> {
@@ -66,6 +67,7 @@ describe('the series of a cluster', () => {
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
     });
+    bench.server.admit = heldBack;
     const program = bench.start({ mode: 'Partition' });
     const lowered = seconds(bench.now);
     await program.work();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { statefulSets } from '../../src/kube/resource.ts';
 import { Bench } from './bench.ts';
 import { revisionAfter, revisionBefore } from './moco-objects.ts';
-import type { Patch, Raw } from './object-server.ts';
+import { heldBack, type Patch, type Raw } from './object-server.ts';
 
 type Strategy = { type?: string; rollingUpdate?: { partition?: number } | null };
 const strategyOf = (raw: Raw): Strategy => (raw['spec'] as { updateStrategy: Strategy }).updateStrategy;
@@ -138,6 +138,7 @@ describe('lowering a partition', () => {
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } } },
     });
+    bench.server.admit = heldBack;
     return bench;
   };
 
@@ -163,6 +164,7 @@ describe('lowering a partition', () => {
   it('by somebody who died is made void by the StatefulSet, and then done once', async () => {
     const bench = byPartitions(3);
     const first = bench.start({ mode: 'Partition' });
+    bench.server.script('PATCH', /statefulsets/, (_, carryOutDryRun) => carryOutDryRun());
     bench.server.script('PATCH', /statefulsets/, () => {
       throw new Error('the process dies here');
     });

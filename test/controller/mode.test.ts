@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { driverOf, inForce, modeOf, type PartitionDriver, wishesWithoutEffect } from '../../src/controller/mode.ts';
+import { inForce, modeOf, type PartitionDriver, wishesWithoutEffect } from '../../src/controller/mode.ts';
 import { policyInForce } from '../../src/controller/policy-in-force.ts';
 import { type Wishes, wishesOf } from '../../src/controller/wishes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
@@ -10,48 +10,32 @@ type Given = readonly [
   driver: PartitionDriver,
   wish: 'OnDelete' | 'Partition' | null,
   labelled: boolean,
-  moco: boolean | null,
 ];
 
 describe('how a cluster is updated', () => {
   const cases: Readonly<Record<string, readonly [Given, Mode]>> = {
-    'by this program, with the gate on': [[true, 'auto', 'OnDelete', false, true], 'OnDelete'],
-    'by MOCO with the gate off, whatever is wished': [[false, 'auto', 'OnDelete', true, true], 'Observe'],
-    'by MOCO where that is wished': [[true, 'auto', 'Partition', true, true], 'Observe'],
-    "by this program's partitions where MOCO has none": [[true, 'auto', 'Partition', false, false], 'Partition'],
-    'by partitions with the gate off': [[false, 'own', 'OnDelete', false, false], 'Partition'],
-    'by MOCO where it drives, whatever the flag says: two would be one too many': [
-      [false, 'own', 'OnDelete', false, true],
-      'Observe',
-    ],
-    'by MOCO where the flag says so': [[false, 'moco', 'OnDelete', false, false], 'Observe'],
-    'by MOCO where nobody may see whether it does': [[false, 'auto', 'OnDelete', false, null], 'Observe'],
-    "by this program's partitions where the flag says so and nobody may see": [
-      [false, 'own', 'OnDelete', false, null],
+    'by this program, with the gate on': [[true, 'moco', 'OnDelete', false], 'OnDelete'],
+    'by MOCO with the gate off, whatever is wished': [[false, 'moco', 'OnDelete', true], 'Observe'],
+    'by MOCO where that is wished': [[true, 'moco', 'Partition', true], 'Observe'],
+    "by this program's partitions where that is wished and the flag says so": [
+      [true, 'own', 'Partition', false],
       'Partition',
     ],
-    'as it is, where the wish can not be known: at OnDelete': [[true, 'auto', null, true, true], 'OnDelete'],
-    'as it is, where the wish can not be known: by partitions': [[true, 'auto', null, false, false], 'Partition'],
-    'by partitions, where the wish can not be known and the gate is off': [
-      [false, 'auto', null, true, false],
-      'Partition',
-    ],
+    'by partitions with the gate off, where the flag says so': [[false, 'own', 'OnDelete', false], 'Partition'],
+    'as it is, where the wish can not be known: at OnDelete': [[true, 'moco', null, true], 'OnDelete'],
+    'as it is, where the wish can not be known: by partitions': [[true, 'own', null, false], 'Partition'],
+    'by partitions, where the wish can not be known and the gate is off': [[false, 'own', null, true], 'Partition'],
   };
-  for (const [sentence, [[onDeleteEnabled, partitionDriver, wish, labelled, moco], mode]] of Object.entries(cases)) {
-    it(sentence, () => expect(modeOf({ onDeleteEnabled, partitionDriver }, wish, labelled, moco)).to.equal(mode));
+  for (const [sentence, [[onDeleteEnabled, partitionDriver, wish, labelled], mode]] of Object.entries(cases)) {
+    it(sentence, () => expect(modeOf({ onDeleteEnabled, partitionDriver }, wish, labelled)).to.equal(mode));
   }
-
-  it('has one driver of partitions', () => {
-    expect(driverOf('auto', true)).to.equal('moco');
-    expect(driverOf('auto', false)).to.equal('own');
-  });
 });
 
 const cluster = { namespace: 'default', labels: {}, namespaceLabels: {} };
 const wished = (spec: object): Wishes =>
   wishesOf({ rollout: spec, policies: [], cluster }, { policy: defaultPolicy, strategy: 'OnDelete' }, 0);
 const without = (mode: Mode, onDeleteEnabled: boolean, spec: object): readonly string[] =>
-  wishesWithoutEffect(mode, { onDeleteEnabled, partitionDriver: 'auto' }, wished(spec).sources);
+  wishesWithoutEffect(mode, { onDeleteEnabled, partitionDriver: 'moco' }, wished(spec).sources);
 
 const everything = {
   strategy: 'OnDelete',

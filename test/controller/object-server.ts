@@ -2,7 +2,11 @@ import { apiVersion, path, podDisruptionBudgets, pods, type ResourceKind } from 
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { selects } from '../../src/moco/label-selector.ts';
 import { projectBudget } from '../../src/moco/projections.ts';
+import { mutatePartition } from '../../src/webhook/partition-mutation.ts';
+import type { AdmittedStatefulSet } from '../../src/webhook/stateful-set.ts';
+import { mutateStatefulSet, type StatefulSetObject } from '../../src/webhook/statefulset-mutation.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
+import { applyPatch } from '../webhook/apply-patch.ts';
 
 /** An object as JSON, free to change. */
 export interface Raw {
@@ -71,8 +75,10 @@ export class ObjectServer {
     return response;
   };
 
-  /** What webhooks make of a write. */
+  /** What others' webhooks make of a write. */
   admit: (after: Raw, before: Raw) => Raw = (after) => after;
+  /** What the policy makes of it after them, which keeps labelled StatefulSets at OnDelete. */
+  keep: (after: Raw) => Raw = keptOnDelete;
 
   /** The next request of that kind is answered by the script instead, which may still have it carried out. */
   script(method: string, target: RegExp, act: Script['act']): void {
@@ -221,7 +227,7 @@ export class ObjectServer {
     const changed = change(before);
     const after =
       subresource === 'status' ? { ...before, status: changed['status'] } : { ...changed, status: before['status'] };
-    const written = this.#merged(before, {}, this.admit(after, before));
+    const written = this.#merged(before, {}, this.keep(this.admit(after, before)));
     if (!isDryRun) this.#objects.set(key, written);
     return answer(200, written);
   }
@@ -312,3 +318,16 @@ const isList = (key: string): boolean =>
   key === path(pods, { namespace: 'default' }) || /^\/apis\/[^/]+\/[^/]+\/namespaces\/[^/]+\/[^/]+$/.test(key);
 
 const notFound = (key: string): ExchangeResponse => answer(404, status(404, 'NotFound', { message: key }));
+
+function keptOnDelete(after: Raw): Raw {
+  const { kind } = mutateStatefulSet(after as unknown as StatefulSetObject);
+  return kind === 'patched'
+    ? { ...after, spec: { ...(after['spec'] as Patch), updateStrategy: { type: 'OnDelete' } } }
+    : after;
+}
+
+/** What the webhook of the own partition driver makes of a write. */
+export function heldBack(after: Raw, before: Raw): Raw {
+  const [one, other] = [after, before] as unknown as readonly [AdmittedStatefulSet, AdmittedStatefulSet];
+  return after.kind === 'StatefulSet' ? (applyPatch(one, mutatePartition(one, other).patch) as unknown as Raw) : after;
+}

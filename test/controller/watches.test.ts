@@ -7,7 +7,6 @@ import { Watches } from '../../src/controller/watches.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import {
   cronJobs,
-  mutatingWebhookConfigurations,
   namespaces,
   path,
   podDisruptionBudgets,
@@ -24,7 +23,7 @@ import { answer, FakeWorld, status } from '../kube/fake-world.ts';
 /** That one can't do without. */
 const needed: readonly ResourceKind[] = [clusterKind, rolloutKind, statefulSets, podDisruptionBudgets, cronJobs, pods];
 /** Of the whole cluster: a role in a namespace doesn't grant them, and one of them may not be there. */
-const wanted: readonly ResourceKind[] = [policyKind, namespaces, mutatingWebhookConfigurations];
+const wanted: readonly ResourceKind[] = [policyKind, namespaces];
 const kinds = [...needed, ...wanted];
 
 const meta = (name: string, more: object = {}): object => ({
@@ -47,10 +46,6 @@ const bare: Readonly<Record<string, object>> = {
   Pod: { metadata: meta('moco-test-0', ofCluster) },
   MySQLRolloutPolicy: { metadata: { ...meta('all'), namespace: undefined } },
   Namespace: { metadata: { ...meta('default'), namespace: undefined } },
-  MutatingWebhookConfiguration: {
-    metadata: { ...meta('moco'), namespace: undefined },
-    webhooks: [{ name: 'statefulset.kb.io' }],
-  },
 };
 
 const strange = {
@@ -128,7 +123,6 @@ describe('the watches', () => {
       policies: [{ namespace: '', name: 'all', uid: 'uid-all', resourceVersion: '7', generation: 0, spec: {} }],
       cluster: { namespace: 'default', labels: {}, namespaceLabels: {} },
     });
-    expect(cache.webhookConfigurations.size).to.equal(1);
     expect(cache.unavailable.size).to.equal(0);
     expect(await ignored()).to.deep.equal([]);
   });
@@ -186,10 +180,10 @@ describe('the watches', () => {
       expect(Object.fromEntries(cache.unavailable)).to.deep.equal(
         Object.fromEntries(wanted.map(({ kind }) => [kind, why])),
       );
-      expect([cache.policies.size, cache.namespaces.size, cache.webhookConfigurations.size]).to.deep.equal([0, 0, 0]);
+      expect([cache.policies.size, cache.namespaces.size]).to.deep.equal([0, 0]);
       refusals = {};
       await world.until(() => cache.unavailable.size === 0, 'the kinds');
-      expect([cache.policies.size, cache.namespaces.size, cache.webhookConfigurations.size]).to.deep.equal([1, 1, 1]);
+      expect([cache.policies.size, cache.namespaces.size]).to.deep.equal([1, 1]);
     });
   }
 

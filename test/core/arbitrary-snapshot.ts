@@ -32,6 +32,7 @@ const conditions: readonly ((one: MemberBuilder, seconds: number) => MemberBuild
 
 const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);
 
+const notInForce = { mode: 'OnDelete', finding: 'no', tries: 1, sinceSeconds: 3 } as const;
 const rarely = <T>(usual: T, ...others: readonly [T, ...T[]]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 30, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 
@@ -162,7 +163,8 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       handedBack: rarely(false, true),
       fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
       fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
-      webhookProblem: rarely<ClusterSnapshot['webhookProblem']>(null, 'notRegistered'),
+      admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
+      adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
       handBackRefusal: rarely<ClusterSnapshot['handBackRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
       promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
     }),
@@ -303,7 +305,8 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   handedBack: rarely(false, true),
   fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
   fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
-  webhookProblem: rarely<ClusterSnapshot['webhookProblem']>(null, 'notRegistered'),
+  admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
+  adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
   handBackRefusal: rarely<ClusterSnapshot['handBackRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
   promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
 });

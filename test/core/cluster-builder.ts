@@ -1,10 +1,10 @@
 import type {
+  AdmissionProblem,
   BudgetFacts,
   ClusterFacts,
   ClusterSnapshot,
   RolloutMemory,
   StatefulSetFacts,
-  WebhookProblem,
 } from '../../src/core/snapshot.ts';
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 
@@ -132,8 +132,16 @@ export class ClusterBuilder {
     return this;
   }
 
-  webhookProblem(problem: WebhookProblem | null): this {
-    this.#around = { ...this.#around, webhookProblem: problem };
+  /** So many dry runs in a row, the last so many seconds ago, did not come back as they have to. */
+  admissionProblem(sinceSeconds: number, { tries = 1, mode = 'OnDelete' }: Partial<AdmissionProblem> = {}): this {
+    const finding = 'a dry run came back at RollingUpdate';
+    this.#around = { ...this.#around, admissionProblem: { mode, finding, tries, sinceSeconds } };
+    return this;
+  }
+
+  /** This process has put the StatefulSet at OnDelete so many seconds ago. */
+  adopted(...adoptionAgesSeconds: readonly number[]): this {
+    this.#around = { ...this.#around, adoptionAgesSeconds };
     return this;
   }
 
@@ -220,7 +228,8 @@ export class ClusterBuilder {
       handedBack: false,
       fleetQueue: null,
       fleetInterval: null,
-      webhookProblem: null,
+      admissionProblem: null,
+      adoptionAgesSeconds: [],
       promotion: null,
       handBackRefusal: null,
       fieldsNotKept: [],

@@ -117,16 +117,17 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: { given: stale().statefulSet({ strategy: 'RollingUpdate', labelled: false }), decides: setsStrategy },
     justDoesNot: { given: stale().statefulSet({ strategy: 'OnDelete', labelled: true }), decides: next },
   },
-  WebhookNotInForce: {
+  AdmissionNotInForce: {
     applies: {
-      given: stale().webhookProblem('wrongOrder'),
-      decides: holds({ rule: 'WebhookNotInForce', problem: 'wrongOrder', mode: 'OnDelete' }),
+      given: stale().atPartition(3).admissionProblem(29),
+      decides: holds({
+        rule: 'AdmissionNotInForce',
+        mode: 'OnDelete',
+        finding: 'a dry run came back at RollingUpdate',
+      }),
+      lookAgainInSeconds: 1,
     },
-    justDoesNot: {
-      given: stale().webhookProblem('wrongOrder').atPartition(3),
-      wishes: { mode: 'Observe' },
-      decides: holds({ rule: 'AwaitingMoco', partition: 2, member: 2 }),
-    },
+    justDoesNot: { given: stale().atPartition(3).admissionProblem(30), decides: setsStrategy },
   },
   HandBackUnsafe: {
     applies: {

@@ -193,7 +193,10 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   ClusteringStopped: { does: 'takes back', given: { given: demoted().mysqlCluster({ clusteringStopped: true }) } },
   Offline: { does: 'takes back', given: { given: demoted().mysqlCluster({ offline: true }) } },
   ForcedRollingUpdate: { does: 'takes back', given: { given: demoted().statefulSet({ forcedRollingUpdate: true }) } },
-  WebhookNotInForce: { does: 'takes back', given: { given: demoted().webhookProblem('notRegistered') } },
+  AdmissionNotInForce: {
+    does: 'takes back',
+    given: { given: demoted().statefulSet({ strategy: 'RollingUpdate' }).admissionProblem(0) },
+  },
   HandBackUnsafe: { does: 'is another mode' },
   StrategyNotOnDelete: { does: 'takes back', given: { given: demoted().statefulSet({ strategy: 'RollingUpdate' }) } },
   Paused: { does: 'takes back', given: { given: demoted(), wishes: { paused: true } } },

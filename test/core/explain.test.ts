@@ -55,26 +55,14 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'waiting to see the effect of the last step (evict moco-test-2)',
     ],
   ],
-  WebhookNotInForce: [
+  AdmissionNotInForce: [
     [
-      { rule: 'WebhookNotInForce', problem: 'notRegistered', mode: 'Partition' },
-      'the webhook of moco-rollout for partitions is not registered: Kubernetes would roll the next template out by itself',
+      { rule: 'AdmissionNotInForce', mode: 'OnDelete', finding: 'a dry run came back at RollingUpdate.' },
+      'admission does not keep the StatefulSet at OnDelete: a dry run came back at RollingUpdate',
     ],
     [
-      { rule: 'WebhookNotInForce', problem: 'notRegistered', mode: 'OnDelete' },
-      'the webhook of moco-rollout is not registered: MOCO would set the StatefulSet back to RollingUpdate',
-    ],
-    [
-      { rule: 'WebhookNotInForce', problem: 'wrongOrder', mode: 'OnDelete' },
-      "the webhook configuration of moco-rollout runs before MOCO's, which then has the last word; its name has to sort after that of MOCO's",
-    ],
-    [
-      { rule: 'WebhookNotInForce', problem: 'noCertificate', mode: 'OnDelete' },
-      'the webhook configuration of moco-rollout has no caBundle yet',
-    ],
-    [
-      { rule: 'WebhookNotInForce', problem: 'wrongCertificate', mode: 'Partition' },
-      "the caBundle in the webhook configuration of moco-rollout does not fit the webhook's certificate",
+      { rule: 'AdmissionNotInForce', mode: 'Partition', finding: 'a dry run came back with partition 2' },
+      'admission does not hold the StatefulSet back at partition = replicas: a dry run came back with partition 2',
     ],
   ],
   HandBackUnsafe: [

@@ -128,8 +128,8 @@ describe('the first hold wins', () => {
       expect(names(holdEverything, readable, paused)).to.equal(rule);
       readable.mysqlCluster(lifted);
     }
-    expect(names(holdEverything, readable.webhookProblem('notRegistered'), paused)).to.equal('WebhookNotInForce');
-    expect(names(holdEverything, readable.webhookProblem(null), paused)).to.equal('StrategyNotOnDelete');
+    expect(names(holdEverything, readable.admissionProblem(0), paused)).to.equal('AdmissionNotInForce');
+    expect(names(holdEverything, readable.admissionProblem(30), paused)).to.equal('StrategyNotOnDelete');
     readable.statefulSet({ strategy: 'OnDelete' });
     expect(names(holdEverything, readable, paused)).to.equal('Paused');
     expect(names(holdEverything, readable)).to.equal('RevisionFlapping');

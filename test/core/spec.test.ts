@@ -25,7 +25,7 @@ const holdRules: Readonly<Record<HoldRule, true>> = {
   ClusteringStopped: true,
   Offline: true,
   ForcedRollingUpdate: true,
-  WebhookNotInForce: true,
+  AdmissionNotInForce: true,
   StrategyNotOnDelete: true,
   HandBackUnsafe: true,
   Paused: true,

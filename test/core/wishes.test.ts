@@ -256,7 +256,7 @@ const forGood: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
   StatefulSetDeleting: { given: stale().statefulSet({ deleting: true }) },
   StatefulSetNotObserved: { given: stale().statefulSet({ observed: false }) },
   AwaitingOwnWrite: { given: stale().ownWritePending('evict') },
-  WebhookNotInForce: { given: stale().webhookProblem('notRegistered') },
+  AdmissionNotInForce: { given: stale().atPartition(3).admissionProblem(0) },
   HandBackUnsafe: { given: cluster(3).handedBack().handBackRefused('no', 3) },
   MemberDownOutOfTurn: {
     given: stale().atPartition(3).members(member(0).stale().down('ErrImagePull')),

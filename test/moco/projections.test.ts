@@ -7,7 +7,6 @@ import {
   projectNamespace,
   projectPod,
   projectStatefulSet,
-  projectWebhookConfiguration,
 } from '../../src/moco/projections.ts';
 import type { ContainerRecord } from '../../src/moco/records.ts';
 import { mysqlCluster, pod, recorded, statefulSet } from '../controller/moco-objects.ts';
@@ -359,42 +358,6 @@ describe('a Namespace', () => {
       spec: {},
     };
     expect(projectNamespace(raw)).to.deep.equal({ namespace: '', name: 'a', ...identity, labels: { team: 'x' } });
-  });
-});
-
-describe('a MutatingWebhookConfiguration', () => {
-  const configuration = (...webhooks: readonly object[]) =>
-    projectWebhookConfiguration({ metadata: { ...identity, name: 'some' }, webhooks });
-
-  it('of MOCO or of ours keeps names and certificates of its webhooks', () => {
-    for (const name of ['statefulset.kb.io', 'statefulset.moco-rollout.io']) {
-      expect(configuration({ name, clientConfig: { caBundle: 'Q0E=' } }, { name: 'other.kb.io' })).to.deep.equal({
-        namespace: '',
-        name: 'some',
-        ...identity,
-        webhooks: [
-          { name, caBundle: 'Q0E=' },
-          { name: 'other.kb.io', caBundle: '' },
-        ],
-      });
-    }
-  });
-
-  it('of anybody else is nothing to us', () => {
-    for (const name of [
-      'mysqlcluster.kb.io',
-      'mstatefulset.kb.io',
-      'moco-rollout.io',
-      'statefulset.moco-rollout.io.x',
-    ]) {
-      expect(configuration({ name })).to.equal(null);
-    }
-    expect(configuration()).to.equal(null);
-  });
-
-  it('whose certificate cert-manager has not put in yet has none', () => {
-    const webhooks = configuration({ name: 'statefulset.kb.io', clientConfig: { service: {} } })?.webhooks;
-    expect(webhooks?.[0]).to.include({ caBundle: '' });
   });
 });
 

@@ -47,8 +47,13 @@ export const everybodyServes: Admission = {
   isProgramServing: () => true,
 };
 
-/** The webhooks in the order of their configurations' names, MOCO's first, then validation. */
-export function admitStatefulSet(after: StoredObject, before: StoredObject | null, admission: Admission): Admitted {
+/**
+ * The policy, the webhooks in the order of their configurations' names, MOCO's first, the policy again where one of them
+ * has changed something, then validation.
+ */
+export function admitStatefulSet(wanted: StoredObject, before: StoredObject | null, admission: Admission): Admitted {
+  const first = before === null || admission.onDeleteKeeper !== 'policy' ? null : keptOnDelete(wanted, admission);
+  const after = first?.outcome === 'admitted' ? first.object : wanted;
   const held =
     admission.partitionWebhook === 'moco' ? heldByMoco(after, before, admission) : heldByUs(after, before, admission);
   if (held.outcome === 'refused') return held;

@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { Controller } from '../../src/controller/controller.ts';
 import { noFleetLimits } from '../../src/controller/fleet.ts';
+import type { StrategySettings } from '../../src/controller/mode.ts';
 import { builtInStrategy } from '../../src/controller/wishes.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
@@ -26,7 +27,7 @@ export interface ProcessOptions {
   readonly epochMilliseconds: number;
   readonly number: number;
   /** Feature gate `UpdateStrategyOnDelete`. */
-  readonly onDeleteEnabled: boolean;
+  readonly strategies: StrategySettings;
   /** Without it the process leads from its first moment, whoever else does. */
   readonly electsLeader: boolean;
   readonly onEnd: (why: string) => void;
@@ -170,7 +171,7 @@ class Life {
   #frozen = false;
 
   constructor(options: ProcessOptions, identity: string, surroundings: Surroundings) {
-    const { clock, chance, network, number, onDeleteEnabled, electsLeader } = options;
+    const { clock, chance, network, number, strategies, electsLeader } = options;
     this.#options = options;
     this.#surroundings = surroundings;
     const client: Client = {
@@ -216,9 +217,8 @@ class Life {
         caches: new CacheMetrics(registry),
       },
       defaults: { policy: defaultPolicy, strategy: builtInStrategy },
-      strategies: { onDeleteEnabled, partitionDriver: 'auto' },
+      strategies,
       fleetLimits: noFleetLimits,
-      servedCertificate: () => null,
       namespaces: [],
       concurrency: 8,
       holder: identity,

@@ -6,7 +6,6 @@ import { type ClusteringDurations, defaultSettings as mocoSettings } from '../..
 import { type NodesSettings, defaultSettings as nodesSettings } from '../../hack/nodes/settings.ts';
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
 import {
-  mutatingWebhookConfigurations,
   namespaces,
   path,
   podDisruptionBudgets,
@@ -14,16 +13,7 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../src/kube/resource.ts';
-import {
-  clusterKind,
-  mocoStatefulSetWebhook,
-  mocoWebhookConfiguration,
-  mysqldContainer,
-  ownPartitionWebhook,
-  ownWebhook,
-  roleLabel,
-  rolloutCompleteCondition,
-} from '../../src/moco/names.ts';
+import { clusterKind, mysqldContainer, roleLabel, rolloutCompleteCondition } from '../../src/moco/names.ts';
 import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
@@ -178,7 +168,7 @@ export class Simulation {
         network,
         epochMilliseconds,
         number,
-        onDeleteEnabled: mode === 'OnDelete',
+        strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
         electsLeader,
         onEnd,
         onTold: (...told) => expectations.told(...told),
@@ -208,7 +198,7 @@ export class Simulation {
   async start(): Promise<void> {
     const storageClass = { metadata: { name: 'standard' }, allowVolumeExpansion: true };
     this.request({ method: 'POST', path: '/apis/storage.k8s.io/v1/storageclasses', body: storageClass });
-    this.#registerWebhooks();
+    this.#createNamespace();
     const startProcesses = (): void => this.processes.forEach((process) => process.start());
     // Its own partition webhook fails closed: without it no StatefulSet is made.
     const answersFirst = this.#circumstances.mode === 'Partition';
@@ -240,22 +230,7 @@ export class Simulation {
     return this.#strikes;
   }
 
-  #registerWebhooks(): void {
-    const held = this.#circumstances.mode === 'Partition';
-    const configurations = [
-      { name: mocoWebhookConfiguration, webhooks: held ? [] : [mocoStatefulSetWebhook] },
-      {
-        name: 'moco-rollout-mutating-webhook-configuration',
-        webhooks: [ownWebhook, ...(held ? [ownPartitionWebhook] : [])],
-      },
-    ];
-    for (const { name, webhooks } of configurations) {
-      const body = {
-        metadata: { name },
-        webhooks: webhooks.map((webhook) => ({ name: webhook, clientConfig: { caBundle: 'ca' } })),
-      };
-      this.request({ method: 'POST', path: path(mutatingWebhookConfigurations), body });
-    }
+  #createNamespace(): void {
     this.request({ method: 'POST', path: path(namespaces), body: { metadata: { name: namespace } } });
   }
 

@@ -26,7 +26,7 @@ const shortestPauseMilliseconds = 50;
 const longestPauseMilliseconds = 1000;
 
 /** What the marker says of a cluster is true whatever its flags are: this is the only thing looked at here. */
-const strategies = { onDeleteEnabled: true, partitionDriver: 'auto' } as const;
+const strategies = { onDeleteEnabled: true, partitionDriver: 'moco' } as const;
 
 /**
  * Hands one cluster back and sees to it that it stays so: looks, decides by the same rules as the controller, does the
