@@ -42,14 +42,18 @@ unused: node_modules
 build: node_modules ## One bundle of what runs, in dist/
 	@$(NODE) hack/build.ts
 
-deploy: ## Install config/default into the cluster of the current context
-	kubectl apply --server-side -k config/default
+# What deploy installs and undeploy removes; before Kubernetes 1.36: CONFIG=config/kubernetes-before-1.36.
+CONFIG ?= config/default
 
-undeploy: node_modules ## Give every cluster back, then remove config/default, and the webhook of config/partition-driver
+deploy: ## Install config/default into the cluster of the current context; CONFIG installs another directory
+	kubectl apply --server-side -k $(CONFIG)
+
+# The webhooks go before what answers them: a webhook that fails closed is never left alone.
+undeploy: node_modules ## Give every cluster back, then remove every webhook and what CONFIG has installed
 	$(NODE) src/cli.ts hand-back --all
-	kubectl delete mutatingwebhookconfiguration moco-rollout-partition-webhook-configuration --ignore-not-found
+	kubectl delete mutatingwebhookconfiguration moco-rollout-partition-webhook-configuration moco-rollout-mutating-webhook-configuration --ignore-not-found
 	kubectl delete deployment moco-rollout-controller --namespace=moco-rollout-system --cascade=foreground --ignore-not-found
-	kubectl delete -k config/default --ignore-not-found
+	kubectl delete -k $(CONFIG) --ignore-not-found
 
 helm-chart: node_modules ## Write what of the Helm chart follows from the other manifests and the flags
 	@$(NODE) hack/helm/main.ts

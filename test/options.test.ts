@@ -7,7 +7,7 @@ describe('options', () => {
       kubeconfigPath: null,
       featureGates: { UpdateStrategyOnDelete: false },
       namespaces: [],
-      webhookBindAddress: { host: null, port: 9443 },
+      webhookBindAddress: null,
       certDir: '/tmp/k8s-webhook-server/serving-certs',
       clientCaFile: null,
       metricsBindAddress: { host: null, port: 8080 },
@@ -47,7 +47,7 @@ describe('options', () => {
     [['--namespaces=a, b,a'], { namespaces: ['a', 'b'] }],
     [['--webhook-bind-address=127.0.0.1:0'], { webhookBindAddress: { host: '127.0.0.1', port: 0 } }],
     [['--webhook-bind-address=[::1]:9443'], { webhookBindAddress: { host: '::1', port: 9443 } }],
-    [['--client-ca-file=/a'], { clientCaFile: '/a' }],
+    [['--client-ca-file=/a', '--webhook-bind-address=:9443'], { clientCaFile: '/a' }],
     [['--client-ca-file='], { clientCaFile: null }],
     [['--metrics-bind-address=0'], { metricsBindAddress: null }],
     [
@@ -144,15 +144,12 @@ describe('options', () => {
       'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only inside a pod is there a namespace to take instead.',
     ],
     [
-      ['--cert-dir='],
+      ['--cert-dir=', '--webhook-bind-address=:9443'],
       'Expected --cert-dir to be a directory, got nothing; to run without the webhook pass --webhook-bind-address=0.',
     ],
+    [['--client-ca-file=/a'], 'Expected a webhook with --client-ca-file, got --webhook-bind-address=0 and /a.'],
     [
-      ['--client-ca-file=/a', '--webhook-bind-address=0'],
-      'Expected a webhook with --client-ca-file, got --webhook-bind-address=0 and /a.',
-    ],
-    [
-      ['--metrics-bind-address=:9443'],
+      ['--webhook-bind-address=:9443', '--metrics-bind-address=:9443'],
       'Expected --webhook-bind-address and --metrics-bind-address to differ, got :9443 for both.',
     ],
   ];

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { deploymentEdits } from './deployment.ts';
-import { type TemplateOptions, template } from './template.ts';
+import { type Edit, type TemplateOptions, template } from './template.ts';
 import { valuesSchema } from './values-schema.ts';
 
 const configDirectory = fileURLToPath(new URL('../../config', import.meta.url));
@@ -14,7 +14,30 @@ export const chartDirectory = join(configDirectory, 'helm/moco-rollout');
 const read = (path: string): Promise<string> => readFile(join(configDirectory, path), 'utf8');
 
 /** Where the namespace is not one: no Role can grant these. */
-const ofWholeCluster: readonly string[] = ['mysqlrolloutpolicies', 'namespaces', 'mutatingwebhookconfigurations'];
+const ofWholeCluster: readonly string[] = ['mysqlrolloutpolicies', 'namespaces'];
+
+/** Whether any webhook is registered, so that the controller has to answer. */
+const servesWebhook = '(include "moco-rollout.servesWebhook" .)';
+
+const webhookIngress = `    {{- if include "moco-rollout.servesWebhook" $ }}
+    - ports:
+        - port: webhook
+    {{- end }}
+`;
+
+/** cert-manager puts the CA in, or the values have it. */
+const authorityEdits: readonly Edit[] = [
+  { from: '  annotations:\n', to: '  {{- if $.Values.certificate.certManager }}\n  annotations:\n' },
+  { from: 'moco-rollout-webhook\nwebhooks:', to: 'moco-rollout-webhook\n  {{- end }}\nwebhooks:' },
+  {
+    from: '    clientConfig:\n',
+    to: `    clientConfig:
+      {{- if not $.Values.certificate.certManager }}
+      caBundle: {{ $.Values.certificate.caBundle }}
+      {{- end }}
+`,
+  },
+];
 
 /**
  * Everything of the chart that is not written by hand, by its path in the chart: made of the manifests that kustomize
@@ -31,8 +54,9 @@ export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
     'files/moco-rollout.json': await read('grafana/moco-rollout.json'),
     ...(await definitions(from)),
     ...(await users(from)),
-    'templates/certificate.yaml': await from('default/certificate.yaml', {
-      when: '.Values.certificate.certManager',
+    ...(await admissionPolicy(from)),
+    'templates/certificate.yaml': await from('webhook-server/certificate.yaml', {
+      when: `and ${servesWebhook} .Values.certificate.certManager`,
       edits: [{ from: 'moco-rollout-webhook-certificate', to: '{{ $.Values.certificate.secretName }}' }],
     }),
     'templates/deployment.yaml': await from('manager/deployment.yaml', { edits: deploymentEdits }),
@@ -41,14 +65,11 @@ export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
     'templates/metrics-service.yaml': await from('manager/metrics-service.yaml'),
     'templates/network-policy.yaml': await from('manager/network-policy.yaml', {
       when: '.Values.networkPolicy.enabled',
+      edits: [{ from: '  ingress:\n', to: `  ingress:\n${webhookIngress}` }],
     }),
     'templates/partition-webhook.yaml': await from('partition-driver/mutating-webhook-configuration.yaml', {
-      when: '.Values.partitionDriver.webhook',
-      edits: [
-        { from: '  annotations:\n', to: '  {{- if $.Values.certificate.certManager }}\n  annotations:\n' },
-        { from: 'moco-rollout-webhook\nwebhooks:', to: 'moco-rollout-webhook\n  {{- end }}\nwebhooks:' },
-        ...authorityEdits(),
-      ],
+      when: 'eq .Values.partitionDriver "own"',
+      edits: authorityEdits,
     }),
     'templates/pod-disruption-budget.yaml': await from('manager/pod-disruption-budget.yaml', {
       when: 'gt (int .Values.replicas) 1',
@@ -63,10 +84,10 @@ export async function chartFiles(): Promise<Readonly<Record<string, string>>> {
       when: '.Values.serviceMonitor.enabled',
       moreLabels: '$.Values.serviceMonitor.labels',
     }),
-    'templates/webhook-service.yaml': await from('webhook/service.yaml'),
+    'templates/webhook-service.yaml': await from('webhook-server/service.yaml', { when: servesWebhook }),
     'templates/webhook.yaml': await from('webhook/mutating-webhook-configuration.yaml', {
-      edits: authorityEdits(),
-      annotations: await injection(),
+      when: 'eq (include "moco-rollout.admission" .) "webhook"',
+      edits: authorityEdits,
     }),
   };
 }
@@ -102,18 +123,18 @@ async function users(from: From): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(made));
 }
 
-/** The CA of a certificate that cert-manager does not make. */
-function authorityEdits(): TemplateOptions['edits'] & object {
-  const bundle =
-    '{{- if not $.Values.certificate.certManager }}\n      caBundle: {{ $.Values.certificate.caBundle }}\n      {{- end }}';
-  return [{ from: '    clientConfig:\n', to: `    clientConfig:\n      ${bundle}\n` }];
-}
-
-/** The annotation that config/default patches in. */
-async function injection(): Promise<string> {
-  const patch = parse(await read('default/inject-ca.yaml')) as { metadata: { annotations: object } };
-  const lines = stringify(patch.metadata.annotations).trimEnd().replaceAll(/^/gm, '    ');
-  return `  {{- if $.Values.certificate.certManager }}\n  annotations:\n${lines}\n  {{- end }}\n`;
+/** In the version that the API server has: v1, or v1beta1 where only that is served. */
+async function admissionPolicy(from: From): Promise<Record<string, string>> {
+  const when = 'eq (include "moco-rollout.admission" .) "policy"';
+  const version = {
+    from: 'apiVersion: admissionregistration.k8s.io/v1\n',
+    to: 'apiVersion: {{ include "moco-rollout.admissionPolicyVersion" $ }}\n',
+  };
+  const made = ['mutating-admission-policy.yaml', 'binding.yaml'].map(async (file): Promise<[string, string]> => {
+    const name = file === 'binding.yaml' ? 'admission-policy-binding.yaml' : 'admission-policy.yaml';
+    return [`templates/${name}`, await from(`admission-policy/${file}`, { when, edits: [version] })];
+  });
+  return Object.fromEntries(await Promise.all(made));
 }
 
 /** A ClusterRole, or a Role in each namespace that is listed. */

@@ -18,18 +18,6 @@ const resources = `            requests:
               memory: 512Mi
 `;
 
-const mounts = `          volumeMounts:
-            - name: webhook-certificate
-              mountPath: /tmp/k8s-webhook-server/serving-certs
-              readOnly: true
-`;
-
-const volumes = `      volumes:
-        - name: webhook-certificate
-          secret:
-            secretName: moco-rollout-webhook-certificate
-`;
-
 const optional = (name: string): string =>
   `      {{- with $.Values.${name} }}\n      ${name}:\n        {{- toYaml . | nindent 8 }}\n      {{- end }}\n`;
 
@@ -76,25 +64,39 @@ ${affinity}        {{- end }}
   },
   { from: resources, to: '            {{- toYaml $.Values.resources | nindent 12 }}\n' },
   {
-    from: mounts,
-    to: `          volumeMounts:
-            {{- with $.Values.extraVolumeMounts }}
-            {{- toYaml . | nindent 12 }}
+    from: '            - name: metrics\n',
+    to: `            {{- if include "moco-rollout.servesWebhook" $ }}
+            - name: webhook
+              containerPort: 9443
             {{- end }}
-            - name: webhook-certificate
-              mountPath: /tmp/k8s-webhook-server/serving-certs
-              readOnly: true
+            - name: metrics
 `,
   },
   {
-    from: volumes,
-    to: `      volumes:
+    from: '              drop: [ALL]\n',
+    to: `              drop: [ALL]
+          {{- if or (include "moco-rollout.servesWebhook" $) $.Values.extraVolumeMounts }}
+          volumeMounts:
+            {{- if include "moco-rollout.servesWebhook" $ }}
+            - name: webhook-certificate
+              mountPath: /tmp/k8s-webhook-server/serving-certs
+              readOnly: true
+            {{- end }}
+            {{- with $.Values.extraVolumeMounts }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+          {{- end }}
+      {{- if or (include "moco-rollout.servesWebhook" $) $.Values.extraVolumes }}
+      volumes:
+        {{- if include "moco-rollout.servesWebhook" $ }}
         - name: webhook-certificate
           secret:
             secretName: {{ $.Values.certificate.secretName }}
+        {{- end }}
         {{- with $.Values.extraVolumes }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+      {{- end }}
 `,
   },
 ];

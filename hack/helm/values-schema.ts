@@ -21,6 +21,7 @@ const ofTheChart: readonly string[] = [
   'namespaces',
   'webhook-bind-address',
   'cert-dir',
+  'partition-driver',
   'metrics-bind-address',
   'health-probe-bind-address',
   'leader-elect',
@@ -29,7 +30,6 @@ const ofTheChart: readonly string[] = [
 
 const choices: Readonly<Record<string, readonly string[]>> = {
   'default-strategy': strategies,
-  'partition-driver': partitionDrivers,
   'log-level': logLevels,
   'log-format': logFormats,
 };
@@ -72,6 +72,7 @@ export function valuesSchema(): Schema {
       featureGates: object(Object.fromEntries(Object.keys(featureGates).map((gate) => [gate, yesOrNo]))),
       namespaces: { type: 'array', items: namespace, uniqueItems: true },
       flags: object(Object.fromEntries(others.map((name) => [name, flag(name, flags[name])]))),
+      admission: { enum: ['auto', 'policy', 'webhook', 'none'] },
       certificate: object(
         {
           certManager: yesOrNo,
@@ -82,7 +83,7 @@ export function valuesSchema(): Schema {
       ),
       crds: object({ install: yesOrNo }),
       users: object({ create: yesOrNo }),
-      partitionDriver: object({ webhook: yesOrNo }),
+      partitionDriver: { enum: partitionDrivers },
       handBack: object({ enabled: yesOrNo, timeout: duration }),
       resources: kubernetes,
       affinity: kubernetes,

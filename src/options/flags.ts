@@ -32,8 +32,9 @@ export const flags = {
     description: 'comma-separated namespaces to work in; elsewhere nothing is read or touched; without it, all of them',
   }),
   'webhook-bind-address': bindAddressFlag({
-    defaultText: ':9443',
-    description: 'address of the webhook (HTTPS), HOST:PORT or :PORT; 0 for no webhook',
+    defaultText: '0',
+    description:
+      'address of the webhooks (HTTPS), HOST:PORT or :PORT; 0 for none; from Kubernetes 1.36 on only the own partition driver needs one',
   }),
   'cert-dir': textFlag('<directory>', {
     defaultText: '/tmp/k8s-webhook-server/serving-certs',

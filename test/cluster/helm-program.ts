@@ -9,6 +9,10 @@ import type { Manifest } from '../config/manifests.ts';
 
 const outputBytes = 16 * 1024 * 1024;
 
+/** As helm is told it by an API server: one that has MutatingAdmissionPolicies, or one that has none. */
+export const withPolicies = ['--api-versions', 'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy'];
+export const withoutPolicies = ['--kube-version', 'v1.35.4'];
+
 export interface HelmSaid {
   readonly status: number;
   readonly out: string;

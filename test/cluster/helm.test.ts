@@ -1,11 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments, stringify } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
 import { chartDirectory } from '../../hack/helm/chart.ts';
 import { configDirectory, type Manifest } from '../config/manifests.ts';
-import { Helm } from './helm-program.ts';
+import { Helm, withoutPolicies, withPolicies } from './helm-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
 const testDeadlineMilliseconds = 360_000;
@@ -19,9 +19,20 @@ const ofTheRelease = [
   'helm.sh/chart',
 ];
 
+const policyKinds = (version: string): readonly string[] =>
+  ['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'].map(
+    (kind) => `admissionregistration.k8s.io/${version} ${kind}`,
+  );
+const webhookKinds = [
+  'admissionregistration.k8s.io/v1 MutatingWebhookConfiguration',
+  'cert-manager.io/v1 Certificate',
+  'cert-manager.io/v1 Issuer',
+];
+
 const everything = [
   'featureGates.UpdateStrategyOnDelete=true',
-  'partitionDriver.webhook=true',
+  'admission=webhook',
+  'partitionDriver=own',
   'serviceMonitor.enabled=true',
   'prometheusRule.enabled=true',
   'dashboard.enabled=true',
@@ -62,15 +73,63 @@ describe('the chart, by helm', function () {
     expect(status, out + err).to.equal(0);
   });
 
-  it('installs what config/default does, but for the namespace', async () => {
-    const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, 'default')));
-    const rendered = (await helm.render(namespace)).filter(({ kind }) => kind !== 'Job');
-    const byName = (objects: readonly Manifest[]): Record<string, unknown> =>
-      Object.fromEntries(objects.map((object) => [nameOf(object), comparable(object)]));
-    const { [`Namespace /${namespace}`]: own, ...others } = byName(kustomized);
-    expect(own).not.to.equal(undefined);
-    expect(byName(rendered)).to.deep.equal(others);
+  const installations: Readonly<Record<string, readonly string[]>> = {
+    default: withPolicies,
+    'kubernetes-before-1.36': withoutPolicies,
+  };
+
+  for (const [directory, capabilities] of Object.entries(installations)) {
+    it(`installs what config/${directory} does, but for the namespace`, async () => {
+      const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, directory)));
+      const rendered = (await helm.render(namespace, ...capabilities)).filter(({ kind }) => kind !== 'Job');
+      const { [`Namespace /${namespace}`]: own, ...others } = byName(kustomized);
+      expect(own).not.to.equal(undefined);
+      expect(byName(rendered)).to.deep.equal(others);
+    });
+  }
+
+  it('installs for the own partition driver what its component does, beside either', async () => {
+    const directory = join(controlPlane.directory, 'partition-driver');
+    await mkdir(directory);
+    const from = (name: string): string => relative(directory, join(configDirectory, name));
+    const overlays = [
+      { resources: ['default'], components: ['webhook-server', 'partition-driver'], capabilities: withPolicies },
+      { resources: ['kubernetes-before-1.36'], components: ['partition-driver'], capabilities: withoutPolicies },
+    ];
+    for (const { resources, components, capabilities } of overlays) {
+      const overlay = { resources: resources.map(from), components: components.map(from) };
+      await writeFile(join(directory, 'kustomization.yaml'), stringify(overlay));
+      const kustomized = parsed(await controlPlane.kubectl('kustomize', directory));
+      const rendered = await helm.render(namespace, ...capabilities, '--set', 'partitionDriver=own');
+      const { [`Namespace /${namespace}`]: _, ...others } = byName(kustomized);
+      expect(byName(rendered.filter(({ kind }) => kind !== 'Job'))).to.deep.equal(others);
+    }
   });
+
+  const chosen: Readonly<Record<string, readonly [flags: readonly string[], kinds: readonly string[]]>> = {
+    'auto, with the policy in v1': [withPolicies, policyKinds('v1')],
+    'auto, with the policy in v1beta1 alone': [
+      [...withoutPolicies, '--api-versions', 'admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy'],
+      policyKinds('v1beta1'),
+    ],
+    'auto, for Kubernetes 1.36 without an API server to ask': [['--kube-version', 'v1.36.0'], policyKinds('v1')],
+    'auto, without the policy': [withoutPolicies, webhookKinds],
+    policy: [[...withoutPolicies, '--set', 'admission=policy'], policyKinds('v1')],
+    webhook: [[...withPolicies, '--set', 'admission=webhook'], webhookKinds],
+    none: [[...withoutPolicies, '--set', 'admission=none'], []],
+  };
+
+  for (const [what, [flags, kinds]] of Object.entries(chosen)) {
+    it(`keeps StatefulSets at OnDelete by what is chosen: ${what}`, async () => {
+      const rendered = await helm.render(namespace, ...flags);
+      const found = rendered
+        .filter(({ kind, apiVersion }) => kind.startsWith('Mutating') || apiVersion.startsWith('cert-manager.io/'))
+        .map(({ apiVersion, kind }) => `${apiVersion} ${kind}`);
+      expect(found).to.have.members(kinds);
+      const served = JSON.stringify(rendered).includes('--webhook-bind-address');
+      expect(served).to.equal(kinds === webhookKinds);
+    });
+  }
 
   it('is taken by the API server with everything in it, in another namespace', async () => {
     await controlPlane.kubectl('create', 'namespace', 'elsewhere');
@@ -111,7 +170,13 @@ describe('the chart, by helm', function () {
   });
 
   it('has a certificate of one’s own in the place of cert-manager’s', async () => {
-    const own = ['certificate.certManager=false', 'certificate.caBundle=Y2E=', 'certificate.secretName=mine'];
+    const own = [
+      'admission=webhook',
+      'partitionDriver=own',
+      'certificate.certManager=false',
+      'certificate.caBundle=Y2E=',
+      'certificate.secretName=mine',
+    ];
     const rendered = await helm.render(namespace, ...own.flatMap((value) => ['--set', value]));
     expect(rendered.filter(({ apiVersion }) => apiVersion.startsWith('cert-manager.io/'))).to.deep.equal([]);
     const text = JSON.stringify(rendered.filter(({ kind }) => /^(Mutating|Deployment)/.test(kind)));
@@ -145,9 +210,10 @@ describe('the chart, by helm', function () {
     });
   }
 
-  it('needs cert-manager unless it is told to do without, and helm says so', async () => {
+  it('needs cert-manager for a webhook, and helm says so', async () => {
     const kubeconfig = ['--kubeconfig', controlPlane.adminKubeconfig];
-    const { status, err } = await helm.run('install', 'some', chartDirectory, '--namespace', 'default', ...kubeconfig);
+    const install = ['install', 'some', chartDirectory, '--namespace', 'default', '--set', 'admission=webhook'];
+    const { status, err } = await helm.run(...install, ...kubeconfig);
     expect(status).to.equal(1);
     expect(err).to.match(/no matches for kind "(Certificate|Issuer)" in version "cert-manager\.io\/v1"/);
     const { out } = await helm.run('list', '--all', '--short', '--namespace', 'default', ...kubeconfig);
@@ -158,6 +224,9 @@ describe('the chart, by helm', function () {
     'replicas=0': /at '\/replicas': minimum: got 0, want 1/,
     'replicaCount=3': /additional properties 'replicaCount' not allowed/,
     'certificate.certManager=false': /at '\/certificate\/caBundle': minLength: got 0/,
+    'admission=certificate': /at '\/admission': value must be one of 'auto', 'policy', 'webhook', 'none'/,
+    'partitionDriver=auto': /at '\/partitionDriver': value must be one of 'moco', 'own'/,
+    'flags.partition-driver=own': /at '\/flags': additional properties 'partition-driver' not allowed/,
     'featureGates.OnDelete=true': /additional properties 'OnDelete' not allowed/,
     'flags.log-level=loud': /at '\/flags\/log-level': value must be one of 'debug', 'info', 'warn', 'error'/,
     'flags.namespaces=a': /at '\/flags': additional properties 'namespaces' not allowed/,
@@ -201,6 +270,9 @@ function nameOf({ kind, metadata }: Manifest): string {
 }
 
 const trimmed = (text: string): string => text.trim();
+
+const byName = (objects: readonly Manifest[]): Record<string, unknown> =>
+  Object.fromEntries(objects.map((object) => [nameOf(object), comparable(object)]));
 
 /** Without what tells who has installed it. */
 function comparable(object: Manifest): unknown {

@@ -26,7 +26,7 @@ interface Container {
   readonly env?: readonly EnvironmentVariable[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly readinessProbe: { readonly httpGet: { readonly path: string; readonly port: string } };
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
 interface Deployment extends Manifest {
@@ -38,7 +38,7 @@ interface Deployment extends Manifest {
       readonly spec: {
         readonly serviceAccountName: string;
         readonly containers: readonly [Container];
-        readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
+        readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[];
       };
     };
   };
@@ -162,25 +162,19 @@ export class InstalledController {
 
   async #begin(deployment: Deployment, webhookPort: number): Promise<Replica> {
     const { namespace, name } = deployment.metadata;
-    const { serviceAccountName, containers, volumes } = deployment.spec.template.spec;
+    const { serviceAccountName, containers } = deployment.spec.template.spec;
     const [container] = containers;
     const environment = environmentOf(container, namespace);
     const args = container.args.map((arg) => expanded(arg, environment));
     const options = optionsOf(args);
-    const mounted = container.volumeMounts.find(({ mountPath }) => mountPath === options.certDir);
-    const secretName = volumes.find((volume) => volume.name === mounted?.name)?.secret?.secretName;
-    if (secretName === undefined) throw new Error(`expected a Secret at ${options.certDir}, got none: ${name}`);
-    assertPort(container, webhookPortName, options.webhookBindAddress);
     assertPort(container, 'metrics', options.metricsBindAddress);
     assertPort(container, container.readinessProbe.httpGet.port, options.healthProbeBindAddress);
     const [metricsPort, healthPort] = [await freePort(), await freePort()];
-    const pod = join(this.#directory, `${name}-${webhookPort}`);
-    await this.#mount(namespace, secretName, pod);
+    const serving = options.webhookBindAddress === null ? [] : await this.#webhook(deployment, options, webhookPort);
     // What a pod has of its own: its address, its files, its token.
     const own = [
       `--kubeconfig=${await this.#controlPlane.kubeconfigFor({ namespace, name: serviceAccountName })}`,
-      `--cert-dir=${pod}`,
-      `--webhook-bind-address=${loopback}:${webhookPort}`,
+      ...serving,
       `--metrics-bind-address=${loopback}:${metricsPort}`,
       `--health-probe-bind-address=${loopback}:${healthPort}`,
     ];
@@ -190,6 +184,20 @@ export class InstalledController {
       metricsPort,
       readyUrl: `http://${loopback}:${healthPort}${container.readinessProbe.httpGet.path}`,
     };
+  }
+
+  /** Where the webhook is served with what the Deployment mounts, as flags. */
+  async #webhook(deployment: Deployment, options: Options, port: number): Promise<readonly string[]> {
+    const { namespace, name } = deployment.metadata;
+    const { containers, volumes = [] } = deployment.spec.template.spec;
+    const [container] = containers;
+    const mounted = container.volumeMounts?.find(({ mountPath }) => mountPath === options.certDir);
+    const secretName = volumes.find((volume) => volume.name === mounted?.name)?.secret?.secretName;
+    if (secretName === undefined) throw new Error(`expected a Secret at ${options.certDir}, got none: ${name}`);
+    assertPort(container, webhookPortName, options.webhookBindAddress);
+    const pod = join(this.#directory, `${name}-${port}`);
+    await this.#mount(namespace, secretName, pod);
+    return [`--cert-dir=${pod}`, `--webhook-bind-address=${loopback}:${port}`];
   }
 
   /** The kubelet: a Secret's entries as files. */

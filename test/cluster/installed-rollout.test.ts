@@ -8,7 +8,7 @@ import { Stage } from '../../hack/stage/stage.ts';
 import { configDirectory, type Manifest } from '../config/manifests.ts';
 import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
-import { Helm } from './helm-program.ts';
+import { Helm, withPolicies } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
@@ -47,12 +47,12 @@ describe('what is installed', function () {
     this.timeout(buildDeadlineMilliseconds);
     helm = await Helm.open();
     controlPlane = await startControlPlane();
-    stage = await Stage.open(controlPlane);
+    stage = await Stage.open(controlPlane, { admission: 'none' });
     const file = join(controlPlane.directory, 'foreign.yaml');
     await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
     await controlPlane.apply(file);
     history = await History.start(stage.client, stage.world);
-    // The stage brings the rights of config/rbac: here the installation has to.
+    // The stage brings the rights of config/rbac. Here the installation has to, and admission as well.
     await controlPlane.kubectl('delete', '-f', join(configDirectory, 'rbac'));
   });
 
@@ -74,14 +74,14 @@ describe('what is installed', function () {
   });
 
   it('by Helm rolls out, and its values alone are the way out of it', async () => {
-    await install(await helm.render(system, ...values(gateOn, ...flags)));
+    await install(await helm.render(system, ...withPolicies, ...values(gateOn, ...flags)));
     await controller.start();
     await controller.isReady();
     const cluster = new RolloutCluster(stage, history, 'shop');
     await rollsOut(cluster, () => cluster.create({}));
     expect(await controller.metric('moco_rollout_ondelete_statefulsets')).to.deep.equal([1, 1]);
     await controller.stop();
-    await install(await helm.render(system, ...values(...flags)));
+    await install(await helm.render(system, ...withPolicies, ...values(...flags)));
     await controller.start();
     await controller.isReady();
     const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
@@ -99,7 +99,7 @@ describe('what is installed', function () {
     const cluster = new RolloutCluster(stage, history, 'billing');
     const other = new RolloutCluster(stage, history, 'elsewhere');
     await Promise.all([cluster.create({}), other.create({})]);
-    const all = await helm.render(system, ...values(gateOn, ...flags, 'namespaces={billing}'));
+    const all = await helm.render(system, ...withPolicies, ...values(gateOn, ...flags, 'namespaces={billing}'));
     const isRight = ({ kind, metadata }: Manifest): boolean => kind.startsWith('Role') && metadata.namespace !== system;
     expect(all.filter(isRight).map(({ kind }) => kind)).to.have.members(['Role', 'RoleBinding']);
     await install(all.filter((manifest) => !isRight(manifest)));
@@ -117,10 +117,22 @@ describe('what is installed', function () {
   });
 
   it('by kustomize rolls out, with the gate turned on by a patch', async () => {
-    await install(parsed(await controlPlane.kubectl('kustomize', await overlay())));
+    const rendered = parsed(await controlPlane.kubectl('kustomize', await overlay('default')));
+    expect(rendered.filter(({ kind }) => kind === 'MutatingWebhookConfiguration')).to.deep.equal([]);
+    await install(rendered);
     await controller.start();
     await controller.isReady();
     const cluster = new RolloutCluster(stage, history, 'library');
+    await rollsOut(cluster, () => cluster.create({}));
+  });
+
+  it('by kustomize for Kubernetes before 1.36 rolls out by the webhook', async () => {
+    const rendered = parsed(await controlPlane.kubectl('kustomize', await overlay('kubernetes-before-1.36')));
+    expect(rendered.filter(({ kind }) => kind === 'MutatingAdmissionPolicy')).to.deep.equal([]);
+    await install(rendered);
+    await controller.start();
+    await controller.isReady();
+    const cluster = new RolloutCluster(stage, history, 'archive');
     await rollsOut(cluster, () => cluster.create({}));
   });
 
@@ -157,9 +169,9 @@ describe('what is installed', function () {
     await controlPlane.kubectl('delete', '--ignore-not-found', '-f', file);
   }
 
-  /** The kustomization of docs/installing.md, with two flags more. */
-  async function overlay(): Promise<string> {
-    const directory = join(controlPlane.directory, 'overlay');
+  /** The kustomization of docs/installing.md over a directory of `config`, with two flags more. */
+  async function overlay(base: string): Promise<string> {
+    const directory = join(controlPlane.directory, `overlay-${base}`);
     await mkdir(directory);
     const document = await readFile(join(configDirectory, '../docs/installing.md'), 'utf8');
     const [, yaml = ''] = /^## With kustomize$.*?```yaml\n(.*?)```/ms.exec(document) ?? [];
@@ -167,7 +179,7 @@ describe('what is installed', function () {
     const path = '/spec/template/spec/containers/0/args/-';
     const more = ['--min-ready-seconds=0', '--log-format=json'].map((value) => ({ op: 'add', path, value }));
     const kustomization = {
-      resources: resources.map((resource) => relative(directory, join(configDirectory, '..', resource))),
+      resources: resources.map(() => relative(directory, join(configDirectory, base))),
       patches: patches.map(({ target, patch }) => ({ target, patch: patch + stringify(more) })),
     };
     await writeFile(join(directory, 'kustomization.yaml'), stringify(kustomization));

@@ -17,7 +17,10 @@ const buildDeadlineMilliseconds = 30 * 60_000;
 const testDeadlineMilliseconds = 900_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const ours = '--selector=app.kubernetes.io/part-of=moco-rollout';
-const kinds = 'deployment,service,networkpolicy,poddisruptionbudget,clusterrole,mutatingwebhookconfiguration,crd';
+const kinds =
+  'deployment,service,networkpolicy,poddisruptionbudget,clusterrole,mutatingwebhookconfiguration,mutatingadmissionpolicy,crd';
+const policy = 'mutatingadmissionpolicy.admissionregistration.k8s.io/moco-rollout-statefulset';
+const webhook = 'mutatingwebhookconfiguration.admissionregistration.k8s.io/moco-rollout-mutating-webhook-configuration';
 
 /** As a person does it: the document's commands in a shell, with kubectl and helm in PATH. */
 describe('installing', function () {
@@ -50,6 +53,22 @@ describe('installing', function () {
     for (const command of await commandsUnder('With kustomize', 'uninstalling.md')) {
       expect(await shell(command)).to.match(/nothing to hand back[^]*kubectl delete -k[^]*deleted/);
     }
+    expect(await installed()).to.deep.equal(before);
+  });
+
+  it('before Kubernetes 1.36, and after an upgrade to it, and undone', async () => {
+    const before = await installed();
+    const [install = '', upgrade = '', ...remove] = await commandsUnder('Before Kubernetes 1.36', 'installing.md');
+    await shell(install);
+    expect((await installed()).filter((name) => name.includes('mutating'))).to.deep.equal([webhook]);
+    await shell(upgrade);
+    expect(remove).to.have.length(2);
+    for (const command of remove) await shell(command);
+    expect((await installed()).filter((name) => name.includes('mutating'))).to.deep.equal([policy]);
+    const undo = await commandsUnder('With kustomize, before Kubernetes 1.36', 'uninstalling.md');
+    await shell(install);
+    for (const command of undo) await shell(command);
+    await shell('make undeploy');
     expect(await installed()).to.deep.equal(before);
   });
 

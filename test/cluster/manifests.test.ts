@@ -8,6 +8,16 @@ import { configDirectory, type Manifest, readManifests } from '../config/manifes
 
 const startDeadlineMilliseconds = 360_000;
 const inForceDeadlineMilliseconds = 180_000;
+const policy = [
+  'MutatingAdmissionPolicy /moco-rollout-statefulset',
+  'MutatingAdmissionPolicyBinding /moco-rollout-statefulset',
+];
+const webhook = ['MutatingWebhookConfiguration /moco-rollout-mutating-webhook-configuration'];
+const webhookServer = [
+  'Service moco-rollout-system/moco-rollout-webhook',
+  'Issuer moco-rollout-system/moco-rollout-self-signed',
+  'Certificate moco-rollout-system/moco-rollout-webhook',
+];
 
 describe('the API server and the manifests', function () {
   this.timeout(startDeadlineMilliseconds);
@@ -22,39 +32,44 @@ describe('the API server and the manifests', function () {
   after(() => controlPlane?.stop());
 
   it('build with kustomize into everything that the directories hold', async () => {
-    const held = (await readManifests())
-      .filter(({ file }) => !/^(samples|partition-driver|prometheus|gitops)\b/.test(file))
-      .map(nameOf);
+    const options = /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops)\//;
+    const held = (await readManifests()).filter(({ file }) => !options.test(file)).map(nameOf);
     expect(built.map(nameOf)).to.have.members([...new Set(held)]);
   });
 
-  it('build with the component for partitions beside them into one webhook configuration more', async () => {
+  it('build for Kubernetes before 1.36 with a webhook in the place of the policy, and nothing else changed', async () => {
+    const older = await build(join(configDirectory, 'kubernetes-before-1.36'));
+    expect(added(older, built)).to.have.members(policy);
+    expect(added(built, older)).to.have.members([...webhookServer, ...webhook]);
+    expect(changed(built, older)).to.have.members([
+      'Deployment moco-rollout-system/moco-rollout-controller',
+      'NetworkPolicy moco-rollout-system/moco-rollout-controller',
+    ]);
+  });
+
+  it('build with the component for partitions into a webhook more and what serves it', async () => {
     const directory = join(controlPlane.directory, 'overlay');
     await mkdir(directory);
     const from = (name: string): string => relative(directory, join(configDirectory, name));
-    const overlay = { resources: [from('default')], components: [from('partition-driver')] };
+    const overlay = { resources: [from('default')], components: [from('webhook-server'), from('partition-driver')] };
     await writeFile(join(directory, 'kustomization.yaml'), stringify(overlay));
-    const more = (await build(directory)).map(nameOf).filter((name) => !built.map(nameOf).includes(name));
-    expect(more).to.deep.equal(['MutatingWebhookConfiguration /moco-rollout-partition-webhook-configuration']);
+    expect(added(built, await build(directory))).to.have.members([
+      ...webhookServer,
+      'MutatingWebhookConfiguration /moco-rollout-partition-webhook-configuration',
+    ]);
   });
 
-  it('get the annotation by which cert-manager finds the webhook configuration', () => {
-    const configuration = built.find(({ kind }) => kind === 'MutatingWebhookConfiguration');
-    expect(configuration?.metadata.annotations).to.have.property('cert-manager.io/inject-ca-from');
-    expect(configuration?.['webhooks']).to.have.length(2);
-  });
-
-  it('are all taken, checked strictly, but for cert-manager’s kinds, which aren’t there', async () => {
+  it('are all taken, checked strictly', async () => {
     const file = join(controlPlane.directory, 'default.yaml');
-    const ours = built.filter(({ apiVersion }) => !apiVersion.startsWith('cert-manager.io/'));
-    expect(built.length - ours.length).to.equal(2);
-    await writeFile(file, ours.map((manifest) => stringify(manifest)).join('---\n'));
+    await writeFile(file, built.map((manifest) => stringify(manifest)).join('---\n'));
     const applied = await controlPlane.kubectl('apply', '--server-side', '--validate=strict', '-o', 'name', '-f', file);
-    expect(applied.trim().split('\n')).to.have.length(ours.length);
+    expect(applied.trim().split('\n')).to.have.length(built.length);
   });
+
+  const directories = ['crd', 'rbac', 'users', 'admission-policy', 'webhook', 'partition-driver', 'manager', 'samples'];
 
   it('are taken directory by directory as well, once their namespace exists', async () => {
-    for (const directory of ['crd', 'rbac', 'users', 'webhook', 'partition-driver', 'manager', 'samples']) {
+    for (const directory of directories) {
       const path = join(configDirectory, directory);
       const applied = await controlPlane.kubectl('apply', '--server-side', '-o', 'name', '-f', path);
       const held = await readManifests(directory);
@@ -136,6 +151,20 @@ describe('the API server and the manifests', function () {
     return 'empty' in documents ? [] : documents.map((document) => document.toJS() as Manifest);
   }
 });
+
+/** The names of what is in the second and not in the first. */
+function added(first: readonly Manifest[], second: readonly Manifest[]): readonly string[] {
+  const names = first.map(nameOf);
+  return second.map(nameOf).filter((name) => !names.includes(name));
+}
+
+/** The names of what is in both, and not the same. */
+function changed(first: readonly Manifest[], second: readonly Manifest[]): readonly string[] {
+  const texts = new Map(first.map((manifest) => [nameOf(manifest), JSON.stringify(manifest)]));
+  return second
+    .filter((manifest) => (texts.get(nameOf(manifest)) ?? JSON.stringify(manifest)) !== JSON.stringify(manifest))
+    .map(nameOf);
+}
 
 function nameOf({ kind, metadata }: Manifest): string {
   return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;

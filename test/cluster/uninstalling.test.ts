@@ -21,11 +21,12 @@ const waitMilliseconds = 180_000;
 const mocoDefinitions = fileURLToPath(new URL('../../hack/moco/crd', import.meta.url));
 const system = 'moco-rollout-system';
 const release = ['moco-rollout', '--namespace', system];
-const withoutCertManager = ['certificate.certManager=false', 'certificate.caBundle=Y2E='];
+/** Its webhook fails closed. Its certificate is nobody's, and nobody answers. */
+const ownPartitionDriver = ['partitionDriver=own', 'certificate.certManager=false', 'certificate.caBundle=Y2E='];
 
 const commandsOf = (heading: string): Promise<readonly string[]> => commandsUnder(heading, 'uninstalling.md');
 
-/** No controller and no kubelet run here: the webhook that is registered never answers, and a Job's pod is played. */
+/** No controller and no kubelet run here: a webhook that is registered never answers, and a Job's pod is played. */
 describe('uninstalling', function () {
   this.timeout(testDeadlineMilliseconds);
   let controlPlane: ControlPlane;
@@ -40,9 +41,8 @@ describe('uninstalling', function () {
 
   beforeEach(async () => {
     await takenOver();
-    const values = withoutCertManager.flatMap((value) => ['--set', value]);
-    await succeeds(helmHere('install', ...release, chartDirectory, '--create-namespace', ...values));
-    await until(refused, waitMilliseconds, () => 'Expected writes to be refused while nobody answers for the webhook');
+    await succeeds(helmHere('install', ...release, chartDirectory, '--create-namespace'));
+    await until(kept, waitMilliseconds, () => 'Expected the admission policy to be in force');
   });
 
   after(async () => {
@@ -50,31 +50,41 @@ describe('uninstalling', function () {
     await helm?.close();
   });
 
-  it('that can’t give back removes nothing, and does once the document’s commands are run', async () => {
-    const stuck = await helmHere('uninstall', ...release, '--timeout=5s');
-    expect(stuck.status, stuck.out).to.equal(1);
-    expect(await installed()).to.equal(true);
-    expect((await strategy())?.type).to.equal('OnDelete');
-    const commands = await commandsOf('The controller stopped, and `helm uninstall` does not come to its end');
-    const before = await pods();
-    await inTurn(commands, () => playJob(before));
+  it('releases, whether or not a controller runs, and leaves the CRDs', async () => {
+    const [uninstall = ''] = await commandsOf('With Helm');
+    await inTurn([uninstall], () => playJob([]));
     await isBack();
     expect(await installed()).to.equal(false);
+    expect(await left('mutatingadmissionpolicy,mutatingadmissionpolicybinding,mutatingwebhookconfiguration')).to.equal(
+      '',
+    );
     const { out } = await cli(controlPlane.adminKubeconfig, ['hand-back', '--all']);
     expect(out, 'the CRDs are kept, and the marker with them').to.contain('nothing to hand back');
   });
 
-  it('gives back by the Roles of the namespaces that are listed', async () => {
+  it('that can’t release removes nothing, and does once the document’s commands are run', async () => {
+    const values = ownPartitionDriver.flatMap((value) => ['--set', value]);
+    await succeeds(helmHere('upgrade', ...release, chartDirectory, ...values));
+    await until(refused, waitMilliseconds, () => 'Expected writes to be refused while nobody answers for the webhook');
+    const stuck = await helmHere('uninstall', ...release, '--timeout=5s');
+    expect(stuck.status, stuck.out).to.equal(1);
+    expect(await installed()).to.equal(true);
+    expect((await strategy())?.type).to.equal('OnDelete');
+    const before = await pods();
+    const commands = await commandsOf('The own partition driver stopped, and `helm uninstall` fails');
+    await inTurn(commands, () => playJob(before));
+    await isBack();
+    expect(await installed()).to.equal(false);
+  });
+
+  it('releases by the Roles of the namespaces that are listed', async () => {
     await succeeds(helmHere('upgrade', ...release, chartDirectory, '--reuse-values', '--set', 'namespaces={default}'));
-    const [webhook = '', uninstall = ''] = await commandsOf(
-      'The controller stopped, and `helm uninstall` does not come to its end',
-    );
-    await inTurn([webhook]);
+    const [uninstall = ''] = await commandsOf('With Helm');
     await inTurn([uninstall], () => playJob([]));
     await isBack();
   });
 
-  it('without hooks leaves nobody who gives back, but the plugin does', async () => {
+  it('without hooks leaves nobody who releases, but the plugin does', async () => {
     await succeeds(helmHere('uninstall', ...release, '--no-hooks'));
     expect((await strategy())?.type).to.equal('OnDelete');
     await inTurn(await commandsOf('Uninstalled with `--no-hooks`, or pruned'));
@@ -93,20 +103,13 @@ describe('uninstalling', function () {
     await succeeds(helmHere('uninstall', ...release, '--no-hooks'));
   });
 
-  it('by deleting the namespace leaves a webhook that nobody answers for, until it is deleted as well', async () => {
+  it('by deleting the namespace leaves the policy in force, until it is deleted as well', async () => {
     await controlPlane.kubectl('delete', 'namespace', system);
-    expect(await refused()).to.equal(true);
+    expect(await kept()).to.equal(true);
     await inTurn(await commandsOf('The namespace deleted first'));
     await isBack();
     const kinds = 'clusterrole,clusterrolebinding,mutatingwebhookconfiguration,validatingadmissionpolicy';
-    const left = await controlPlane.kubectl(
-      'get',
-      kinds,
-      '--selector=app.kubernetes.io/part-of=moco-rollout',
-      '-o',
-      'name',
-    );
-    expect(left).to.equal('');
+    expect(await left(`${kinds},mutatingadmissionpolicy,mutatingadmissionpolicybinding`)).to.equal('');
   });
 
   it('by deleting the CRDs first loses what was wished, and no StatefulSet', async () => {
@@ -192,10 +195,36 @@ describe('uninstalling', function () {
   const installed = async (): Promise<boolean> =>
     (await controlPlane.kubectl('get', 'deployment', '-n', system, '-o', 'name').catch(() => '')) !== '';
 
+  /** What is left of a release, by name. */
+  const left = (kinds: string): Promise<string> =>
+    controlPlane.kubectl('get', kinds, '--selector=app.kubernetes.io/part-of=moco-rollout', '-o', 'name');
+
+  /** Admission keeps the StatefulSet at OnDelete. */
+  async function kept(): Promise<true | undefined> {
+    const asked = await patched({ type: 'RollingUpdate', rollingUpdate: null }).catch(() => '');
+    return asked.trim() === 'OnDelete' ? true : undefined;
+  }
+
+  /** The webhook of the own partition driver is asked before the StatefulSet is released, and does not answer. */
   async function refused(): Promise<true | undefined> {
-    const annotate = ['annotate', 'statefulset', 'moco-test', 'some=thing', '--overwrite', '--dry-run=server'];
-    const said = await controlPlane.kubectl(...annotate).catch((error: Error) => error.message);
+    const labels = { [strategyLabel]: null };
+    const said = await patched({ type: 'RollingUpdate', rollingUpdate: null }, labels).catch(
+      (error: Error) => error.message,
+    );
     return said.includes('failed calling webhook') ? true : undefined;
+  }
+
+  /** The strategy that would come out. */
+  function patched(updateStrategy: object, labels: object = {}): Promise<string> {
+    const patch = JSON.stringify({ metadata: { labels }, spec: { updateStrategy } });
+    const flags = [
+      '--type=merge',
+      `--patch=${patch}`,
+      '--dry-run=server',
+      '-o',
+      'jsonpath={.spec.updateStrategy.type}',
+    ];
+    return controlPlane.kubectl('patch', 'statefulset', 'moco-test', ...flags);
   }
 });
 

@@ -5,7 +5,6 @@ import { type Manifest, readManifests, readOne } from './manifests.ts';
 interface Container {
   readonly args: readonly string[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly livenessProbe: { readonly httpGet: { readonly path: string; readonly port: string } };
   readonly readinessProbe: { readonly httpGet: { readonly path: string; readonly port: string } };
   readonly resources: unknown;
@@ -21,7 +20,6 @@ interface DeploymentSpec {
       readonly serviceAccountName: string;
       readonly securityContext: unknown;
       readonly containers: readonly [Container];
-      readonly volumes: readonly { readonly name: string; readonly secret: { readonly secretName: string } }[];
     };
   };
 }
@@ -44,20 +42,17 @@ describe('the Deployment', () => {
     expect(deployment.metadata.namespace).to.equal(account.metadata.namespace);
   });
 
-  it('passes flags that the program takes, and ports and a directory that fit them', async () => {
+  it('passes flags that the program takes, and ports that fit them, and serves no webhook', () => {
     const parsed = parseOptions(container.args.map((argument) => argument.replace('$(POD_NAMESPACE)', 'own')));
     if (parsed.kind !== 'options') throw new Error(JSON.stringify(parsed));
     const { options } = parsed;
     expect(options).to.include({ leaderElect: true, leaderElectionNamespace: 'own' });
     expect(Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]))).to.deep.equal({
-      webhook: options.webhookBindAddress?.port,
       metrics: options.metricsBindAddress?.port,
       health: options.healthProbeBindAddress?.port,
     });
-    const mount = container.volumeMounts.find(({ mountPath }) => mountPath === options.certDir);
-    const volume = spec.template.spec.volumes.find(({ name }) => name === mount?.name);
-    const certificate = await readOne('Certificate');
-    expect(certificate['spec']).to.include({ secretName: volume?.secret.secretName });
+    expect(options.webhookBindAddress).to.equal(null);
+    expect(JSON.stringify(spec)).not.to.match(/[Vv]olume|certificate/);
   });
 
   it('is probed where health is served', () => {

@@ -62,6 +62,7 @@ describe('the chart', () => {
       'namespaces',
       'webhook-bind-address',
       'cert-dir',
+      'partition-driver',
       'metrics-bind-address',
       'health-probe-bind-address',
       'leader-elect',

@@ -15,16 +15,13 @@ interface Pods {
 }
 
 describe('the NetworkPolicy', () => {
-  it('lets the API server to the webhook and pods to the metrics, and nobody to anything else', async () => {
+  it('lets pods connect to the metrics, and nobody to anything else', async () => {
     const policy = (await readOne('NetworkPolicy'))['spec'] as Policy;
     const pods = (await readOne('Deployment'))['spec'] as Pods;
     expect(policy.podSelector.matchLabels).to.deep.equal(pods.selector.matchLabels);
     expect(policy.policyTypes).to.deep.equal(['Ingress']);
-    expect(policy.ingress).to.deep.equal([
-      { ports: [{ port: 'webhook' }] },
-      { ports: [{ port: 'metrics' }], from: [{ namespaceSelector: {} }] },
-    ]);
+    expect(policy.ingress).to.deep.equal([{ ports: [{ port: 'metrics' }], from: [{ namespaceSelector: {} }] }]);
     const named = pods.template.spec.containers[0].ports.map(({ name }) => name);
-    expect(named).to.include.members(['webhook', 'metrics']);
+    expect(named).to.include('metrics');
   });
 });

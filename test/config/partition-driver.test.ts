@@ -11,6 +11,8 @@ interface Webhook {
   readonly [field: string]: unknown;
 }
 
+const argument = { op: 'add', path: '/spec/template/spec/containers/0/args/-' };
+
 describe('the component for installations whose MOCO has no webhook of StatefulSets', () => {
   let configuration: Manifest;
   let webhook: Webhook;
@@ -23,6 +25,8 @@ describe('the component for installations whose MOCO has no webhook of StatefulS
   it('holds one webhook configuration and is no part of the default', async () => {
     const component = parse(await readFile(join(configDirectory, 'partition-driver/Kustomization'), 'utf8'));
     expect(component).to.deep.include({ kind: 'Component', resources: ['mutating-webhook-configuration.yaml'] });
+    const [{ patch }] = component.patches;
+    expect(parse(patch)).to.deep.equal([{ ...argument, value: '--partition-driver=own' }]);
     expect(await readManifests('partition-driver')).to.have.length(1);
     expect(configuration['webhooks']).to.have.length(1);
     const installed = parse(await readFile(join(configDirectory, 'default/kustomization.yaml'), 'utf8'));
@@ -53,10 +57,15 @@ describe('the component for installations whose MOCO has no webhook of StatefulS
     expect(webhook).to.have.nested.property('matchConditions[0].expression').that.contains("!= 'OnDelete'");
   });
 
-  it('fails closed, is invoked again after others, and has no side effects', () => {
+  it('fails closed, and says why where it is installed', async () => {
+    expect(webhook['failurePolicy']).to.equal('Fail');
+    const component = await readFile(join(configDirectory, 'partition-driver/Kustomization'), 'utf8');
+    expect(component).to.match(/^(#.*\n)*# This webhook fails closed\./);
+  });
+
+  it('is invoked again after others, and has no side effects', () => {
     expect(webhook).to.deep.include({
       name: 'partition.moco-rollout.io',
-      failurePolicy: 'Fail',
       reinvocationPolicy: 'IfNeeded',
       sideEffects: 'None',
       timeoutSeconds: 10,
@@ -70,7 +79,7 @@ describe('the component for installations whose MOCO has no webhook of StatefulS
     const forOnDelete = await readOne('MutatingWebhookConfiguration', 'webhook');
     const [other] = forOnDelete['webhooks'] as readonly Webhook[];
     expect(service).to.deep.equal({ ...other?.clientConfig.service, path: mutatePartitionPath });
-    const certificate = await readOne('Certificate', 'default');
+    const certificate = await readOne('Certificate', 'webhook-server');
     const { name, namespace } = certificate.metadata;
     expect(configuration.metadata.annotations).to.deep.equal({
       'cert-manager.io/inject-ca-from': `${namespace}/${name}`,

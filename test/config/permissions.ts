@@ -14,7 +14,7 @@ export const clusterPermissions: readonly Permission[] = [
   { group: '', resource: 'pods', verbs: ['patch'], why: 'demote and its mark' },
   { group: '', resource: 'pods/eviction', verbs: ['create'], why: 'members that are healthy' },
   { group: 'apps', resource: 'statefulsets', verbs: watched, why: 'the update revision' },
-  { group: 'apps', resource: 'statefulsets', verbs: ['patch'], why: 'the strategy and its label' },
+  { group: 'apps', resource: 'statefulsets', verbs: ['patch'], why: 'the strategy and its label, as a dry run first' },
   { group: 'apps', resource: 'statefulsets/status', verbs: ['patch'], why: 'currentRevision after a rollout' },
   { group: 'apps', resource: 'controllerrevisions', verbs: ['get'], why: 'what a rollout changes in the template' },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'list', 'watch'], why: 'what may be evicted' },

@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import {
   createdByLabel,
   createdByMoco,
@@ -7,7 +10,7 @@ import {
   strategyOnDelete,
 } from '../../src/moco/names.ts';
 import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
-import { type Manifest, readManifests, readOne } from './manifests.ts';
+import { configDirectory, type Manifest, readManifests, readOne } from './manifests.ts';
 
 interface Webhook {
   readonly clientConfig: { readonly service: { name: string; namespace: string; path: string; port: number } };
@@ -29,6 +32,12 @@ describe('the webhook configuration', () => {
     expect(configuration['webhooks']).to.have.length(1);
   });
 
+  it('is a component with what serves it, and no part of the default', async () => {
+    const component = parse(await readFile(join(configDirectory, 'webhook/Kustomization'), 'utf8'));
+    const resources = ['mutating-webhook-configuration.yaml'];
+    expect(component).to.deep.include({ kind: 'Component', components: ['../webhook-server'], resources });
+  });
+
   it('selects by our label and MOCO’s, and only updates of StatefulSets', () => {
     expect(webhook).to.deep.include({
       objectSelector: { matchLabels: { [createdByLabel]: createdByMoco, [strategyLabel]: strategyOnDelete } },
@@ -44,12 +53,12 @@ describe('the webhook configuration', () => {
     });
   });
 
-  it('fails closed, is invoked again after others, and has no side effects', () => {
+  it('never fails a write, is invoked again after others, and has no side effects', () => {
     expect(webhook).to.deep.include({
-      failurePolicy: 'Fail',
+      failurePolicy: 'Ignore',
       reinvocationPolicy: 'IfNeeded',
       sideEffects: 'None',
-      timeoutSeconds: 10,
+      timeoutSeconds: 3,
       matchPolicy: 'Equivalent',
       admissionReviewVersions: ['v1'],
     });
@@ -66,12 +75,12 @@ describe('the webhook configuration', () => {
     });
   });
 
-  it('has its CA put in by cert-manager, from the certificate that the Deployment mounts', async () => {
-    const certificate = await readOne('Certificate', 'default');
-    const patch = await readOne('MutatingWebhookConfiguration', 'default');
+  it('has its CA put in by cert-manager, from the certificate of its Service', async () => {
+    const certificate = await readOne('Certificate', 'webhook-server');
     const { name, namespace } = certificate.metadata;
-    expect(patch.metadata.name).to.equal(configuration.metadata.name);
-    expect(patch.metadata.annotations).to.deep.equal({ 'cert-manager.io/inject-ca-from': `${namespace}/${name}` });
+    expect(configuration.metadata.annotations).to.deep.equal({
+      'cert-manager.io/inject-ca-from': `${namespace}/${name}`,
+    });
     const { service } = webhook.clientConfig;
     expect(certificate['spec']).to.have.property('dnsNames').that.includes(`${service.name}.${service.namespace}.svc`);
   });

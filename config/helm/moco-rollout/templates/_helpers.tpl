@@ -18,6 +18,13 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- with .Values.namespaces }}
 - --namespaces={{ join "," . }}
 {{- end }}
+{{- if include "moco-rollout.servesWebhook" . }}
+- --webhook-bind-address=:9443
+- --cert-dir=/tmp/k8s-webhook-server/serving-certs
+{{- end }}
+{{- if eq .Values.partitionDriver "own" }}
+- --partition-driver=own
+{{- end }}
 {{- range $flag, $value := .Values.flags }}
 - {{ printf "--%s=%s" $flag (toJson $value | trimAll "\"") | quote }}
 {{- end }}
@@ -32,4 +39,35 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- else }}
 - { name: moco-rollout-hand-back, of: --all }
 {{- end }}
+{{- end }}
+
+{{- /* What keeps adopted StatefulSets at OnDelete: policy, webhook or none. `helm template` without a cluster knows its
+version alone. */ -}}
+{{- define "moco-rollout.admission" -}}
+{{- if ne .Values.admission "auto" -}}
+{{ .Values.admission }}
+{{- else if or (include "moco-rollout.servedPolicyVersion" .) (semverCompare ">=1.36.0-0" .Capabilities.KubeVersion.Version) -}}
+policy
+{{- else -}}
+webhook
+{{- end -}}
+{{- end }}
+
+{{- define "moco-rollout.servedPolicyVersion" -}}
+{{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}
+admissionregistration.k8s.io/v1
+{{- else if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1beta1/MutatingAdmissionPolicy" -}}
+admissionregistration.k8s.io/v1beta1
+{{- end -}}
+{{- end }}
+
+{{- define "moco-rollout.admissionPolicyVersion" -}}
+{{ include "moco-rollout.servedPolicyVersion" . | default "admissionregistration.k8s.io/v1" }}
+{{- end }}
+
+{{- /* Whether any webhook is registered, so that the controller has to answer; empty for no. */ -}}
+{{- define "moco-rollout.servesWebhook" -}}
+{{- if or (eq (include "moco-rollout.admission" .) "webhook") (eq .Values.partitionDriver "own") -}}
+true
+{{- end -}}
 {{- end }}
