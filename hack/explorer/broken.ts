@@ -163,7 +163,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'acts on what it once read': { broken: { wanted: 'I2', unconfirmed: true }, world: small(3) },
   'reads the pods before the StatefulSet': {
     broken: { wanted: 'I2b', podsFirst: true },
-    world: worldOf(3, { detail: 'coarse', faults: 0, badRevision: false, families: new Set(['template']) }),
+    world: worldOf(3, { detail: 'coarse', faults: 1, badRevision: false, families: new Set(['template']) }),
   },
   'leaves its preconditions out': {
     broken: { wanted: 'I5', unconditional: true },

@@ -27,11 +27,15 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
     if (health === Health.Young && !updated) after[c.HEALTH + ordinal] = Health.Serving;
     if (health === Health.Serving && updated && after[c.SETTLED + ordinal] === 0)
       after[c.HEALTH + ordinal] = Health.Young;
+    // A primary has nobody to follow.
+    if (health === Health.Severed && ordinal === index) after[c.HEALTH + ordinal] = Health.Lagging;
+    const behind = facts.isBehind(after, ordinal);
+    if (behind && !facts.isBehind(before, ordinal)) after[c.GRACE] = 0;
     if (facts.isDemoted(after, ordinal)) demoted = true;
   }
   const serves = facts.participates(after, index);
   if (moved || serves !== facts.participates(before, index)) after[c.GRACE] = 0;
-  if (serves && after[c.STATUS] !== c.Status.Poor) after[c.GRACE] = 0;
+  if (!facts.graceRuns(after)) after[c.GRACE] = 0;
   if (!demoted) after[c.TIMEOUT] = 0;
   const process = after[c.HEALTH + index];
   // A fresh process takes no writes; one behind a lost kubelet may still.
@@ -63,15 +67,19 @@ function forgetTouched(before: c.Cells, after: c.Cells, replicas: number): void 
 }
 
 export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boolean {
-  // minReadySeconds passing is the one change that no pod shows.
+  // Neither minReadySeconds passing nor what an I/O thread does is shown by a pod.
   const [was, is] = [before[c.HEALTH + ordinal], after[c.HEALTH + ordinal]];
   const onlyAged = was === Health.Young && is === Health.Serving;
+  const onlyReplicates = runsBehind(was) && runsBehind(is);
   const onlyIdle = was === Health.Starting && is === Health.Idle;
   return (
-    (was !== is && !onlyAged && !onlyIdle) ||
+    (was !== is && !onlyAged && !onlyIdle && !onlyReplicates) ||
     before[c.REVISION + ordinal] !== after[c.REVISION + ordinal] ||
     before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] ||
     before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal] ||
     facts.isProtected(before, ordinal) !== facts.isProtected(after, ordinal)
   );
 }
+
+const runsBehind = (health: number | undefined): boolean =>
+  health === Health.Up || health === Health.Lagging || health === Health.Severed;

@@ -26,7 +26,7 @@ export const STATUS = 24;
 export const SYNCED = 25;
 
 // Deadlines, a bit each.
-/** The primary has been away, or has served without `Available`, for failoverGraceSeconds. */
+/** For failoverGraceSeconds the primary has been away or served without `Available`, and who participates is the same. */
 export const GRACE = 26;
 /** A demotion has been there for switchoverTimeoutSeconds. */
 export const TIMEOUT = 27;
@@ -86,9 +86,9 @@ export const Health = {
   Starting: 1,
   /** mysqld has not run for more than a minute: an image is pulled, a volume attached. Slow, and not broken. */
   Idle: 2,
-  /** mysqld runs and follows nobody: MOCO has still to configure it. */
+  /** mysqld runs and follows nobody: it clones, or MOCO has still to configure it. It acknowledges nothing. */
   Up: 3,
-  /** mysqld runs and follows, and is not ready: behind, or its agent is dead. */
+  /** mysqld runs, follows and acknowledges, and is not ready: behind, or its agent is dead. */
   Lagging: 4,
   /** Participates, for less than minReadySeconds. */
   Young: 5,
@@ -106,6 +106,8 @@ export const Health = {
   Ending: 11,
   /** Participates; a sidecar fails. */
   Impaired: 12,
+  /** mysqld runs and is not ready, and its I/O thread is broken or follows another one: it acknowledges nothing. */
+  Severed: 13,
 } as const;
 
 export const Demote = { None: 0, Ours: 1, Foreign: 2, MarkAlone: 3, OursForAnother: 4 } as const;

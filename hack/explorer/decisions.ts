@@ -111,10 +111,12 @@ export class Decisions {
     const sameIndex = pods[c.INDEX] === index;
     for (let ordinal = 0; ordinal < this.#world.replicas; ordinal++) {
       // Whether it follows somebody is MOCO's to know.
-      if (shown[c.HEALTH + ordinal] === c.Health.Up) shown[c.HEALTH + ordinal] = c.Health.Lagging;
+      const health = shown[c.HEALTH + ordinal];
+      if (health === c.Health.Severed) shown[c.HEALTH + ordinal] = c.Health.Lagging;
       if (!sameIndex && (ordinal === index || ordinal === pods[c.INDEX])) shown[c.SETTLED + ordinal] = 0;
     }
-    if (!sameIndex) shown[c.GRACE] = 0;
+    const grace = shown[c.GRACE] as number;
+    shown[c.GRACE] = 0;
     for (let at = 0; at < unseen.length; at++) shown[unseen[at] as number] = 0;
     for (let at = 0; at < ofTheCluster.length; at++) {
       const cell = ofTheCluster[at] as number;
@@ -133,7 +135,8 @@ export class Decisions {
       2 * (around[c.COMPUTED] as number) +
       4 * (around[c.BACKUP] as number) +
       16 * (pods[c.TARGET] === around[c.TARGET] ? 0 : 1) +
-      32 * (shown[c.GRACE] as number);
+      32 * grace +
+      64 * (sameIndex ? 0 : 1);
   }
 }
 

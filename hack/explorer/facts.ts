@@ -50,6 +50,7 @@ export function answers(cells: c.Cells, ordinal: number): boolean {
   switch (healthOf(cells, ordinal)) {
     case Health.Up:
     case Health.Lagging:
+    case Health.Severed:
     case Health.Young:
     case Health.Serving:
     case Health.Leaving:
@@ -82,12 +83,25 @@ export function isBroken(cells: c.Cells, ordinal: number): boolean {
   return health === Health.Crashed || health === Health.Retrying;
 }
 
-/** Takes part in acknowledging commits, as far as can be known. */
-export function canAcknowledge(cells: c.Cells, ordinal: number): boolean {
+/** Its I/O thread takes what the primary commits, or it is the primary: the truth, which nobody outside MySQL can see. */
+export function acknowledges(cells: c.Cells, ordinal: number): boolean {
   if (isErrant(cells, ordinal)) return false;
   const health = healthOf(cells, ordinal);
-  if (health === Health.Serving || health === Health.Young || health === Health.Impaired) return true;
-  return (health === Health.Up || health === Health.Lagging) && !isUpdated(cells, ordinal);
+  return (
+    health === Health.Serving || health === Health.Young || health === Health.Impaired || health === Health.Lagging
+  );
+}
+
+/** mysqld runs, is not ready, and looks alike whether it acknowledges or not. */
+export function isBehind(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  return (health === Health.Up || health === Health.Lagging || health === Health.Severed) && !isErrant(cells, ordinal);
+}
+
+/** What is to count once others have been behind for long: MOCO has configured it, and it has served before. */
+export function mayAcknowledge(cells: c.Cells, ordinal: number): boolean {
+  const configured = isBehind(cells, ordinal) && cells[c.SETTLED + ordinal] === 1 && !isUpdated(cells, ordinal);
+  return participates(cells, ordinal) || configured;
 }
 
 export function count(cells: c.Cells, replicas: number, holds: (cells: c.Cells, ordinal: number) => boolean): number {
@@ -117,9 +131,12 @@ export function isDemoted(cells: c.Cells, ordinal: number): boolean {
   return demote !== c.Demote.None && demote !== c.Demote.MarkAlone;
 }
 
-/** The primary is away, or serves while MOCO does not say so: failoverGraceSeconds pass. */
+/**
+ * The primary is away, or serves while MOCO does not say so, or a member runs without participating: failoverGraceSeconds
+ * pass. One deadline for all of them, so it is over when the last of them is.
+ */
 export function graceRuns(cells: c.Cells): boolean {
   const index = cells[c.INDEX] as number;
-  if (!participates(cells, index)) return true;
+  if (!participates(cells, index) || count(cells, c.mostMembers, isBehind) > 0) return true;
   return cells[c.SETTLED + index] === 1 && cells[c.STATUS] === c.Status.Poor;
 }

@@ -10,16 +10,10 @@ const { Health, Lead, Phase } = c;
  * looks whether every state that is reached without folding is covered by one that is reached with it.
  */
 export function fold(cells: c.Cells, world: World): void {
-  const labelled = rolesLabelled(cells);
   for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
     const health = facts.healthOf(cells, ordinal);
-    // A member that nobody has configured yet can do less than one that is only behind, and looks the same.
-    if (health === Health.Up) cells[c.HEALTH + ordinal] = Health.Lagging;
     // Waiting out minReadySeconds only forbids.
     if (health === Health.Young) cells[c.HEALTH + ordinal] = Health.Serving;
-    // So does a label that is not there yet, but for those of the two members that have changed roles.
-    const lives = health !== Health.Missing && !facts.isLeaving(cells, ordinal);
-    if (labelled && lives) cells[c.SETTLED + ordinal] = 1;
   }
   // The parts of a configuration that MOCO has begun: each can come at any time (`anyTime` in moco-moves.ts).
   if ((cells[c.PHASE] as number) >= Phase.Repointing) cells[c.PHASE] = Phase.Watching;

@@ -53,10 +53,13 @@ const quorumStays: Condition = (moment) =>
 const floorStays: Condition = (moment) => {
   const { cells, n, target } = moment;
   const index = cells[c.INDEX] as number;
-  if (!facts.canAcknowledge(cells, target)) return true;
-  const leads = facts.canAcknowledge(cells, index);
-  if (cells[c.GRACE] === 1 && !facts.participates(cells, index) && !leads) return true;
-  return leads && others(moment, facts.canAcknowledge) >= facts.majorityOf(n);
+  if (!facts.acknowledges(cells, target)) return true;
+  if (cells[c.GRACE] === 0) {
+    return facts.acknowledges(cells, index) && others(moment, facts.acknowledges) >= facts.majorityOf(n);
+  }
+  // Waiting for ever would be worse: what MOCO has configured counts by its looks from then on.
+  if (!facts.mayAcknowledge(cells, index) || !facts.mayAcknowledge(cells, target)) return true;
+  return others(moment, facts.mayAcknowledge) >= facts.majorityOf(n);
 };
 
 const handedOver: Condition = ({ cells, n, target }) =>

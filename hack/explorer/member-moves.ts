@@ -47,11 +47,20 @@ export function memberMoves(
       drained();
       return;
     case Health.Up:
+      if (world.folded) configured();
       crash();
       if (fine) drained();
       return;
     case Health.Lagging:
       if (!bad && mayServe(cells, ordinal)) become(participating(cells, ordinal), benign);
+      crash();
+      if (fine) drained();
+      return;
+    case Health.Severed:
+      // MOCO starts replication anew, which may work; that it does is counted on only after an update.
+      if (facts.answers(cells, cells[c.INDEX] as number) && cells[c.LEAD] !== Lead.Moved) {
+        become(Health.Lagging, !bad && facts.isUpdated(cells, ordinal) ? benign : 0);
+      }
       crash();
       if (fine) drained();
       return;
@@ -64,7 +73,7 @@ export function memberMoves(
       return;
     case Health.Crashed:
       if (fine) become(Health.Retrying, bad ? 0 : benign);
-      else if (!bad) become(Health.Up, benign);
+      else if (!bad) become(Health.Retrying, benign);
       if (fine) drained();
       return;
     case Health.Retrying:
@@ -75,7 +84,8 @@ export function memberMoves(
     case Health.Unreachable:
       become(participating(cells, ordinal), benign);
       // Its process has been replaced meanwhile, or follows one that is primary no more.
-      become(Health.Up, 0);
+      become(Health.Retrying, 0);
+      if (ordinal !== cells[c.INDEX]) become(Health.Severed, 0);
       // The toleration is over.
       if (!kept) become(fine ? Health.Ending : Health.Missing, 0);
       return;
@@ -91,10 +101,22 @@ export function memberMoves(
       return;
   }
 
+  /** A clone may take for ever at a revision that has to be replaced. */
+  function configured(): void {
+    const index = cells[c.INDEX] as number;
+    const leads = ordinal === index;
+    if (!leads && (!facts.answers(cells, index) || cells[c.LEAD] === Lead.Moved)) return;
+    become(Health.Lagging, !bad && (leads || facts.isUpdated(cells, ordinal)) ? benign : 0);
+  }
+
   function servingFails(): void {
     const cut = connectionLost(cells, ordinal);
-    if (cut === null) fault(Health.Lagging);
-    else become(Health.Lagging, cut ? benign : 0);
+    if (cut === null) {
+      fault(Health.Lagging);
+      if (ordinal !== cells[c.INDEX]) fault(Health.Severed);
+    } else {
+      become(Health.Lagging, cut ? benign : 0);
+    }
     crash();
     fault(Health.Unreachable);
     drained();

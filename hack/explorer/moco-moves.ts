@@ -41,9 +41,15 @@ export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: 
 
 function label(next: c.Cells, world: World): void {
   for (let ordinal = 0; ordinal < facts.replicasOf(next, world); ordinal++) {
-    if (!facts.isMissing(next, ordinal) && !facts.isErrant(next, ordinal)) next[c.SETTLED + ordinal] = 1;
+    if (isLabelled(next, ordinal)) next[c.SETTLED + ordinal] = 1;
   }
   next[c.PHASE] = next[c.LEAD] === Lead.Open ? Phase.Watching : Phase.Opening;
+}
+
+/** MOCO labels what it has configured in the same pass: it leaves out errant ones and those that it can't reach. */
+function isLabelled(cells: c.Cells, ordinal: number): boolean {
+  const configured = facts.answers(cells, ordinal) && facts.healthOf(cells, ordinal) !== Health.Up;
+  return configured && !facts.isErrant(cells, ordinal);
 }
 
 function watch(cells: c.Cells, out: Successors): void {
@@ -160,11 +166,14 @@ function anyTime(cells: c.Cells, world: World, out: Successors): void {
     return;
   }
   const labelled = rolesLabelled(cells);
-  if (!labelled) label(out.add(cells, benign | moco), world);
+  if (facts.count(cells, facts.replicasOf(cells, world), lacksLabel) > 0) label(out.add(cells, benign | moco), world);
   // A pod that is leaving doesn't show whether it has been labelled.
   const mayOpen = labelled || facts.isLeaving(cells, index) || world.detail === 'coarse';
   if (mayOpen && cells[c.LEAD] !== Lead.Open) out.add(cells, benign | moco)[c.LEAD] = Lead.Open;
 }
+
+const lacksLabel = (cells: c.Cells, ordinal: number): boolean =>
+  cells[c.SETTLED + ordinal] === 0 && !facts.isLeaving(cells, ordinal) && isLabelled(cells, ordinal);
 
 /** mysqld follows, or leads, and is about to be ready. */
 function configure(next: c.Cells, ordinal: number): void {

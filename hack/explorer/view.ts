@@ -13,6 +13,7 @@ export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 const longSeconds = 100_000;
 /** Longer than a start usually takes, and within the progress deadline. */
 const slowSeconds = 100;
+const shortSeconds = 1;
 
 const running: Omit<ContainerFacts, 'name' | 'part'> = {
   state: 'running',
@@ -47,9 +48,13 @@ const mysqldOf: Readonly<Record<number, Partial<ContainerFacts>>> = {
   [Health.Idle]: creating,
   [Health.Up]: { ...notReady, readySinceRestart: false },
   [Health.Lagging]: notReady,
+  [Health.Severed]: notReady,
   [Health.Crashed]: backOff,
   [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false },
 };
+
+const behindFor = (pods: c.Cells, ordinal: number): Partial<ContainerFacts> =>
+  facts.isBehind(pods, ordinal) && pods[c.GRACE] === 0 ? { notReadyForSeconds: shortSeconds } : {};
 
 /** The label is as it was when the pods were read. */
 export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
@@ -76,7 +81,7 @@ export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
     readinessGateClosed: false,
     unschedulable: null,
     containers: [
-      { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health] },
+      { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
       { ...running, name: 'agent', part: 'agent' },
       { ...running, name: 'slow-log', part: 'side', ...(health === Health.Impaired ? backOff : {}) },
     ],

@@ -65,7 +65,10 @@ export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas'
 /** Members before scaling in a world that scales, which has room for two more. */
 export const membersBeforeScaling = (world: World): number => world.replicas - 2;
 
-/** Every way in which a world begins: everything healthy and stale, whoever is primary. */
+/**
+ * Every way in which a world begins: everything healthy and stale, whoever is primary; or, which counts as a fault, with
+ * one replica that MOCO has not configured, for it clones or could never be.
+ */
 export function beginnings(world: World): readonly c.Cells[] {
   const has = (family: Family): boolean => world.families.has(family);
   const members = has('scaling') ? membersBeforeScaling(world) : world.replicas;
@@ -89,7 +92,24 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.SCALE] = has('scaling') ? c.Scale.Before : c.Scale.Done;
       cells[c.PARTITION] = has('partition-mode') ? world.replicas : 0;
       found.push(cells);
+      if (!world.countMoves && world.faults !== 0) found.push(...withOneUnconfigured(cells, members));
     }
+  }
+  return found;
+}
+
+function withOneUnconfigured(well: c.Cells, members: number): readonly c.Cells[] {
+  const found: c.Cells[] = [];
+  for (let ordinal = 0; ordinal < members; ordinal++) {
+    if (ordinal === well[c.INDEX]) continue;
+    const cells = well.slice();
+    cells[c.HEALTH + ordinal] = c.Health.Up;
+    cells[c.SETTLED + ordinal] = 0;
+    cells[c.STATUS] = c.Status.Available;
+    cells[c.SYNCED] = members - 1;
+    cells[c.OPEN] = 0;
+    cells[c.FAULTS] = 1;
+    found.push(cells);
   }
   return found;
 }

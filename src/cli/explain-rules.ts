@@ -184,8 +184,9 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
     ends: 'Look at its node, its finalizers, and the annotation prevent-delete. Deleting it by force may leave two mysqld with one volume.',
   },
   NotEnoughAcknowledging: {
-    means: 'Without this member too few could acknowledge commits, and writes would stop.',
-    ends: 'By itself, when another member recovers or the primary participates again.',
+    means:
+      'Without this member too few are known to acknowledge commits, and writes could stop. Of the others only those that participate count: one that is behind looks like one whose replication is broken.',
+    ends: 'By itself, when another member recovers or the primary participates again. Once this member has not participated for failoverGraceSeconds, running members that carry the role label of MOCO count as well.',
   },
   BackupRunning: {
     means: 'A backup is running. A disruption might break it off.',

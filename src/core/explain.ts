@@ -95,7 +95,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
         ? `${name(hold.member)} is still there although its grace period has been ended; a finalizer may keep it`
         : `${name(hold.member)} is still terminating after its grace period of ${hold.graceSeconds} s`;
     case 'NotEnoughAcknowledging':
-      return `without ${name(hold.member)} ${hold.others} ${hold.others === 1 ? 'member' : 'members'} could acknowledge commits, and ${hold.needed} are needed, the primary among them`;
+      return `without ${name(hold.member)} ${hold.others} ${hold.others === 1 ? 'member is' : 'members are'} known to acknowledge commits, and ${hold.needed} are needed, the primary among them`;
     case 'BackupRunning':
       return 'a backup is running';
     case 'UpdatedMemberNotParticipating':

@@ -158,7 +158,11 @@ function restartsInVain({ restarts, ready, readySinceRestart }: ContainerFacts):
   return restarts > 0 && !ready && !readySinceRestart;
 }
 
-/** Its mysqld takes part in acknowledging commits as far as can be known, even while its probe says not ready. */
+/**
+ * Its mysqld may take part in acknowledging commits, as far as its pod can say. One that is ready does. Of the others
+ * nobody outside MySQL can tell one that is behind from one that clones, was never configured, or whose I/O thread is
+ * broken: those acknowledge nothing.
+ */
 export function canAcknowledge(
   member: MemberFacts,
   state: MemberState,

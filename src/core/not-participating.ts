@@ -55,7 +55,7 @@ export function primaryAway(situation: Situation): Outcome | null {
   if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, graceSeconds)) {
     return wait(moving ?? awaiting);
   }
-  const floorless = primary?.canAcknowledge !== true;
+  const floorless = primary === null || !isConfigured(primary);
   return (
     nobodyParticipates(situation) ??
     (moving ? wait(moving) : null) ??
@@ -100,7 +100,7 @@ const isRunningReplica = (member: Member): boolean =>
 
 /** `floorless` where the primary has been unable to acknowledge for longer than a failover takes. */
 function replicasRunning(situation: Situation, floorless: boolean): Outcome | null {
-  const running = descending(dueMembers(situation).filter(isRunningReplica));
+  const running = unconfiguredFirst(dueMembers(situation).filter(isRunningReplica));
   const [first] = running;
   if (!first) return null;
   const hold = memberLeaving(situation) ?? updatedMemberOwes(situation) ?? backupRunning(situation);
@@ -111,18 +111,43 @@ function replicasRunning(situation: Situation, floorless: boolean): Outcome | nu
   return wait({
     rule: 'NotEnoughAcknowledging',
     member: first.ordinal,
-    others: othersThatAcknowledge(situation, first),
+    others: othersThatAcknowledge(situation, first, isOverdue(situation, first)),
     needed: majority,
   });
 }
 
+/**
+ * Without this member the primary and enough others acknowledge commits. At first only those that participate are known
+ * to. When this one has not for as long as a failover may take, those that MOCO has configured count as well, since one
+ * that is behind looks like one whose I/O thread is broken, and waiting for ever would be worse. One without a role was
+ * then never configured, and nothing is lost with it: MOCO labels a pod in the pass in which it configures its mysqld
+ * (clustering/operations.go, configure, MOCO 0.36).
+ */
 function leavesQuorum(situation: Situation, member: Member): boolean {
-  return situation.primary?.canAcknowledge === true && othersThatAcknowledge(situation, member) >= situation.majority;
+  const { primary, majority } = situation;
+  const overdue = isOverdue(situation, member);
+  if (overdue && member.facts.role === null) return true;
+  return primary !== null && counts(primary, overdue) && othersThatAcknowledge(situation, member, overdue) >= majority;
 }
 
-function othersThatAcknowledge({ members }: Situation, member: Member): number {
-  return members.filter((other) => other !== member && other.canAcknowledge).length;
+function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean {
+  const mysqld = facts.containers.find(({ part }) => part === 'mysqld');
+  return mysqld !== undefined && deadlines.reached(mysqld.notReadyForSeconds, policy.failoverGraceSeconds);
 }
+
+function othersThatAcknowledge({ members }: Situation, member: Member, overdue: boolean): number {
+  return members.filter((other) => other !== member && counts(other, overdue)).length;
+}
+
+const counts = (member: Member, overdue: boolean): boolean =>
+  member.canAcknowledge && (member.participates || (overdue && member.facts.role !== null));
+
+/** It runs and carries MOCO's role label: it acknowledges unless its I/O thread is broken. */
+const isConfigured = ({ canAcknowledge, facts }: Member): boolean => canAcknowledge && facts.role !== null;
+
+/** MOCO has never finished with a member that has no role, so it is the first whose restart may help. */
+const unconfiguredFirst = (members: readonly Member[]): readonly Member[] =>
+  descending(members).toSorted((a, b) => Number(a.facts.role !== null) - Number(b.facts.role !== null));
 
 /** Nobody after these may go while they are away, so the rollout waits for MOCO to let go of them. */
 export function protectedRemains(situation: Situation): Outcome | null {

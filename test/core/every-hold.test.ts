@@ -349,7 +349,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
     },
     justDoesNot: {
-      given: stale().members(member(1).lagging(), member(2).lagging()),
+      given: stale().members(member(1).lagging(), member(2).lagging(180)),
       decides: deletes('MemberNotParticipating', 2),
     },
   },

@@ -226,7 +226,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   NotEnoughAcknowledging: [
     [
       { rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 },
-      'without moco-test-2 1 member could acknowledge commits, and 2 are needed, the primary among them',
+      'without moco-test-2 1 member is known to acknowledge commits, and 2 are needed, the primary among them',
     ],
   ],
   BackupRunning: [[{ rule: 'BackupRunning' }, 'a backup is running']],

@@ -1,7 +1,7 @@
 import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
-import { acknowledges, down, impaired, participates, rolesMove } from './judged-members.ts';
+import { acknowledges, behindSince, down, impaired, participates, rolesMove } from './judged-members.ts';
 import { unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
@@ -74,6 +74,17 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
 
 type Disruption = Extract<Step, { kind: 'delete' | 'evict' }>;
 
+/** It acknowledges nothing, was never configured, or could acknowledge to nobody: the last two once the grace is over. */
+function mayGoWithoutQuorum(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
+  const { cluster, members } = snapshot;
+  if (!acknowledges(snapshot, member)) return true;
+  if (member.role === null && behindSince(member) >= policy.failoverGraceSeconds) return true;
+  const primary = members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  if (primary === undefined || participates(snapshot, primary)) return false;
+  const leads = acknowledges(snapshot, primary) && primary.role !== null;
+  return (cluster.primaryAwayForSeconds ?? 0) >= policy.failoverGraceSeconds && !leads;
+}
+
 function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Disruption): string[] {
   const found: string[] = [];
   const { cluster, statefulSet, members } = snapshot;
@@ -93,16 +104,15 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
     if (participates(snapshot, member) && cluster.replicas >= 3 && remaining.length < majority) {
       say('I2: fewer than a majority would remain');
     }
-    if (step.rule === 'MemberNotParticipating') {
-      const primaryMember = members.find((one) => one.ordinal === cluster.primaryIndex);
-      const primaryAcknowledges = primaryMember !== undefined && acknowledges(snapshot, primaryMember);
-      const others = members.filter((one) => one !== member && acknowledges(snapshot, one)).length;
-      const graceOver =
-        primaryMember !== undefined &&
-        !participates(snapshot, primaryMember) &&
-        (cluster.primaryAwayForSeconds ?? 0) >= policy.failoverGraceSeconds;
-      const free = !acknowledges(snapshot, member) || (graceOver && !primaryAcknowledges);
-      if (!free && (others < majority || !primaryAcknowledges)) say('I2b: the floor of those that acknowledge');
+    if (step.rule === 'MemberNotParticipating' && !mayGoWithoutQuorum(snapshot, policy, member)) {
+      const long = behindSince(member) >= policy.failoverGraceSeconds;
+      const known = members.filter(
+        (one) => acknowledges(snapshot, one) && (participates(snapshot, one) || (long && one.role !== null)),
+      );
+      const led = known.some((one) => one.ordinal === cluster.primaryIndex);
+      if (!led || known.filter((one) => one !== member).length < majority) {
+        say('I2b: the floor of those that acknowledge');
+      }
     }
     if (healthy && primary && cluster.replicas > 1) say('I3: a healthy primary');
     if (healthy && step.kind === 'delete') say('I4: a healthy member deleted');

@@ -36,6 +36,11 @@ export function crashes({ containers, initContainers }: MemberFacts): boolean {
   return essential.some(({ restarts, ready, readySinceRestart }) => restarts > 0 && !ready && !readySinceRestart);
 }
 
+/** Seconds for which its mysqld has not been ready. */
+export const behindSince = (member: MemberFacts): number =>
+  Math.max(0, ...mysqldsOf(member).map(({ notReadyForSeconds }) => notReadyForSeconds));
+
+/** As far as its pod can say; a broken I/O thread is not shown by one. */
 export function acknowledges(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
   if (member.leavingForSeconds !== null || lost(member) || crashes(member)) return false;
   if (snapshot.cluster.errantOrdinals.includes(member.ordinal)) return false;

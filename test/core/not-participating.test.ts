@@ -141,9 +141,43 @@ describe('members that are unreachable', () => {
 
 describe('members that run without participating', () => {
   play({
-    'both behind: one at a time, the higher ordinal first': {
-      given: stale().members(member(1).lagging(), member(2).lagging()),
+    'both behind: one at a time, the higher ordinal first, once it has been for as long as a failover may take': {
+      given: stale().members(member(1).lagging(), member(2).lagging(180)),
       decides: deletes('MemberNotParticipating', 2),
+    },
+    'both behind: until then none goes, since the other may acknowledge nothing': {
+      given: stale().members(member(1).lagging(170), member(2).lagging(175)),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+      lookAgainInSeconds: 5,
+    },
+    'one behind stays while the other was never given a role: that one acknowledges nothing': {
+      given: stale().members(member(1).starting(), member(2).lagging(170)),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
+      lookAgainInSeconds: 10,
+    },
+    'one that was never given a role is the first to go': {
+      given: stale().members(member(1).lagging(180).role(null), member(2).lagging(200)),
+      decides: deletes('MemberNotParticipating', 1),
+    },
+    'and goes with a quorum that participates at once': {
+      given: cluster(5).templateChanged().members(member(1).starting(), member(4).lagging()),
+      decides: deletes('MemberNotParticipating', 1),
+    },
+    'one that was never given a role never counts, however long the other has been behind': {
+      given: stale()
+        .members(member(1).updated().lagging().role(null), member(2).lagging(9999))
+        .memory({ proven: true }),
+      wishes: { maxUnavailable: 1, failoverGraceSeconds: 20 },
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 1,
+        wait: { for: 'state', state: 'running', evidence: null },
+      }),
+    },
+    'one that is held and was never given a role never counts': {
+      given: stale().members(member(1).starting().but({ role: null }), member(2).lagging(9999)),
+      wishes: { heldOrdinals: [1] },
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
     },
     'both behind: the second waits for the first': {
       given: stale().members(member(1).lagging(), member(2).updated().starting()),
@@ -249,15 +283,27 @@ describe('when no failover has come within its time', () => {
       decides: awaitingFailover,
     },
     'replicas that run go while the primary acknowledges, as far as a quorum stays': {
-      given: stale().members(member(0).lagging(), member(1).lagging()).primaryAwayFor(180),
+      given: stale().members(member(0).lagging(), member(1).lagging(180)).primaryAwayFor(180),
       decides: deletes('MemberNotParticipating', 1),
     },
     'they stay without that quorum while the primary acknowledges': {
       given: cluster(5)
         .templateChanged()
-        .members(member(0).lagging(), member(1).unreachable(), member(2).unreachable(), member(3).lagging())
+        .members(member(0).lagging(), member(1).unreachable(), member(2).unreachable(), member(3).lagging(180))
         .primaryAwayFor(180),
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 3, others: 2, needed: 3 }),
+    },
+    'they stay while they have not been behind for as long as a failover may take': {
+      given: stale().members(member(0).lagging(), member(1).lagging(179)).primaryAwayFor(180),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
+      lookAgainInSeconds: 1,
+    },
+    'they go without that quorum when the primary was never given a role': {
+      given: cluster(5)
+        .templateChanged()
+        .members(member(0).starting(), member(1).unreachable(), member(2).unreachable(), member(3).lagging())
+        .primaryAwayFor(180),
+      decides: deletes('MemberNotParticipating', 3),
     },
     'they go without it when the primary does not': {
       given: cluster(5)

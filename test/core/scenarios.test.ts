@@ -117,11 +117,20 @@ describe('a rollout of five and of one', () => {
       }),
     },
     'five with three members behind: the last one first': {
-      given: five().members(member(2).lagging(), member(3).lagging(), member(4).lagging()),
+      given: five().members(member(2).lagging(), member(3).lagging(), member(4).lagging(180)),
       decides: deletes('MemberNotParticipating', 4),
     },
+    'five with three members behind, none of them for long: two may not acknowledge': {
+      given: five().members(member(2).lagging(), member(3).lagging(), member(4).lagging()),
+      decides: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
+    },
     'five with two out of reach and two behind would lose the quorum': {
-      given: five().members(member(1).unreachable(), member(2).unreachable(), member(3).lagging(), member(4).lagging()),
+      given: five().members(
+        member(1).unreachable(),
+        member(2).unreachable(),
+        member(3).lagging(),
+        member(4).lagging(180),
+      ),
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
     },
     'five take the one that acknowledges nothing before those that are needed': {

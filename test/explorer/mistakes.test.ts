@@ -9,7 +9,7 @@ for (const folded of [true, false]) {
   describe(`the explorer, ${folded ? 'folding states' : 'state by state'}, finds a controller that`, () => {
     for (const [mistake, { broken, world }] of Object.entries(mistakes)) {
       it(mistake, () => {
-        const { counterexample, states } = new Exploration({ ...world, folded }, broken).run({ states: 300_000 });
+        const { counterexample, states } = new Exploration({ ...world, folded }, broken).run({ states: 3_000_000 });
         expect(counterexample?.invariant).to.equal(broken.wanted);
         if (counterexample === null) return;
         const story = tell(counterexample);

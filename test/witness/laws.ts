@@ -8,7 +8,9 @@ import {
 import { budgetOf } from './budget.ts';
 import type { Disruption } from './disruption.ts';
 import {
+  behindMilliseconds,
   canAcknowledge,
+  hasRole,
   isLeaving,
   isPrimary,
   isSettled,
@@ -66,7 +68,12 @@ export const laws: readonly Law[] = [
       const { moment, target } = given;
       if (participates(moment, target) || !canAcknowledge(moment, target) || replicasOf(moment) < 3) return true;
       if (nobodyCameBack(moment)) return true;
-      return others(given).filter((member) => canAcknowledge(moment, member)).length >= majorityOf(moment);
+      const long = behindMilliseconds(moment, target) >= failoverGraceMilliseconds;
+      if (long && !hasRole(target)) return true;
+      const known = others(given).filter(
+        (member) => canAcknowledge(moment, member) && (participates(moment, member) || (long && hasRole(member))),
+      );
+      return known.length >= majorityOf(moment);
     },
   },
   {

@@ -76,6 +76,14 @@ export function canAcknowledge(moment: Moment, member: Member): boolean {
   return mysqld?.state?.running !== undefined && mysqld.started === true;
 }
 
+/** For how long its mysqld has not been ready. */
+export function behindMilliseconds({ atMilliseconds }: Moment, { notReadySince }: Member): number {
+  return atMilliseconds - (notReadySince.get(mysqldContainer) ?? atMilliseconds);
+}
+
+/** MOCO has configured its mysqld since the pod was made. */
+export const hasRole = ({ pod }: Member): boolean => pod.metadata.labels?.[roleLabel] !== undefined;
+
 /** A container that matters has restarted and not been ready since. */
 export function crashes(member: Member): boolean {
   const essential = containers(member).filter(({ name }) => name === mysqldContainer || name === agentContainer);

@@ -129,6 +129,15 @@ describe('the witness', () => {
     expect(scene.witness.measures(cluster, 0)).to.include({ disruptions: 1, needless: 0, mostAway: 3 });
   });
 
+  it('has nothing against the deletion of one that has long been behind, where another one is that MOCO has configured', () => {
+    const scene = new Scene();
+    scene.pod(1, { mysqld: 'running' });
+    scene.pod(2, { mysqld: 'running' });
+    scene.wait(180_000);
+    scene.take('delete', 2);
+    expect(scene.found).to.deep.equal([]);
+  });
+
   const broken: readonly (readonly [law: string, sentence: string, act: (scene: Scene) => void])[] = [
     ['I4', 'a healthy member is deleted', (scene) => scene.take('delete', 2)],
     ['I3', 'a healthy primary is evicted', (scene) => scene.take('evict', 0)],
@@ -146,6 +155,26 @@ describe('the witness', () => {
       (scene) => {
         scene.pod(1, { mysqld: 'CrashLoopBackOff' });
         scene.pod(2, { mysqld: 'running' });
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'I2b',
+      'one is taken that acknowledges, and the other behind may not',
+      (scene) => {
+        scene.pod(1, { mysqld: 'running' });
+        scene.pod(2, { mysqld: 'running' });
+        scene.wait(170_000);
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'I2b',
+      'one is taken that acknowledges, and the other behind was never given a role',
+      (scene) => {
+        scene.pod(1, { mysqld: 'running', role: null });
+        scene.pod(2, { mysqld: 'running' });
+        scene.wait(600_000);
         scene.take('delete', 2);
       },
     ],
