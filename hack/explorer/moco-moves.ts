@@ -150,7 +150,7 @@ function wantsConfiguring(cells: c.Cells, ordinal: number): boolean {
   if (facts.isErrant(cells, ordinal)) return false;
   const health = facts.healthOf(cells, ordinal);
   const fresh = health === Health.Up || (health === Health.Retrying && !facts.isBad(cells, ordinal));
-  return fresh || (!facts.isLeaving(cells, ordinal) && cells[c.SETTLED + ordinal] === 0);
+  return fresh || lacksLabel(cells, ordinal);
 }
 
 /** Operations that a pass may have begun, not remembered: each may be done whenever it could have been begun. */
