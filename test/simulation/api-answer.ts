@@ -11,6 +11,9 @@ export interface ApiRequest {
   readonly actor: string;
 }
 
+/** It is admitted and answered like any other, and nothing of it is stored. */
+export const isDryRun = ({ query }: ApiRequest): boolean => query?.get('dryRun') === 'All';
+
 export interface ApiAnswer {
   readonly code: number;
   readonly body: Json;

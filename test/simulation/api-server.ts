@@ -1,7 +1,7 @@
 import { same } from '../../hack/moco/same.ts';
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { type Admission, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
-import { type ApiAnswer, type ApiRequest, answer, refusal } from './api-answer.ts';
+import { type ApiAnswer, type ApiRequest, answer, isDryRun, refusal } from './api-answer.ts';
 import { evict } from './eviction.ts';
 import { Lists } from './lists.ts';
 import { ObjectStore } from './object-store.ts';
@@ -82,9 +82,9 @@ export class ApiServer {
             )
           : this.#bind(kind, found, record(request.body));
       case 'PUT':
-        return this.#update(target, found, record(request.body), () => request.body as unknown as StoredObject);
+        return this.#update(target, found, request, () => request.body as unknown as StoredObject);
       case 'PATCH':
-        return this.#update(target, found, record(request.body), (before) => patched(before, request));
+        return this.#update(target, found, request, (before) => patched(before, request));
       case 'DELETE': {
         const refused = kind === pods ? deletionRefused(found) : null;
         return refused === null ? this.#delete(kind, found, record(request.body)) : refusal(422, 'Invalid', refused);
@@ -122,19 +122,20 @@ export class ApiServer {
     return answer(201, this.store.put(kind, admitted.object));
   }
 
-  #apply(target: ResourcePath, found: StoredObject | null, { body = {}, query }: ApiRequest): ApiAnswer {
+  #apply(target: ResourcePath, found: StoredObject | null, request: ApiRequest): ApiAnswer {
+    const { body = {}, query } = request;
     const wanted = apply(found, body, query?.get('fieldManager') ?? 'unknown');
     if (found === null) return this.#create(target.kind, target.namespace, wanted);
-    return this.#update(target, found, {}, () => wanted);
+    return this.#update(target, found, { ...request, body: {} }, () => wanted);
   }
 
   #update(
     { kind, subresource }: ResourcePath,
     before: StoredObject,
-    body: Json,
+    request: ApiRequest,
     change: (before: StoredObject) => StoredObject,
   ): ApiAnswer {
-    if (!isMeant(record(body['metadata']), before.metadata)) return conflict(kind, before);
+    if (!isMeant(record(record(request.body)['metadata']), before.metadata)) return conflict(kind, before);
     const changed = change(before);
     const hasStatus = !withoutStatus.has(kind.plural);
     const wanted: StoredObject =
@@ -148,6 +149,7 @@ export class ApiServer {
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
     const after = this.#withGeneration(kind, admitted.object, before);
     if (same(after, before)) return answer(200, before);
+    if (isDryRun(request)) return answer(200, after);
     const ends = after.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers?.length ?? 0) === 0;
     if (ends && kind !== pods) {
       this.store.remove(kind, after);

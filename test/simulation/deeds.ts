@@ -3,7 +3,7 @@ import { clusterNameLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import { participates } from '../witness/member.ts';
 import type { Witness } from '../witness/witness.ts';
-import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import { type ApiAnswer, type ApiRequest, isDryRun } from './api-answer.ts';
 import type { ApiServer } from './api-server.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Sent } from './network.ts';
@@ -38,8 +38,9 @@ export class Deeds {
     if (target?.kind === statefulSets && target.name !== null) this.#asked.set(sent.actor, sent);
   }
 
-  #answered({ method, path, actor, body }: ApiRequest, { code }: ApiAnswer, before: number): void {
-    if (!controllers.test(actor) || code >= 300 || method === 'GET') return;
+  #answered(request: ApiRequest, { code }: ApiAnswer, before: number): void {
+    const { method, path, actor, body } = request;
+    if (!controllers.test(actor) || code >= 300 || method === 'GET' || isDryRun(request)) return;
     const target = resourceAt(path);
     if (target === null || target.name === null) return;
     const { kind, namespace, name, subresource } = target;
