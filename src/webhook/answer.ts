@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { answerReview } from './admission-review.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { readBody } from './read-body.ts';
 import type { Reviewer } from './reviewers.ts';
 
@@ -10,6 +11,12 @@ import type { Reviewer } from './reviewers.ts';
  */
 export const bodyLimitBytes = 8 * 1024 * 1024;
 
+/**
+ * What all requests together may keep of their bodies: two of the largest. Reviews of a StatefulSet have some 50 KB, so
+ * hundreds of them fit in.
+ */
+export const bodiesLimitBytes = 2 * bodyLimitBytes;
+
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -17,7 +24,11 @@ export interface Answer {
 }
 
 /** What a request is answered with. Rejects when its client goes away, and for a defect. */
-export async function answer(request: IncomingMessage, byPath: ReadonlyMap<string, Reviewer>): Promise<Answer> {
+export async function answer(
+  request: IncomingMessage,
+  byPath: ReadonlyMap<string, Reviewer>,
+  budget: BodyBudget,
+): Promise<Answer> {
   const [path = '/'] = (request.url ?? '/').split('?');
   const reviewer = byPath.get(path);
   if (reviewer === undefined) {
@@ -30,7 +41,14 @@ export async function answer(request: IncomingMessage, byPath: ReadonlyMap<strin
   if (contentType.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
     return failure(415, `Expected the content type application/json, got ${contentType}.`);
   }
-  const body = await readBody(request, bodyLimitBytes);
+  const body = await readBody(request, bodyLimitBytes, budget);
+  if (body.kind === 'overloaded') {
+    return failure(
+      503,
+      'Expected all requests together to have less in their bodies, and this one had the most; try again.',
+      { 'Retry-After': '1' },
+    );
+  }
   if (body.kind === 'too-large') {
     return failure(
       413,
@@ -66,6 +84,7 @@ const reasons = {
   413: 'RequestEntityTooLarge',
   415: 'UnsupportedMediaType',
   500: 'InternalError',
+  503: 'ServiceUnavailable',
 } as const;
 
 /** A Status of Kubernetes: its message reaches whoever sent the request to the API server, plain text doesn't. */

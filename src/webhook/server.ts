@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { BindAddress } from '../telemetry/bind-address.ts';
 import { listen } from '../telemetry/listen.ts';
-import { type Answer, answer, internalError } from './answer.ts';
+import { type Answer, answer, bodiesLimitBytes, internalError } from './answer.ts';
+import { BodyBudget } from './body-budget.ts';
+import { limitConnections } from './connection-limit.ts';
 import { reviewers } from './reviewers.ts';
 import { followTls, readTls, secureContext, type TlsSources } from './serving-tls.ts';
 
@@ -15,6 +17,8 @@ interface WebhookLog {
 export interface WebhookOptions extends TlsSources {
   readonly address: BindAddress;
   readonly log: WebhookLog;
+  /** How many connections there may be; the quietest makes way for one more. */
+  readonly maxConnections?: number;
   /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
   readonly requestTimeoutMilliseconds?: number;
   /** A connection that is used for nothing for so long is closed. */
@@ -31,6 +35,8 @@ export interface RunningWebhook {
 
 /** As the API server waits for an answer at most (`timeoutSeconds` in the webhook's configuration). */
 const defaultRequestTimeoutMilliseconds = 10_000;
+/** Each API server has one for every review that it waits for, and keeps some of them. */
+const defaultMaxConnections = 128;
 const defaultCertificatePollMilliseconds = 10_000;
 /** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
 const defaultKeepAliveMilliseconds = 120_000;
@@ -44,6 +50,7 @@ const checksPerTimeout = 10;
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
   const { log } = options;
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
+  const budget = new BodyBudget(bodiesLimitBytes);
   let tls = await readTls(options);
   const server = createServer(
     {
@@ -56,8 +63,9 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
       connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
       keepAliveTimeout: options.keepAliveMilliseconds ?? defaultKeepAliveMilliseconds,
     },
-    (request, response) => void serve(request, response, log),
+    (request, response) => void serve(request, response, budget, log),
   );
+  limitConnections(server, options.maxConnections ?? defaultMaxConnections);
   const address = await listen(server, options.address, '--webhook-bind-address');
   const stopFollowing = followTls({
     sources: options,
@@ -86,10 +94,15 @@ async function closeServer(server: Server, graceMilliseconds: number): Promise<v
   clearTimeout(cut);
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, log: WebhookLog): Promise<void> {
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  budget: BodyBudget,
+  log: WebhookLog,
+): Promise<void> {
   let answered: Answer;
   try {
-    answered = await answer(request, reviewers);
+    answered = await answer(request, reviewers, budget);
   } catch (error) {
     if (request.destroyed && !request.complete) return;
     log.error({ error }, 'the webhook failed to answer');
