@@ -189,6 +189,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     adoptionAgesSeconds: [],
     promotion: null,
     handBackRefusal: null,
+    stepFailure: null,
     fieldsNotKept: [],
     rolloutProblem: null,
     ownWritePending: null,

@@ -229,4 +229,14 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
     means: 'All that may be updated is: the rest is below `partition`, or held.',
     ends: 'Lower `partition` in the MySQLRollout, or let the members go with `unhold POD`.',
   },
+  ConfirmationTooSlow: {
+    means:
+      'Before a member is taken away everything about its cluster is read again, and this has to be done within a second. The API server took longer, so that what was read proved nothing any more, and nothing was done.',
+    ends: 'By itself, once the API server answers faster. The step is tried again after 2, 4, 8 and 16 seconds, then every 30 seconds. Look at the latency of the API server and of etcd, and at the webhooks and the network between.',
+  },
+  StepRefused: {
+    means:
+      "The API server does not carry a step out, and the message has its words: an admission policy or a webhook refuses it, the controller's rights do not cover it, or the API server fails.",
+    ends: 'Change what the message names. The step is tried again after 2, 4, 8 and 16 seconds, then every 30 seconds.',
+  },
 };

@@ -1,5 +1,5 @@
 import type { Step, Target } from '../core/decision.ts';
-import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent } from '../kube/api-error.ts';
+import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasTooLate } from '../kube/api-error.ts';
 import type { World } from '../kube/world.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation } from '../moco/names.ts';
 import type { ClusterObjects } from '../moco/records.ts';
@@ -22,6 +22,8 @@ export interface Acted {
   readonly message: string | null;
   /** An eviction was answered with 429. */
   readonly refusedByBudget: boolean;
+  /** It was not sent, since what was confirmed had become too old. */
+  readonly tooLate: boolean;
   /** What to come back with later, where trying again at once would end the same way. */
   readonly failure: ApiError | null;
 }
@@ -45,7 +47,15 @@ export async function act(
   });
   switch (step.kind) {
     case 'none':
-      return { result: 'done', done: [], ownWrites: [], message: null, refusedByBudget: false, failure: null };
+      return {
+        result: 'done',
+        done: [],
+        ownWrites: [],
+        message: null,
+        refusedByBudget: false,
+        tooLate: false,
+        failure: null,
+      };
     case 'delete':
       return each(step.targets, async (target) => {
         await api.deletePod(namespace, target, signal);
@@ -128,6 +138,7 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
     ownWrites: outcomes.map(({ ownWrite }) => ownWrite).filter((ownWrite) => ownWrite !== null),
     message: error && sentenceOf(error),
     refusedByBudget: false,
+    tooLate: errors.some(wasTooLate),
     failure: errors.find((candidate) => resultOf(candidate) !== 'conflict') ?? null,
   };
 }

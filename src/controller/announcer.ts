@@ -74,7 +74,7 @@ export class Announcer {
     });
   }
 
-  /** A pass ended without a disruption. */
+  /** A pass has ended, and this is what it has come to. */
   decided(gathered: Gathered, decision: Decision, state: ClusterState, heldForSeconds: number): void {
     const { cluster } = gathered.objects;
     const { hold } = decision;
@@ -96,7 +96,8 @@ export class Announcer {
         note: explainHold(hold, memberName(gathered)),
       });
     }
-    const words = hold === null ? (decision.complete ? 'complete' : 'idle') : hold.rule;
+    const words =
+      hold?.rule ?? (decision.complete ? 'complete' : decision.step.kind === 'none' ? 'idle' : decision.step.kind);
     const about = hold !== null && 'member' in hold ? hold.member : null;
     const same = `${words} ${about ?? ''}`;
     if (same === state.logged) return;

@@ -1,7 +1,8 @@
 import type { Target } from '../core/decision.ts';
 import { isPossibleSize } from '../core/situation.ts';
-import type { ApiClient } from '../kube/api-client.ts';
+import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isNotFound } from '../kube/api-error.ts';
+import type { Reservation } from '../kube/reservation.ts';
 import {
   controllerRevisions,
   cronJobs,
@@ -55,15 +56,38 @@ const mergePatch = 'application/merge-patch+json';
 export class ClusterApi {
   readonly #client: ApiClient;
   readonly #isStillWanted: () => boolean;
+  readonly #reservation: Reservation | undefined;
 
-  constructor(client: ApiClient, isStillWanted: () => boolean = () => true) {
+  constructor(client: ApiClient, isStillWanted: () => boolean = () => true, reservation?: Reservation) {
     this.#client = client;
     this.#isStillWanted = isStillWanted;
+    this.#reservation = reservation;
   }
 
   /** The same, but that a write to pods or to the StatefulSet is sent only while it is wanted, however long it waits. */
   sendingWhile(isStillWanted: () => boolean): ClusterApi {
-    return new ClusterApi(this.#client, isStillWanted);
+    return new ClusterApi(this.#client, isStillWanted, this.#reservation);
+  }
+
+  /**
+   * Waits until the client's rate limit allows all that a disruption needs, and gives that to `work`: from then on nothing
+   * waits for its turn. So no more disruptions are confirmed at a time than the rate limit can serve. `null` when the
+   * signal is aborted before.
+   */
+  async withTokens<T>(
+    known: ClusterObjects,
+    targets: number,
+    signal: AbortSignal,
+    work: (api: ClusterApi) => Promise<T>,
+  ): Promise<T | null> {
+    const calls = mostReads(known) + intentWrites + targets;
+    const reservation = await this.#client.reserve('disrupt', calls, signal);
+    if (reservation === null) return null;
+    try {
+      return await work(new ClusterApi(this.#client, this.#isStillWanted, reservation));
+    } finally {
+      reservation.end();
+    }
   }
 
   /**
@@ -102,10 +126,10 @@ export class ClusterApi {
     };
   }
 
-  /** Policies that are known, as they are at this moment; those that are gone are left out. */
-  async readPolicies(known: Iterable<PolicyRecord>, signal: AbortSignal): Promise<readonly PolicyRecord[]> {
-    const live = await Promise.all([...known].map(({ name }) => this.#find(policyKind, undefined, name, signal)));
-    return live.flatMap((policy) => (policy === null ? [] : [projectPolicy(policy)]));
+  /** A MySQLRolloutPolicy as it is at this moment, `null` when it is gone. */
+  async readPolicy(name: string, signal: AbortSignal): Promise<PolicyRecord | null> {
+    const policy = await this.#find(policyKind, undefined, name, signal);
+    return policy && projectPolicy(policy);
   }
 
   /** The MySQLCluster as it is, with every field. `null` when it is gone. */
@@ -120,7 +144,7 @@ export class ClusterApi {
   /** The newest sentence of the StatefulSet controller about a pod that it could not make, or `null`. */
   async readCreateFailure({ namespace, name, uid }: StatefulSetRecord, signal: AbortSignal): Promise<string | null> {
     const fieldSelector = `regarding.kind=StatefulSet,regarding.name=${name},regarding.uid=${uid},reason=FailedCreate`;
-    const list = await this.#client.call<Json>({
+    const list = await this.#call<Json>({
       method: 'GET',
       path: path(events, { namespace }),
       query: { fieldSelector },
@@ -142,7 +166,7 @@ export class ClusterApi {
 
   createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
     const { namespace, name, uid } = cluster;
-    return this.#client.call({
+    return this.#call({
       method: 'POST',
       path: path(rolloutKind, { namespace }),
       body: {
@@ -179,7 +203,7 @@ export class ClusterApi {
     dryRun = false,
   ): Promise<MySQLRollout> {
     const { namespace, name } = rollout.metadata;
-    return this.#client.call({
+    return this.#call({
       method: 'PUT',
       path: path(rolloutKind, { namespace, name, subresource: 'status' }),
       ...(dryRun && { query: { dryRun: 'All' } }),
@@ -190,7 +214,7 @@ export class ClusterApi {
   }
 
   replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {
-    return this.#client.call({
+    return this.#call({
       method: 'PUT',
       path: path(clusterKind, { namespace, name, subresource: 'status' }),
       body: cluster,
@@ -201,7 +225,7 @@ export class ClusterApi {
 
   /** With the pod's own grace period, never less. */
   deletePod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
-    return this.#client.call({
+    return this.#call({
       method: 'DELETE',
       path: path(pods, { namespace, name }),
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
@@ -214,7 +238,7 @@ export class ClusterApi {
 
   /** Rejects with 429 where a PodDisruptionBudget refuses. */
   evictPod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
-    return this.#client.call({
+    return this.#call({
       method: 'POST',
       path: path(pods, { namespace, name, subresource: 'eviction' }),
       body: {
@@ -238,7 +262,7 @@ export class ClusterApi {
     annotations: Readonly<Record<string, string | null>>,
     signal: AbortSignal,
   ): Promise<string> {
-    const after = await this.#client.call<{ metadata: { resourceVersion: string } }>({
+    const after = await this.#call<{ metadata: { resourceVersion: string } }>({
       method: 'PATCH',
       path: path(annotated[kind], { namespace, name }),
       contentType: mergePatch,
@@ -259,7 +283,7 @@ export class ClusterApi {
     dryRun = false,
   ): Promise<StatefulSetRecord | null> {
     const { labels, annotations, spec, status } = patch;
-    const raw = await this.#client.call<Json>({
+    const raw = await this.#call<Json>({
       method: 'PATCH',
       path: path(statefulSets, status ? { namespace, name, subresource: 'status' } : { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
@@ -277,6 +301,10 @@ export class ClusterApi {
     return projectStatefulSet(raw);
   }
 
+  #call<T>(call: Call): Promise<T> {
+    return this.#client.call<T>({ ...call, reservation: this.#reservation });
+  }
+
   async #find(
     kind: ResourceKind,
     namespace: string | undefined,
@@ -286,12 +314,22 @@ export class ClusterApi {
   ): Promise<Json | null> {
     try {
       const target = path(kind, namespace === undefined ? { name } : { namespace, name });
-      return await this.#client.call<Json>({ method: 'GET', path: target, lane, signal });
+      return await this.#call<Json>({ method: 'GET', path: target, lane, signal });
     } catch (error) {
       if (isNotFound(error)) return null;
       throw error;
     }
   }
+}
+
+/** The StatefulSet, the MySQLRollout, the policy, the backup and the MySQLCluster. */
+const readsOfOne = 5;
+const intentWrites = 1;
+
+/** As many as a confirmation sends at most. It grows with the cluster's own members and budgets, and with nothing else. */
+function mostReads(known: ClusterObjects): number {
+  const replicas = Math.max(known.cluster.replicas, known.statefulSet?.replicas ?? 0);
+  return readsOfOne + budgetNames(known).length + podNames(known, replicas).length;
 }
 
 /** RFC 3339. Kubernetes' own controllers still write the deprecated fields. */

@@ -4,6 +4,7 @@ import { Ages } from '../moco/ages.ts';
 import type { Remembered } from './fields-not-kept.ts';
 import type { OwnWrite } from './own-writes.ts';
 import type { LastStep, MySQLRollout, RolloutStatus, TemplateChange } from './rollout-resource.ts';
+import type { FailedStep } from './step-failure.ts';
 
 /** How a step ended. `unknown` when it may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
@@ -75,6 +76,8 @@ export class ClusterState {
   admissionProblem: AdmissionFinding | null = null;
   /** When this process has put the StatefulSet at OnDelete, the newest last, as far as they are remembered. */
   adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null = null;
+  /** The last step, if it did not happen; until one does. */
+  stepFailure: FailedStep | null = null;
   /** The StatefulSet's newest FailedCreate sentence, and when it was asked for. */
   createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
   /** What the newest rollout changes in the pod template; `null` where it could not be read then. */

@@ -15,6 +15,7 @@ const alarming: ReadonlySet<HoldRule> = new Set([
   'SwitchoverFailing',
   'RevisionFlapping',
   'MemberStuckTerminating',
+  'StepRefused',
 ]);
 
 export const alarms = ({ rule }: Pick<Hold, 'rule'>): boolean => alarming.has(rule);

@@ -1,5 +1,4 @@
-import { decide } from '../core/decide.ts';
-import type { Decision, TakeBackReason } from '../core/decision.ts';
+import type { TakeBackReason } from '../core/decision.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { ClusterObjects } from '../moco/records.ts';
 import { timestampOf } from '../moco/timestamp.ts';
@@ -9,65 +8,104 @@ import { admissionNotInForce, provePartitionHeld } from './adopt.ts';
 import { splitKey } from './cache.ts';
 import type { ClusterState, Finished } from './cluster-state.ts';
 import type { Context, Requeue } from './context.ts';
-import { type Gathered, gather } from './gather.ts';
+import type { Gathered } from './gather.ts';
 import { type DisruptiveStep, intentOf, isDisruptive, makeVoid, ruleOf, sameStep } from './intent.ts';
+import { isAnotherInForce, readPolicyInForce } from './live-policy.ts';
+import { type Observation, observe } from './observe.ts';
 import { isFailedTry, withoutIntent } from './progress.ts';
 import type { Intent, MySQLRollout } from './rollout-resource.ts';
 import { rolloutProblem } from './rollout-resource.ts';
 import { statusOf } from './status.ts';
+import { noteFailure, refusedBy } from './step-failure.ts';
 import { writeStatus } from './write-status.ts';
 
 /** A confirmation older than this proves nothing any more. */
 const confirmationMilliseconds = 1000;
+const tooSlow = {
+  cause: 'tooSlow',
+  message: `reading everything again, writing the step down and sending it took more than ${confirmationMilliseconds} ms`,
+  retryAfterSeconds: 0,
+} as const;
 /** After a veto by what was just read; the watches usually wake the cluster earlier. */
 const vetoedMilliseconds = 1000;
 
 const atOnce: Requeue = { requeueAfterMilliseconds: 0 };
 const vetoed: Requeue = { requeueAfterMilliseconds: vetoedMilliseconds };
 
+/** How a step ended, for the pass that it was a part of. */
+export interface Ended {
+  readonly requeue: Requeue;
+  /**
+   * What people are to see: as it was just read, or as the cache has it. `null` where another pass follows at once, or
+   * there is nobody left to tell.
+   */
+  readonly record: Observation | 'cached' | null;
+}
+
+const nobodyLeft: Ended = { requeue: {}, record: null };
+
 /**
  * Confirm, intend, act. Every way out leaves an intent in the status only where its outcome is open. Rejects with the
- * API server's answer where trying again at once would get the same one.
+ * API server's answer where a read or the intent fails.
+ *
+ * @param step what was decided from the cache
+ * @param identity how its failures are remembered
  */
 export async function disrupt(
   context: Context,
   key: string,
   step: DisruptiveStep,
+  identity: string,
   state: ClusterState,
   signal: AbortSignal,
-): Promise<Requeue> {
-  const { cache, api, world, log, fleet } = context;
+): Promise<Ended> {
+  const { cache, api } = context;
   const known = cache.objects(key);
+  if (known === null) return nobodyLeft;
   if (step.kind === 'setPartition' && !(await isPartitionHeld(step.partition, known, state, context, signal))) {
-    return atOnce;
+    return { requeue: {}, record: 'cached' };
   }
+  const ended = await api.withTokens(known, step.targets.length, signal, (paid) =>
+    confirm({ ...context, api: paid }, key, known, step, identity, state, signal),
+  );
+  return ended ?? nobodyLeft;
+}
+
+async function confirm(
+  context: Context,
+  key: string,
+  known: ClusterObjects,
+  step: DisruptiveStep,
+  identity: string,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<Ended> {
+  const { api, world, log, fleet } = context;
   const confirmingSince = world.monotonic();
-  const [live, policies] = known
-    ? await Promise.all([api.readAll(known, signal), api.readPolicies(cache.policies.values(), signal)])
-    : [null];
+  const [live, policies] = await Promise.all([api.readAll(known, signal), readPolicyInForce(known, context, signal)]);
   // Gone: its end is on its way to the cache.
-  if (!live?.rollout) return {};
+  if (!live?.rollout) return nobodyLeft;
   // One that can't be used is not touched: the decision below is the hold that says so.
   const unsettled =
     rolloutProblem(live.objects.cluster, live.rollout) === null
       ? await settleIntent(context, key, live.rollout, state, signal)
       : null;
-  if (unsettled !== null) return unsettled;
-  const confirmed = gather(live.objects, live.rollout, state, context, 'live', policies);
-  const decision = decide(confirmed.snapshot, confirmed.policy);
-  const confirmedStep = decision.step;
-  if (!isDisruptive(confirmedStep) || !sameStep(step, confirmedStep)) {
+  if (unsettled !== null) return { requeue: unsettled, record: null };
+  const confirmed = observe(live.objects, live.rollout, state, context, 'live', policies.policies);
+  const { step: confirmedStep } = confirmed.decision;
+  const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
+  if (isVetoed || isAnotherInForce(policies, live.objects, context)) {
     log.debug({ cluster: key, step: step.kind }, 'what was just read says otherwise');
-    return vetoed;
+    return { requeue: vetoed, record: confirmed };
   }
-  if (!context.isLeading()) return {};
+  if (!context.isLeading()) return nobodyLeft;
   const intent = intendedNow(context, confirmed, confirmedStep);
   const release = fleet.promise(key, intent);
   try {
     const { rollout } = live;
     return await carryOut(
       context,
-      { key, rollout, confirmed, decision, step: confirmedStep, intent, confirmingSince },
+      { key, rollout, confirmed, step: confirmedStep, identity, intent, confirmingSince },
       state,
       signal,
     );
@@ -79,12 +117,12 @@ export async function disrupt(
 /** Whether MOCO's next write would be answered with partition = replicas; what a dry run shows of it is remembered. */
 async function isPartitionHeld(
   partition: number,
-  known: ClusterObjects | null,
+  known: ClusterObjects,
   state: ClusterState,
   { api, world }: Context,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!known?.statefulSet) return true;
+  if (known.statefulSet === null) return true;
   try {
     await provePartitionHeld(known.statefulSet, partition, api, signal);
     state.admissionProblem = null;
@@ -100,56 +138,54 @@ async function isPartitionHeld(
 interface ConfirmedStep {
   readonly key: string;
   readonly rollout: MySQLRollout;
-  readonly confirmed: Gathered;
-  readonly decision: Decision;
+  readonly confirmed: Observation;
   readonly step: DisruptiveStep;
+  readonly identity: string;
   readonly intent: Intent;
   readonly confirmingSince: number;
 }
 
-const tooLate: Acted = {
-  result: 'conflict',
-  done: [],
-  ownWrites: [],
-  message: `what was read had become older than ${confirmationMilliseconds} ms before it was written down; the API server is slow`,
-  refusedByBudget: false,
-  failure: null,
-};
-
 async function carryOut(
   context: Context,
-  { key, rollout, confirmed, decision, step, intent, confirmingSince }: ConfirmedStep,
+  { key, rollout, confirmed, step, identity, intent, confirmingSince }: ConfirmedStep,
   state: ClusterState,
   signal: AbortSignal,
-): Promise<Requeue> {
+): Promise<Ended> {
   const { api, world, log, announcer } = context;
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - confirmingSince <= confirmationMilliseconds;
-  const startOver = (): Requeue => {
-    // Nothing was sent; that an API server is too slow to ever act on is for people to see.
-    state.finished ??= finishedOf(step, intent, tooLate);
-    log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: starting over');
-    return atOnce;
+  const tooLate = (): Ended => {
+    if (!context.isLeading()) return nobodyLeft;
+    noteFailure(state, identity, tooSlow, world);
+    log.info({ cluster: key, step: step.kind }, 'the confirmation is too old: the step is tried again later');
+    return { requeue: {}, record: 'cached' };
   };
   // An intent that can't be acted on any more is not worth a write.
-  if (!isFresh()) return startOver();
-  const status = statusOf(confirmed, decision, state, 0, intent.at, intent);
+  if (!isFresh()) return tooLate();
+  const status = statusOf(confirmed, confirmed.decision, state, 0, intent.at, intent);
   if (!(await writeStatus(context, rollout, status, state, 'disrupt', signal))) {
-    if (state.notKept === null) return vetoed;
+    if (state.notKept === null) return { requeue: vetoed, record: 'cached' };
     // Whatever of it is written down: nothing was sent.
     state.settledIntent = intent.id;
-    return atOnce;
+    return { requeue: atOnce, record: null };
   }
   if (!isFresh()) {
     state.settledIntent = intent.id;
-    return startOver();
+    return tooLate();
   }
   const acted = await act(step, confirmed.objects, api.sendingWhile(isFresh), world, signal);
   remember(context, confirmed, step, intent, acted, state);
   announcer.stepEnded(confirmed, step, acted);
+  if (acted.tooLate) return tooLate();
+  if (acted.result === 'conflict') return { requeue: vetoed, record: 'cached' };
   // The hold that a refusal by a budget becomes says when to try again; without a budget there is none.
   const held = acted.refusedByBudget && confirmed.snapshot.budgets.length > 0;
-  if (acted.failure !== null && !held) throw acted.failure;
-  return acted.result === 'conflict' ? vetoed : atOnce;
+  if (acted.failure === null || held) {
+    state.stepFailure = null;
+    return { requeue: atOnce, record: null };
+  }
+  noteFailure(state, identity, refusedBy(acted.failure), world);
+  // Where it may have happened, the next pass finds that out before anything else.
+  return acted.result === 'unknown' ? { requeue: atOnce, record: null } : { requeue: {}, record: 'cached' };
 }
 
 /**

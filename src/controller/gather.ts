@@ -13,6 +13,7 @@ import { unseen } from './own-writes.ts';
 import { isPolicySource, type PolicyRecord, policyKind } from './policy-resource.ts';
 import { wasAskedToWait } from './progress.ts';
 import { type MySQLRollout, type RolloutStatus, rolloutProblem } from './rollout-resource.ts';
+import { stepFailureFacts } from './step-failure.ts';
 import { type Wishes, wishesOf, wishesUnknown } from './wishes.ts';
 
 /** One look at a cluster: the objects, what people have said, and what `decide` gets of both. */
@@ -72,6 +73,7 @@ export function gather(
       promotion: status?.promotion ?? null,
       handBackRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
       rolloutProblem: rolloutProblem(cluster, rollout),
+      stepFailure: stepFailureFacts(state.stepFailure, world),
       policyProblem: wishes.problem,
       fieldsNotKept: state.notKept?.fields ?? [],
       ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),

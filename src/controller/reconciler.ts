@@ -1,8 +1,8 @@
-import { decide } from '../core/decide.ts';
 import type { Decision, Step } from '../core/decision.ts';
+import { stepIdentity } from '../core/step-failing.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../kube/api-error.ts';
 import { isAtLeast } from '../kube/resource-version.ts';
-import type { ClusterRecord } from '../moco/records.ts';
+import type { ClusterObjects, ClusterRecord } from '../moco/records.ts';
 import { timestampOf } from '../moco/timestamp.ts';
 import { act } from './act.ts';
 import { noteAdmission, noteAdoption } from './admission-memory.ts';
@@ -12,25 +12,21 @@ import { ClusterState } from './cluster-state.ts';
 import { keepCompletion, unsettledMilliseconds } from './completion.ts';
 import type { Context, Requeue } from './context.ts';
 import { refreshCreateFailure } from './create-failure.ts';
-import { disrupt, settleIntent } from './disrupt.ts';
-import { type Gathered, gather } from './gather.ts';
+import { disrupt, type Ended, settleIntent } from './disrupt.ts';
 import { handBackUnsafe } from './give-back.ts';
 import { promotionToRemember } from './handed-back.ts';
 import { isDisruptive } from './intent.ts';
+import { type Observation, observe } from './observe.ts';
 import { unseenMilliseconds } from './own-writes.ts';
 import { publish } from './publish.ts';
 import { isOwnOf, type MySQLRollout } from './rollout-resource.ts';
 import { announcedAfterSeconds, shownAfterSeconds } from './status.ts';
+import { isItsDoing, noteFailure, refusedBy } from './step-failure.ts';
 import { lookAgainMilliseconds, lookAtNotKept, writeStatus } from './write-status.ts';
 
-/** What people see of a decision whose step the API server does not take. */
-function heldUp(decision: Decision, { snapshot }: Gathered): Decision {
-  if (decision.step.kind !== 'setStrategy') return decision;
-  const labelled = snapshot.statefulSet?.labelled ?? false;
-  return { ...decision, step: { kind: 'none' }, hold: { rule: 'StrategyNotOnDelete', labelled } };
-}
+const atOnce: Requeue = { requeueAfterMilliseconds: 0 };
 
-/** One pass over one cluster at a time: gather, decide, then at most one step, else the status. */
+/** One pass over one cluster at a time: observe, then at most one step, then the status. */
 export class Reconciler {
   readonly #context: Context;
   readonly #states = new Map<string, ClusterState>();
@@ -50,37 +46,80 @@ export class Reconciler {
     }
     const state = this.#stateOf(key);
     const rollout = this.#newestRollout(key, state);
-    if (rollout === null && !objects.cluster.deleting) {
-      await this.#createRollout(objects.cluster, signal);
-      return {};
+    const prepared = await this.#prepare(key, objects, rollout, state, signal);
+    if (prepared !== null) return prepared;
+    let observed = observe(objects, rollout, state, this.#context, 'cached');
+    if (await refreshCreateFailure(observed, observed.decision, state, api, world, signal)) {
+      observed = observe(objects, rollout, state, this.#context, 'cached');
     }
-    if (rollout !== null && !objects.cluster.deleting && isOwnOf(objects.cluster, rollout)) {
-      const unsettled = await settleIntent(this.#context, key, rollout, state, signal);
-      if (unsettled !== null) return unsettled;
-      await lookAtNotKept(this.#context, rollout, state, signal);
+    const { step } = observed.decision;
+    if (step.kind === 'none') return this.#record(observed, state, signal);
+    const identity = stepIdentity(step, objects.statefulSet?.updateRevision ?? '');
+    const { requeue, record } = await this.#take(key, observed, step, identity, state, signal);
+    if (record === null) return requeue;
+    const recorded = record === 'cached' ? this.#observeAgain(key, state) : record;
+    return recorded === null ? requeue : sooner(requeue, await this.#record(recorded, state, signal));
+  }
+
+  /**
+   * There is a MySQLRollout, and no step of before may still happen. Resolves to when to go on, `null`: at once. Where the
+   * API server refuses any of it, no step may be taken, and people are told so.
+   */
+  async #prepare(
+    key: string,
+    { cluster }: ClusterObjects,
+    rollout: MySQLRollout | null,
+    state: ClusterState,
+    signal: AbortSignal,
+  ): Promise<Requeue | null> {
+    if (cluster.deleting) return null;
+    try {
+      if (rollout === null) {
+        await this.#createRollout(cluster, signal);
+        return {};
+      }
+      // One that is another cluster's is not touched: the decision is the hold that says so.
+      if (isOwnOf(cluster, rollout)) {
+        const unsettled = await settleIntent(this.#context, key, rollout, state, signal);
+        if (unsettled !== null) return unsettled;
+        await lookAtNotKept(this.#context, rollout, state, signal);
+      }
+    } catch (error) {
+      if (isItsDoing(error, this.#context, signal)) {
+        noteFailure(state, null, refusedBy(error), this.#context.world);
+        const observed = this.#observeAgain(key, state);
+        if (observed !== null) await this.#record(observed, state, signal);
+      }
+      throw error;
     }
-    let gathered = gather(objects, rollout, state, this.#context, 'cached');
-    let decision = decide(gathered.snapshot, gathered.policy);
-    if (await refreshCreateFailure(gathered, decision, state, api, world, signal)) {
-      gathered = gather(objects, rollout, state, this.#context, 'cached');
-      decision = decide(gathered.snapshot, gathered.policy);
+    if (state.stepFailure?.step === null) state.stepFailure = null;
+    return null;
+  }
+
+  /** What the API server does not carry out, or not in time, is remembered as the step's failure. */
+  async #take(
+    key: string,
+    observed: Observation,
+    step: Step,
+    identity: string,
+    state: ClusterState,
+    signal: AbortSignal,
+  ): Promise<Ended> {
+    try {
+      return isDisruptive(step)
+        ? await disrupt(this.#context, key, step, identity, state, signal)
+        : await this.#adjust(observed, step, identity, state, signal);
+    } catch (error) {
+      if (!isItsDoing(error, this.#context, signal)) throw error;
+      noteFailure(state, identity, refusedBy(error), this.#context.world);
+      return { requeue: {}, record: 'cached' };
     }
-    if (isDisruptive(decision.step)) return disrupt(this.#context, key, decision.step, state, signal);
-    if (decision.step.kind === 'none') return this.#record(gathered, decision, state, signal);
-    const promotion = promotionToRemember(gathered, decision.step);
-    if (promotion && rollout) {
-      await writeStatus(this.#context, rollout, { ...rollout.status, promotion }, state, 'disrupt', signal);
-      return { requeueAfterMilliseconds: 0 };
-    }
-    const failure = await this.#adjust(gathered, decision.step, state, signal);
-    if (failure?.reason === handBackUnsafe || failure?.reason === admissionNotInForce) {
-      // What a dry run has shown is a fact by now: the core says what it means, and when to try again.
-      gathered = gather(objects, rollout, state, this.#context, 'cached');
-      return this.#record(gathered, decide(gathered.snapshot, gathered.policy), state, signal);
-    }
-    const requeue = await this.#record(gathered, failure ? heldUp(decision, gathered) : decision, state, signal);
-    if (failure) throw failure;
-    return requeue;
+  }
+
+  /** As the cache has it by now, with what this pass has come to know. */
+  #observeAgain(key: string, state: ClusterState): Observation | null {
+    const objects = this.#context.cache.objects(key);
+    return objects && observe(objects, this.#newestRollout(key, state), state, this.#context, 'cached');
   }
 
   /** The watch brings it, and with it the next pass. */
@@ -115,58 +154,68 @@ export class Reconciler {
   }
 
   /**
-   * Writes that take nobody away; uid and resourceVersion are all the fence they need. Resolves to what the API server
-   * had against it. A conflict is none: it means that a newer object is on its way to the cache.
+   * Writes that take nobody away; uid and resourceVersion are all the fence they need. A conflict is no failure: it means
+   * that a newer object is on its way to the cache.
    */
-  async #adjust(gathered: Gathered, step: Step, state: ClusterState, signal: AbortSignal): Promise<ApiError | null> {
+  async #adjust(
+    observed: Observation,
+    step: Step,
+    identity: string,
+    state: ClusterState,
+    signal: AbortSignal,
+  ): Promise<Ended> {
     const { api, world, announcer } = this.#context;
-    const acted = await act(step, gathered.objects, api, world, signal);
-    state.ownWrites = acted.ownWrites;
-    const unsafe = acted.failure?.reason === handBackUnsafe ? acted.failure.message : null;
-    state.handBackRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
-    if (acted.failure !== null) noteAdmission(state, 'OnDelete', acted.failure, world);
-    noteAdoption(state, step, gathered.objects.statefulSet?.uid ?? '', acted.result, world);
-    announcer.stepEnded(gathered, step, acted);
-    if (acted.failure !== null) {
-      state.finished ??= {
-        lastStep: {
-          step: step.kind,
-          rule: step.kind,
-          pods: [],
-          at: timestampOf(world.wall()),
-          result: `${acted.result}: ${acted.message}`,
-        },
-        result: acted.result,
-        revision: gathered.snapshot.statefulSet?.updateRevision ?? '',
-        disrupted: 0,
-        demotion: null,
-      };
+    const promotion = promotionToRemember(observed, step);
+    if (promotion && observed.rollout) {
+      const status = { ...observed.rollout.status, promotion };
+      await writeStatus(this.#context, observed.rollout, status, state, 'disrupt', signal);
+      return { requeue: atOnce, record: null };
     }
-    return acted.failure;
+    const acted = await act(step, observed.objects, api, world, signal);
+    const { failure } = acted;
+    state.ownWrites = acted.ownWrites;
+    const unsafe = failure?.reason === handBackUnsafe ? failure.message : null;
+    state.handBackRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
+    if (failure !== null) noteAdmission(state, 'OnDelete', failure, world);
+    noteAdoption(state, step, observed.objects.statefulSet?.uid ?? '', acted.result, world);
+    announcer.stepEnded(observed, step, acted);
+    if (failure === null) {
+      state.stepFailure = null;
+      return { requeue: {}, record: observed };
+    }
+    state.finished ??= {
+      lastStep: {
+        step: step.kind,
+        rule: step.kind,
+        pods: [],
+        at: timestampOf(world.wall()),
+        result: `${acted.result}: ${acted.message}`,
+      },
+      result: acted.result,
+      revision: observed.snapshot.statefulSet?.updateRevision ?? '',
+      disrupted: 0,
+      demotion: null,
+    };
+    // What a dry run has shown is a fact of its own: the core says what it means, and when to try again.
+    const isShown = unsafe !== null || failure.reason === admissionNotInForce;
+    if (!isShown) noteFailure(state, identity, refusedBy(failure), world);
+    return { requeue: {}, record: 'cached' };
   }
 
   /** Writes what people see, and says when to look again. */
-  async #record(gathered: Gathered, decision: Decision, state: ClusterState, signal: AbortSignal): Promise<Requeue> {
-    const { api, announcer, world } = this.#context;
+  async #record(observed: Observation, state: ClusterState, signal: AbortSignal): Promise<Requeue> {
+    const { announcer } = this.#context;
+    const { decision } = observed;
     const heldForSeconds = this.#heldFor(decision, state);
-    announcer.decided(gathered, decision, state, heldForSeconds);
-    const now = timestampOf(world.wall());
-    const publishIn = await publish(gathered, decision, state, heldForSeconds, this.#context, signal);
-    const unsettled = (look: Gathered): number => unsettledMilliseconds(look, state, world.monotonic());
-    const unsettledIn = decision.complete ? unsettled(gathered) : 0;
-    await keepCompletion(
-      gathered.objects,
-      unsettledIn > 0 ? { ...decision, complete: false } : decision,
-      heldForSeconds,
-      ({ objects, rollout }) => {
-        const look = gather(objects, rollout, state, this.#context, 'live');
-        const judged = decide(look.snapshot, look.policy);
-        return { ...judged, complete: judged.complete && unsettled(look) === 0 };
-      },
-      api,
-      now,
-      signal,
-    );
+    announcer.decided(observed, decision, state, heldForSeconds);
+    let publishIn: number | null = null;
+    let unsettledIn = 0;
+    try {
+      publishIn = await publish(observed, decision, state, heldForSeconds, this.#context, signal);
+    } finally {
+      // Whoever waits for the MySQLCluster is told the truth even where the MySQLRollout can't be written.
+      unsettledIn = await this.#complete(observed, state, heldForSeconds, signal);
+    }
     const delays = [
       publishIn,
       unsettledIn,
@@ -180,6 +229,32 @@ export class Reconciler {
     return delays.length === 0 ? {} : { requeueAfterMilliseconds: Math.min(...delays) };
   }
 
+  /** Resolves to the milliseconds for which the cluster may not be called complete yet. */
+  async #complete(
+    observed: Observation,
+    state: ClusterState,
+    heldForSeconds: number,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { api, world } = this.#context;
+    const unsettled = (look: Observation): number => unsettledMilliseconds(look, state, world.monotonic());
+    const { decision } = observed;
+    const unsettledIn = decision.complete ? unsettled(observed) : 0;
+    await keepCompletion(
+      observed.objects,
+      unsettledIn > 0 ? { ...decision, complete: false } : decision,
+      heldForSeconds,
+      ({ objects, rollout }) => {
+        const live = observe(objects, rollout, state, this.#context, 'live');
+        return { ...live.decision, complete: live.decision.complete && unsettled(live) === 0 };
+      },
+      api,
+      timestampOf(world.wall()),
+      signal,
+    );
+    return unsettledIn;
+  }
+
   #heldFor({ hold }: Decision, state: ClusterState): number {
     const { world } = this.#context;
     const now = world.monotonic();
@@ -189,4 +264,9 @@ export class Reconciler {
     }
     return state.holding === null ? 0 : (now - state.holding.sinceMilliseconds) / 1000;
   }
+}
+
+function sooner(...requeues: readonly Requeue[]): Requeue {
+  const delays = requeues.flatMap(({ requeueAfterMilliseconds: after }) => (after === undefined ? [] : [after]));
+  return delays.length === 0 ? {} : { requeueAfterMilliseconds: Math.min(...delays) };
 }

@@ -35,6 +35,8 @@ const passing: ReadonlySet<Hold['rule']> = new Set([
   'RolesNotSettled',
   'BudgetUsed',
   'ClusterNotHealthy',
+  'ConfirmationTooSlow',
+  'StepRefused',
 ]);
 
 export const shownAfterSeconds = 10;

@@ -29,6 +29,7 @@ import type { RolloutPolicy } from './policy.ts';
 import { reports } from './reports.ts';
 import { type Outcome, type Situation, survey, take, wait } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
+import { stepFailing } from './step-failing.ts';
 import { waitForMoco } from './wait-for-moco.ts';
 
 type Rule = (situation: Situation) => Outcome | null;
@@ -97,7 +98,7 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], readonly Rule[]>> = {
  */
 export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
-  const outcome = firstOutcome(situation);
+  const outcome = stepFailing(situation, firstOutcome(situation));
   const stale = situation.members.filter((member) => !member.updated).length;
   return {
     step: outcome?.step ?? { kind: 'none' },

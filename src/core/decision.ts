@@ -183,7 +183,11 @@ export type Hold =
       readonly members: readonly number[];
       /** Stale members that the user holds. */
       readonly held: readonly number[];
-    };
+    }
+  /** What was read was too old for the step before it could be taken. */
+  | { readonly rule: 'ConfirmationTooSlow'; readonly message: string }
+  /** The API server did not carry the step out, in its words. */
+  | { readonly rule: 'StepRefused'; readonly message: string };
 
 export type HoldRule = Hold['rule'];
 

@@ -127,6 +127,10 @@ export function explainHold(hold: Hold, name: MemberName): string {
           ? [`${names(hold.held)} ${hold.held.length === 1 ? 'is' : 'are'} held at the revision before`]
           : []),
       ].join('; ');
+    case 'ConfirmationTooSlow':
+      return `the API server is too slow for a step to be safe: ${withoutFullStop(hold.message)}`;
+    case 'StepRefused':
+      return `the API server does not carry the step out: ${withoutFullStop(hold.message)}`;
   }
 }
 
@@ -290,6 +294,7 @@ export function phase(decision: Decision): Phase {
     case 'RevisionFlapping':
     case 'MemberDownOutOfTurn':
     case 'HandBackUnsafe':
+    case 'StepRefused':
       return 'Failing';
     case undefined:
       return decision.stale > 0 ? 'Progressing' : 'UpToDate';

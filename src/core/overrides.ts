@@ -57,6 +57,8 @@ export const overridable: Readonly<Record<HoldRule, boolean>> = {
   PrimaryWaitsForHeld: true,
   SwitchoverFailing: true,
   PartitionReached: false,
+  ConfirmationTooSlow: false,
+  StepRefused: false,
 };
 
 const none: ReadonlySet<HoldRule> = new Set();

@@ -35,6 +35,8 @@ export interface ClusterSnapshot {
   readonly promotion: { readonly from: string; readonly to: string } | null;
   /** What a hand-back that was only tried would have come to, seconds ago, or `null` where nothing is against it. */
   readonly handBackRefusal: { readonly message: string; readonly sinceSeconds: number } | null;
+  /** The last step, if the API server was too slow for it or did not carry it out, or `null`. */
+  readonly stepFailure: StepFailure | null;
   /** Fields of the MySQLRollout's status, such as `status.intent`, that were written and that its definition did not keep. */
   readonly fieldsNotKept: readonly string[];
   /** A write of this controller that the facts don't show yet, in a word or two, or `null`. */
@@ -55,6 +57,20 @@ export interface AdmissionProblem {
   readonly tries: number;
   /** Seconds since the last of them. */
   readonly sinceSeconds: number;
+}
+
+/** A step that did not happen. */
+export interface StepFailure {
+  /** As `stepIdentity` names it; `null` where an earlier step is not settled, so that no step may be taken. */
+  readonly step: string | null;
+  readonly cause: 'tooSlow' | 'refused';
+  /** The API server's words, or which time limit has passed. */
+  readonly message: string;
+  /** How often in a row, from 1 up. */
+  readonly tries: number;
+  readonly sinceLastTrySeconds: number;
+  /** How long the API server asked to wait; 0 where it did not. */
+  readonly retryAfterSeconds: number;
 }
 
 /** The MySQLCluster. */

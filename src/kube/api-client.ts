@@ -2,6 +2,7 @@ import { ApiError, type NoAnswerReason } from './api-error.ts';
 import { backoffMilliseconds } from './backoff.ts';
 import { delay } from './delay.ts';
 import { linesOf, textOf } from './lines.ts';
+import type { Reservation } from './reservation.ts';
 import { path, type ResourceKind, type ResourcePlace } from './resource.ts';
 import { errorOfAnswer } from './status.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -32,6 +33,8 @@ export interface CallOptions {
   readonly query?: Query;
   /** How often it may be sent again; 3 unless told. */
   readonly retries?: number;
+  /** Has the tokens for it; once these are used up it waits for its turn like any other. */
+  readonly reservation?: Reservation | undefined;
   /** For one try, from its sending to the last byte of the answer; the client's own unless told. */
   readonly timeoutMilliseconds?: number;
 }
@@ -90,11 +93,19 @@ export class ApiClient {
     this.#mayWrite = options.mayWrite ?? (() => true);
   }
 
+  /**
+   * Takes the tokens for so many calls before the first of them. Whoever takes them ends the reservation. `null` when the
+   * signal is aborted before.
+   */
+  reserve(lane: Lane, calls: number, signal: AbortSignal): Promise<Reservation | null> {
+    return this.#bucket.reserve(lane, calls, signal);
+  }
+
   /** Resolves to the answer's body. Rejects with `ApiError` and nothing else. */
   async call<T>(call: Call): Promise<T> {
-    const { lane, signal, retries = defaultRetries } = call;
+    const { lane, signal, reservation, retries = defaultRetries } = call;
     for (let failures = 0; ; ) {
-      if (!(await this.#bucket.take(lane, signal))) throw aborted(call, signal);
+      if (!reservation?.take() && !(await this.#bucket.take(lane, signal))) throw aborted(call, signal);
       try {
         return await this.#once<T>(call);
       } catch (error) {

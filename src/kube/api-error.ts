@@ -61,6 +61,9 @@ export class ApiError extends Error {
 export const wasNeverSent = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 0 && (error.reason === 'NotLeading' || error.reason === 'TooLate');
 
+/** It never left this process, since the caller did not want it any more when its turn came. */
+export const wasTooLate = (error: unknown): boolean => wasNeverSent(error) && (error as ApiError).reason === 'TooLate';
+
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 
 /** The object was changed meanwhile, or a precondition failed. Not that it exists already. */

@@ -53,24 +53,25 @@ export class Process {
   readonly log = new FakeLog();
   readonly registry = new Registry();
   isLeading = true;
-  readonly #reconciler: Reconciler;
-  readonly #bench: Bench;
+  readonly reconciler: Reconciler;
+  readonly #bench: { readonly world: FakeWorld; readonly server: ObjectServer };
 
   constructor(
-    bench: Bench,
+    bench: { readonly world: FakeWorld; readonly server: ObjectServer },
     holder: string,
     { mode = 'OnDelete', ...wishes }: Partial<RolloutPolicy>,
     limits: FleetLimits,
+    rate = { qps: 1e6, burst: 1e6 },
   ) {
     this.#bench = bench;
     const { world } = bench;
     this.fleet = new Fleet(limits, world, () => undefined);
     followRollouts(this.cache, this.fleet);
-    this.#reconciler = new Reconciler({
+    this.reconciler = new Reconciler({
       cache: this.cache,
       fleet: this.fleet,
       strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
-      api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6 })),
+      api: new ClusterApi(new ApiClient({ world, ...rate })),
       world,
       log: this.log,
       defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...wishes }, strategy: 'OnDelete' },
@@ -119,7 +120,7 @@ export class Process {
   /** One pass over what has been brought so far. Rejects as the reconciler does. */
   pass(): Promise<Requeue> {
     this.#bench.world.chance = (this.#bench.world.chance * 7 + 0.123) % 1;
-    return this.#reconciler.reconcile(key, new AbortController().signal);
+    return this.reconciler.reconcile(key, new AbortController().signal);
   }
 
   /** Brings everything and passes, again and again as it is asked for, until nothing is written any more. */

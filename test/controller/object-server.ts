@@ -52,6 +52,7 @@ export class ObjectServer {
   readonly reads: string[] = [];
   readonly #objects = new Map<string, Raw>();
   readonly #scripts: Script[] = [];
+  #standing: readonly Script[] = [];
   readonly #wall: () => number;
   #version = 1000;
   #uids = 0;
@@ -62,8 +63,9 @@ export class ObjectServer {
 
   readonly exchange: Exchange = async (request) => {
     const [target = ''] = request.path.split('?');
-    const index = this.#scripts.findIndex((script) => script.method === request.method && script.path.test(target));
-    const script = index < 0 ? undefined : this.#scripts.splice(index, 1)[0];
+    const isFor = (script: Script): boolean => script.method === request.method && script.path.test(target);
+    const index = this.#scripts.findIndex(isFor);
+    const script = index < 0 ? this.#standing.find(isFor) : this.#scripts.splice(index, 1)[0];
     const carryOut = (): ExchangeResponse => this.#answer(request);
     const response = script ? await script.act(request, carryOut) : carryOut();
     if (request.method === 'GET') this.reads.push(target);
@@ -83,6 +85,15 @@ export class ObjectServer {
   /** The next request of that kind is answered by the script instead, which may still have it carried out. */
   script(method: string, target: RegExp, act: Script['act']): void {
     this.#scripts.push({ method, path: target, act });
+  }
+
+  /** Every request of that kind is answered by the script, until `calm`. */
+  always(method: string, target: RegExp, act: Script['act']): void {
+    this.#standing = [...this.#standing, { method, path: target, act }];
+  }
+
+  calm(): void {
+    this.#standing = [];
   }
 
   /** The next request of that kind is carried out, and its answer never arrives. */

@@ -55,20 +55,25 @@ describe('the passes over a cluster', () => {
     });
   });
 
-  it('say what is in the way where the StatefulSet can not be put at OnDelete, and leave it to the backoff', async () => {
+  it('say what is in the way where the StatefulSet can not be put at OnDelete', async () => {
     const bench = new Bench();
     bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
     const program = bench.start();
-    for (let tries = 0; tries < 2; tries += 1) {
+    for (const seconds of [2, 4, 8]) {
       bench.server.refuse('PATCH', /statefulsets/, 403, 'Forbidden', { message: 'M says no' });
       program.sync();
-      expect(await outcome(program.pass())).to.include({ status: 403 });
-      bench.world.freeze(1000);
+      await program.pass();
+      bench.world.freeze(seconds * 1000);
     }
-    expect(bench.status.hold?.rule).to.equal('StrategyNotOnDelete');
+    bench.server.refuse('PATCH', /statefulsets/, 403, 'Forbidden', { message: 'M says no' });
+    program.sync();
+    await program.pass();
+    expect(bench.status.hold?.rule).to.equal('StepRefused');
+    expect(bench.status.hold?.message).to.match(/^the API server does not carry the step out: .*M says no$/);
     expect(bench.status.lastStep).to.deep.include({ step: 'setStrategy', pods: [] });
     expect(bench.status.lastStep?.result).to.contain('M says no');
     expect(bench.steps).to.deep.equal([]);
+    bench.world.freeze(16_000);
     await program.work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     expect(bench.status.hold).to.equal(undefined);

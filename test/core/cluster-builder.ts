@@ -5,6 +5,7 @@ import type {
   ClusterSnapshot,
   RolloutMemory,
   StatefulSetFacts,
+  StepFailure,
 } from '../../src/core/snapshot.ts';
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 
@@ -150,6 +151,15 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** What the API server did not carry out, in a row. */
+  stepFailed(failure: Partial<StepFailure>): this {
+    const { cause = 'refused', step = null, message = 'it is denied', tries = 1 } = failure;
+    const { sinceLastTrySeconds = 0, retryAfterSeconds = 0 } = failure;
+    const stepFailure = { step, cause, message, tries, sinceLastTrySeconds, retryAfterSeconds };
+    this.#around = { ...this.#around, stepFailure };
+    return this;
+  }
+
   /** A hand-back has replaced one current revision by another, a moment ago. */
   promoted(from: string, to: string): this {
     this.#around = { ...this.#around, promotion: { from, to } };
@@ -232,6 +242,7 @@ export class ClusterBuilder {
       adoptionAgesSeconds: [],
       promotion: null,
       handBackRefusal: null,
+      stepFailure: null,
       fieldsNotKept: [],
       rolloutProblem: null,
       ownWritePending: null,

@@ -17,6 +17,8 @@ import {
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
+/** As it is remembered. */
+const eviction = { step: `evict uid-2 ${revisionAfter}` };
 const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 } as const;
 
 /** The compiler demands a line for each rule: facts to which it applies, and facts to which it just does not. */
@@ -465,6 +467,25 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       wishes: { partition: 2 },
       decides: promotes(3),
     },
+  },
+  ConfirmationTooSlow: {
+    applies: {
+      given: stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 7 }),
+      decides: holds({ rule: 'ConfirmationTooSlow', message: 'it is denied' }),
+      lookAgainInSeconds: 1,
+    },
+    justDoesNot: {
+      given: stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 8 }),
+      decides: next,
+    },
+  },
+  StepRefused: {
+    applies: {
+      given: stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 1 }),
+      decides: holds({ rule: 'StepRefused', message: 'it is denied' }),
+      lookAgainInSeconds: 1,
+    },
+    justDoesNot: { given: stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 2 }), decides: next },
   },
 };
 

@@ -260,6 +260,8 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   },
   SwitchoverFailing: { does: 'leaves alone', given: { given: demoted().memory({ switchoverTries: 2 }) } },
   PartitionReached: { does: 'takes back', given: { given: demoted(), wishes: { partition: 1 } } },
+  ConfirmationTooSlow: { does: 'leaves alone', given: { given: demoted().stepFailed({ cause: 'tooSlow' }) } },
+  StepRefused: { does: 'leaves alone', given: { given: demoted().stepFailed({}) } },
 };
 
 describe('a demotion of ours', () => {

@@ -340,6 +340,18 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'partition 2 keeps moco-test-0, moco-test-1 at the revision before',
     ],
   ],
+  ConfirmationTooSlow: [
+    [
+      { rule: 'ConfirmationTooSlow', message: 'reading took more than 1000 ms' },
+      'the API server is too slow for a step to be safe: reading took more than 1000 ms',
+    ],
+  ],
+  StepRefused: [
+    [
+      { rule: 'StepRefused', message: 'pods "moco-test-2" is forbidden: not on a Friday.' },
+      'the API server does not carry the step out: pods "moco-test-2" is forbidden: not on a Friday',
+    ],
+  ],
 };
 
 /** Fit for a status: no gap where a value was missing, no full stop, not a word about how long it has lasted. */
@@ -489,6 +501,7 @@ describe('the phase', () => {
       [cluster(3).members(member(0).stale()).memory({ switchoverTries: 4 })],
       [stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] })],
       [stale().atPartition(3).members(member(0).stale().down('ErrImagePull')), { mode: 'Partition' }],
+      [stale().stepFailed({})],
     ],
     Off: [[stale().handedBack().atPartition(3)], [stale().mysqlCluster({ forcedRollingUpdate: true })]],
   };

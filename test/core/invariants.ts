@@ -169,8 +169,9 @@ function ofDemotion(
 
 /** I12, and its precedence: a demotion of ours whose reason is gone is taken back before anything else is done. */
 function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): string[] {
-  const { cluster, statefulSet, members, ownWritePending, fieldsNotKept, rolloutProblem } = snapshot;
-  const isUnwritable = ownWritePending !== null || fieldsNotKept.length > 0 || rolloutProblem !== null;
+  const { cluster, statefulSet, members, ownWritePending, fieldsNotKept, rolloutProblem, stepFailure } = snapshot;
+  const isUnsettled = stepFailure?.step === null;
+  const isUnwritable = ownWritePending !== null || fieldsNotKept.length > 0 || rolloutProblem !== null || isUnsettled;
   if (impossible(snapshot) || cluster.deleting || statefulSet === null || isUnwritable) {
     return step.kind === 'none' ? [] : ['a step while nothing may be written'];
   }

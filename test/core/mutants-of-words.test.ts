@@ -83,6 +83,8 @@ const inTheWay: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
   MemberMissing: { given: stale().missing(1) },
   NotReconciled: { given: stale().mysqlCluster({ succeededGeneration: null }) },
   SwitchoverFailing: { given: lastOne().memory({ switchoverTries: 4 }) },
+  ConfirmationTooSlow: { given: stale().stepFailed({ cause: 'tooSlow' }) },
+  StepRefused: { given: stale().stepFailed({}) },
   UpdateRevisionFailing: { given: stale().members(member(2).updated().crashLooping()) },
 };
 

@@ -60,6 +60,8 @@ const holdRules: Readonly<Record<HoldRule, true>> = {
   PrimaryWaitsForHeld: true,
   SwitchoverFailing: true,
   PartitionReached: true,
+  ConfirmationTooSlow: true,
+  StepRefused: true,
 };
 const stepRules: Readonly<Record<StepRule, StepKind>> = {
   MemberDown: 'delete',

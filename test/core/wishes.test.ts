@@ -289,6 +289,8 @@ const forGood: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
   BlockedByPDB: { given: stale().budgets({ disruptionsAllowed: 0 }) },
   AwaitingApproval: { given: lastOne(), wishes: { primaryUpdatePolicy: 'Manual' } },
   PartitionReached: { given: stale(), wishes: { partition: 3 } },
+  ConfirmationTooSlow: { given: stale().stepFailed({ cause: 'tooSlow' }) },
+  StepRefused: { given: stale().stepFailed({}) },
 };
 
 describe('a rule that nobody can switch off', () => {

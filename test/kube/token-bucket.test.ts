@@ -59,6 +59,77 @@ describe('a token bucket', function suite() {
     expect(await next).to.equal(true);
   });
 
+  it('lets keeping the lease go first, however long the others have waited', async () => {
+    const admitted = await inOrder({ qps: 1, burst: 1 }, [
+      ['read', 0],
+      ['read', 0],
+      ['disrupt', 0],
+      ['lease', 1_900],
+    ]);
+    expect(admitted).to.deep.equal(['read at 0', 'disrupt at 1000', 'lease at 2000', 'read at 3000']);
+  });
+
+  it('starves nobody for more than a second, who then goes before the higher ranks', async () => {
+    const disrupt = Array.from({ length: 40 }, (_, call) => ['disrupt', call * 50] as const);
+    const admitted = await inOrder({ qps: 10, burst: 1 }, [['read', 10], ['status', 20], ...disrupt]);
+    expect(admitted.indexOf('read at 1100')).to.equal(11);
+    expect(admitted.indexOf('status at 1200')).to.equal(12);
+  });
+
+  it('gives tokens for many calls at once, and meanwhile none to lower ranks', async () => {
+    const world = new FakeWorld();
+    const bucket = new TokenBucket({ world, qps: 10, burst: 5 });
+    for (let call = 0; call < 5; call += 1) await bucket.take('read');
+    const admitted: string[] = [];
+    const note = (what: string) => () => admitted.push(`${what} at ${world.monotonic()}`);
+    const reservation = bucket.reserve('disrupt', 4);
+    void reservation.then(note('batch'));
+    void bucket.take('read').then(note('read'));
+    void bucket.take('lease').then(note('lease'));
+    await world.advance(1_000);
+    expect(admitted).to.deep.equal(['lease at 100', 'batch at 500', 'read at 600']);
+  });
+
+  it('takes back what a reservation leaves', async () => {
+    const world = new FakeWorld();
+    const bucket = new TokenBucket({ world, qps: 1, burst: 5 });
+    const reservation = await bucket.reserve('disrupt', 5);
+    expect([reservation?.take(), reservation?.take()]).to.deep.equal([true, true]);
+    let admitted = 0;
+    for (let call = 0; call < 5; call += 1) void bucket.take('read').then(() => (admitted += 1));
+    await world.advance(0);
+    expect(admitted).to.equal(0);
+    reservation?.end();
+    reservation?.end();
+    await world.advance(0);
+    expect(admitted).to.equal(3);
+    expect(reservation?.take(), 'it has ended').to.equal(false);
+  });
+
+  it('gives more than its burst at once when it is full, and lets those after it wait for that', async () => {
+    const admitted: string[] = [];
+    const world = new FakeWorld();
+    const bucket = new TokenBucket({ world, qps: 10, burst: 5 });
+    void bucket.reserve('disrupt', 12).then(() => admitted.push(`batch at ${world.monotonic()}`));
+    void bucket.take('read').then(() => admitted.push(`read at ${world.monotonic()}`));
+    await world.advance(2_000);
+    expect(admitted).to.deep.equal(['batch at 0', 'read at 800']);
+  });
+
+  it('forgets a reservation whose caller gives up', async () => {
+    const world = new FakeWorld();
+    const bucket = new TokenBucket({ world, qps: 1, burst: 1 });
+    await bucket.take('read');
+    const stop = new AbortController();
+    const waiting = bucket.reserve('disrupt', 10, stop.signal);
+    const next = bucket.take('read');
+    stop.abort();
+    expect(await waiting).to.equal(null);
+    await world.advance(1_000);
+    expect(await next).to.equal(true);
+    expect(world.pendingTimers).to.equal(0);
+  });
+
   for (const [options, expected] of [
     [{ qps: 0, burst: 1 }, 'Expected `qps` to be a number above 0, got 0'],
     [{ qps: Number.NaN, burst: 1 }, 'Expected `qps` to be a number above 0, got NaN'],
@@ -69,7 +140,7 @@ describe('a token bucket', function suite() {
     });
   }
 
-  it('admits by rank, in order within a rank, never more than its rate, and everybody in the end', async () => {
+  it('admits by rank, or who has waited for a second, in order within a rank, never more than its rate, and everybody in the end', async () => {
     const arbitraryCalls = fc.array(fc.tuple(fc.constantFrom(...lanes), fc.integer({ min: 0, max: 500 })), {
       maxLength: 30,
     });
@@ -78,16 +149,16 @@ describe('a token bucket', function suite() {
         const world = new FakeWorld();
         const qps = 20;
         const bucket = new TokenBucket({ world, qps, burst });
-        const waiting: { readonly lane: Lane; readonly number: number }[] = [];
+        const waiting: Waiting[] = [];
         const passedOver: unknown[] = [];
         const admittedAt: number[] = [];
         for (const [number, [lane, pause]] of calls.entries()) {
           await world.advance(pause);
-          const call = { lane, number };
+          const call = { lane, number, since: world.monotonic() };
           waiting.push(call);
           void (async () => {
             await bucket.take(lane);
-            passedOver.push(...waiting.filter((other) => goesBefore(other, call)));
+            passedOver.push(...waiting.filter((other) => goesBefore(other, call, world.monotonic())));
             waiting.splice(waiting.indexOf(call), 1);
             admittedAt.push(world.monotonic());
           })();
@@ -106,7 +177,32 @@ describe('a token bucket', function suite() {
   });
 });
 
-function goesBefore(one: { readonly lane: Lane; readonly number: number }, other: typeof one): boolean {
-  const rank = (lane: Lane): number => Math.min(lanes.indexOf(lane), lanes.indexOf('events'));
-  return rank(one.lane) < rank(other.lane) || (rank(one.lane) === rank(other.lane) && one.number < other.number);
+interface Waiting {
+  readonly lane: Lane;
+  readonly number: number;
+  readonly since: number;
+}
+
+/** `number` is the order in which they have come. */
+function goesBefore(one: Waiting, other: Waiting, now: number): boolean {
+  const rank = ({ lane, since }: Waiting): number => {
+    if (lane === 'lease') return -2;
+    return now - since >= 1_000 ? -1 : Math.min(lanes.indexOf(lane), lanes.indexOf('events'));
+  };
+  return rank(one) < rank(other) || (rank(one) === rank(other) && one.number < other.number);
+}
+
+/** Calls by lane and the time at which they come, as they are admitted. */
+async function inOrder(
+  options: { readonly qps: number; readonly burst: number },
+  calls: readonly (readonly [Lane, number])[],
+): Promise<readonly string[]> {
+  const world = new FakeWorld();
+  const bucket = new TokenBucket({ world, ...options });
+  const admitted: string[] = [];
+  for (const [lane, at] of calls) {
+    world.timer(at, () => void bucket.take(lane).then(() => admitted.push(`${lane} at ${world.monotonic()}`)));
+  }
+  await world.advance(10_000);
+  return admitted;
 }

@@ -15,7 +15,7 @@ export interface Selectable {
 }
 
 export type Matching =
-  | { readonly kind: 'policy'; readonly source: string; readonly wishes: CommonWishes }
+  | { readonly kind: 'policy'; readonly name: string; readonly source: string; readonly wishes: CommonWishes }
   | { readonly kind: 'none' }
   /** Which one it is can't be known, or what it says can't be read. */
   | { readonly kind: 'problem'; readonly problem: string };
@@ -40,7 +40,8 @@ export function matchingPolicy(policies: readonly PolicyRecord[], cluster: Selec
   if (rivals.length > 0) return problem(tie([policy, ...rivals].map(({ name }) => name).toSorted(), highest));
   const unreadable = checkCommonWishes(policy.spec, 'spec');
   if (unreadable !== null) return problem(`${policySource(policy.name)}: ${unreadable}`);
-  return { kind: 'policy', source: policySource(policy.name), wishes: policy.spec };
+  const { name, spec: wishes } = policy;
+  return { kind: 'policy', name, source: policySource(name), wishes };
 }
 
 const weightOf = ({ weight = 0 }: RolloutPolicySpec): number => weight;
