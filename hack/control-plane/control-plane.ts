@@ -182,8 +182,18 @@ export class ControlPlane {
       ...paths.flatMap((path) => ['-f', path]),
     );
     const definitions = applied.split('\n').filter((name) => name.startsWith('customresourcedefinition'));
-    if (definitions.length > 0) {
-      await this.kubectl('wait', '--for=condition=Established', '--timeout=60s', ...definitions);
+    if (definitions.length > 0) await this.#established(definitions);
+  }
+
+  /** kubectl can't wait for a condition of an object that has no conditions at all yet. */
+  async #established(definitions: readonly string[]): Promise<void> {
+    for (;;) {
+      try {
+        await this.kubectl('wait', '--for=condition=Established', '--timeout=60s', ...definitions);
+        return;
+      } catch (error) {
+        if (!String(error).includes('.status.conditions accessor error')) throw error;
+      }
     }
   }
 

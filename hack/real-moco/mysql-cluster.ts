@@ -13,8 +13,11 @@ import type { MySQLCluster, Pod } from '../moco/objects.ts';
 import { byOrdinal, processOf } from '../moco/pods.ts';
 import type { ResultSet } from './mysql-protocol.ts';
 
-/** What MOCO sets of semi-synchronous replication. Gone with the process, as every `SET GLOBAL` is. */
-interface SemiSync {
+/** What else MOCO has told a process, and is gone with it. */
+interface Told {
+  /** The SQL thread runs: `STOP REPLICA IO_THREAD` leaves it alone. */
+  readonly applying: boolean;
+  /** Of semi-synchronous replication. */
   readonly source: boolean;
   readonly waitFor: number;
   readonly replica: boolean;
@@ -25,7 +28,7 @@ type Statement = readonly [
   (ordinal: number, groups: readonly string[]) => ResultSet | null | Promise<ResultSet>,
 ];
 
-const semiSyncOff: SemiSync = { source: false, waitFor: 1, replica: false };
+const untold: Told = { applying: false, source: false, waitFor: 1, replica: false };
 /** Of MOCO's definition: `spec.maxDelaySeconds`. */
 const defaultMaxDelaySeconds = 60;
 /** What the whole cluster has executed. Nothing is written here, and no member is ever empty: nothing has to be cloned. */
@@ -40,7 +43,7 @@ export class MysqlCluster {
   #pods: readonly Pod[] = [];
   #databases: readonly Database[] = [];
   #faults: Faults = noFaults;
-  readonly #semiSync = new Map<string, SemiSync>();
+  readonly #told = new Map<string, Told>();
   /** By ordinal, as it was told: kept over restarts and promotions. */
   readonly #sourceHosts = new Map<number, string>();
   readonly #onChange: () => void;
@@ -109,9 +112,10 @@ export class MysqlCluster {
       [/^SELECT WAIT_FOR_EXECUTED_GTID_SET\(/, () => this.#waitForHistory()],
       [/^SET GLOBAL super_read_only=1$/, (ordinal) => this.#makeReadOnly(ordinal)],
       [/^SET GLOBAL read_only=0$/, (ordinal) => this.#change(ordinal, { writable: true, draining: false })],
-      [/^STOP REPLICA( IO_THREAD)?$/, (ordinal) => this.#change(ordinal, { replicating: false })],
+      [/^STOP REPLICA IO_THREAD$/, (ordinal) => this.#change(ordinal, { replicating: false })],
+      [/^STOP REPLICA$/, (ordinal) => this.#stopReplica(ordinal)],
       [/^RESET REPLICA$/, () => null],
-      [/^START REPLICA$/, (ordinal) => this.#change(ordinal, { replicating: true, draining: false })],
+      [/^START REPLICA$/, (ordinal) => this.#startReplica(ordinal)],
       [/^CHANGE REPLICATION SOURCE TO SOURCE_HOST = '([^']+)'/, (ordinal, [host = '']) => this.#follow(ordinal, host)],
       [
         /^SET GLOBAL rpl_semi_sync_slave_enabled=(\d)$/,
@@ -130,7 +134,7 @@ export class MysqlCluster {
   }
 
   #variables(ordinal: number, names: readonly string[]): ResultSet {
-    const { source, waitFor, replica } = this.#semiSyncOf(ordinal);
+    const { source, waitFor, replica } = this.#toldOf(ordinal);
     const readOnly = bit(this.#databases[ordinal]?.writable !== true);
     const values: Readonly<Record<string, string>> = {
       '@@server_uuid': uuidOf(ordinal),
@@ -172,10 +176,20 @@ export class MysqlCluster {
     if (host === undefined) return { columns, rows: [] };
     const replicating = this.#databases[ordinal]?.replicating === true;
     const connected = isConnected(this.#databases, ordinal, this.#faults);
-    const behind = connected ? String(this.#faults.lagSeconds[ordinal] ?? 0) : null;
     const io = connected ? 'Yes' : replicating ? 'Connecting' : 'No';
+    const { applying } = this.#toldOf(ordinal);
+    const sql = applying ? 'Yes' : 'No';
     const executed = this.#executed(ordinal);
-    return { columns, rows: [['0', '', '0', '', host, '', executed, io, replicating ? 'Yes' : 'No', behind]] };
+    return {
+      columns,
+      rows: [['0', '', '0', '', host, '', executed, io, sql, this.#behind(ordinal, applying, connected)]],
+    };
+  }
+
+  /** NULL without the SQL thread, and once that has applied everything while nothing comes in. */
+  #behind(ordinal: number, applying: boolean, connected: boolean): string | null {
+    const lag = this.#faults.lagSeconds[ordinal] ?? 0;
+    return applying && (connected || lag > 0) ? String(lag) : null;
   }
 
   /** 0 once it has them all, 1 when time is up. */
@@ -190,6 +204,16 @@ export class MysqlCluster {
     return this.#change(ordinal, { writable: false, ...(wasWritable ? { draining: true } : {}) });
   }
 
+  #stopReplica(ordinal: number): null {
+    this.#configure(ordinal, { applying: false });
+    return this.#change(ordinal, { replicating: false });
+  }
+
+  #startReplica(ordinal: number): null {
+    this.#configure(ordinal, { applying: true });
+    return this.#change(ordinal, { replicating: true, draining: false });
+  }
+
   #follow(ordinal: number, host: string): null {
     this.#sourceHosts.set(ordinal, host);
     const [, source] = /-(\d+)\./.exec(host) ?? [];
@@ -202,16 +226,16 @@ export class MysqlCluster {
     return null;
   }
 
-  #configure(ordinal: number, change: Partial<SemiSync>): null {
+  #configure(ordinal: number, change: Partial<Told>): null {
     const process = this.#databases[ordinal]?.process;
     if (process !== null && process !== undefined) {
-      this.#semiSync.set(process, { ...this.#semiSyncOf(ordinal), ...change });
+      this.#told.set(process, { ...this.#toldOf(ordinal), ...change });
     }
     return null;
   }
 
-  #semiSyncOf(ordinal: number): SemiSync {
-    return this.#semiSync.get(this.#databases[ordinal]?.process ?? '') ?? semiSyncOff;
+  #toldOf(ordinal: number): Told {
+    return this.#told.get(this.#databases[ordinal]?.process ?? '') ?? untold;
   }
 
   #executed(ordinal: number): string {

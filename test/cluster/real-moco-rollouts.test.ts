@@ -1,16 +1,116 @@
 import { expect } from 'chai';
+import type { Pod } from '../../hack/moco/objects.ts';
+import { sampleCluster } from '../../hack/moco/sample.ts';
+import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { clusterKind, mysqldContainer, preventDeleteAnnotation, revisionHashLabel } from '../../src/moco/names.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { isReady } from './rollout-judge.ts';
 
 const newImage = 'mysql:8.4.9';
+const newerImage = 'mysql:8.4.10';
+const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
+/** Longer than what was once taken for a failing revision. */
+const slowPullMilliseconds = 70_000;
+
+/** MOCO looks every 10 s by itself, and three times, 3 s apart, for who does not answer. */
+const patienceMilliseconds = 120_000;
 
 describe('rollouts beside moco-controller 0.36 itself', () => {
-  const { scenario } = useRollouts(realMocoScene);
+  const rollouts = useRollouts(realMocoScene);
+  const scenario: typeof rollouts.scenario = (sentence, options, play) =>
+    rollouts.scenario(sentence, options, (cluster) => {
+      cluster.patientFor(patienceMilliseconds);
+      return play(cluster);
+    });
 
-  scenario('replicas first, then a switchover by demote, then the old primary', {}, async (cluster) => {
+  scenario('take a slow pull for no failing revision', {}, async (cluster) => {
+    cluster.slowNodes({ startMilliseconds: slowPullMilliseconds });
+    await cluster.setImage(newImage);
+    await cluster.event('Evicted');
+    cluster.slowNodes({ startMilliseconds: 100 + slowPullMilliseconds });
+    await cluster.pod(2, 'is updated and works', (pod) => isUpdated(cluster, pod) && isReady(pod));
+    cluster.slowNodes({ startMilliseconds: 100 });
+    await cluster.completes();
+    expect(holdsOf(cluster)).to.not.include('UpdateRevisionFailing');
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
+  scenario('begin the rollout of a new template at once when it comes during a demotion', {}, async (cluster) => {
+    cluster.moco({ switchover: 'failing' });
+    await cluster.setImage(newImage);
+    await cluster.holds('AwaitingSwitchover');
+    await cluster.setImage(newerImage);
+    await cluster.until('the demotion is taken back', ({ pods }) =>
+      pods.every(({ metadata }) => metadata.annotations?.['moco.cybozu.com/demote'] === undefined),
+    );
+    cluster.moco({ switchover: 'working' });
+    await cluster.completes();
+    expect(holdsOf(cluster)).to.not.include('SwitchoverFailing');
+  });
+
+  scenario(
+    'leave a protected replica, which was primary, until MOCO takes the annotation off',
+    { spec: { maxDelaySecondsForPodDeletion: 10 } },
+    async (cluster) => {
+      cluster.moco({ lagSeconds: { 2: 30 } });
+      await cluster.pod(0, 'is protected as the primary', isProtected);
+      cluster.breakContainer(0, mysqldContainer, 'dead');
+      await cluster.until('MOCO fails over', ({ cluster: now }) => now?.status?.currentPrimaryIndex === 1);
+      cluster.heal(0);
+      await cluster.pod(0, 'is a protected replica', (pod) => isReady(pod) && isProtected(pod));
+      // A new process of it would have no lag for a moment, and MOCO would take the annotation off.
+      await cluster.wish({ heldMembers: [{ ordinal: 2, reason: 'it is to stay behind' }] });
+      await cluster.begin();
+      await cluster.setImage(newImage);
+      await cluster.holds('MemberProtected');
+      expect(await cluster.steps()).to.deep.equal([]);
+      cluster.moco({ lagSeconds: {} });
+      await cluster.pod(0, 'is updated and works', (pod) => isUpdated(cluster, pod) && isReady(pod));
+      await cluster.wish({ heldMembers: null });
+      await cluster.completes();
+      expect(await cluster.steps()).to.deep.equal(['evict 0', 'evict 2', 'demote 1', 'evict 1', 'promoteRevision']);
+    },
+  );
+
+  scenario('replace replicas first, then switch over by demote, then replace the old primary', {}, async (cluster) => {
     await cluster.setImage(newImage);
     await cluster.completes();
     expect(await cluster.moves()).to.deep.equal(['primary 0 -> 1']);
-    expect(await cluster.steps()).to.include.members(['evict 2', 'evict 1', 'evict 0']);
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
+  scenario('say that a copied MySQLRollout belongs to another cluster', { replicas: 1 }, async (cluster) => {
+    const other = sampleCluster({ name: 'other', namespace: cluster.namespace, replicas: 1 });
+    const { metadata } = await cluster.make(clusterKind, other);
+    const owner = { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', name: 'other', uid: metadata.uid };
+    await own(cluster, [owner]);
+    await cluster.setImage(newImage);
+    await cluster.holds('RolloutNotOwned');
+    expect((await cluster.event('RolloutNotOwned')).type).to.equal('Warning');
+    expect(await cluster.steps()).to.not.include('evict 0');
+    await own(cluster, null);
+    await cluster.remove(clusterKind, 'other');
+    await cluster.completes();
   });
 });
+
+const isProtected = ({ metadata }: Pod): boolean => metadata.annotations?.[preventDeleteAnnotation] === 'true';
+
+const isUpdated = (cluster: RolloutCluster, { metadata }: Pod): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  metadata.labels?.[revisionHashLabel] === cluster.now.statefulSet?.status?.updateRevision &&
+  cluster.now.statefulSet?.status?.updateRevision !== cluster.now.statefulSet?.status?.currentRevision;
+
+/** Every rule that has held it, in order. */
+function holdsOf(cluster: RolloutCluster): readonly string[] {
+  return cluster
+    .versions(rolloutKind)
+    .flatMap(([, object]) => (object as unknown as MySQLRollout).status?.hold?.rule ?? []);
+}
+
+async function own(cluster: RolloutCluster, ownerReferences: readonly object[] | null): Promise<void> {
+  const body = JSON.stringify({ metadata: { ownerReferences } });
+  await cluster.kubectl('patch', 'mysqlrollout', cluster.name, '--type=merge', '-p', body);
+}
