@@ -1,9 +1,10 @@
-import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { connect } from '../../src/kube/connection.ts';
+import { delay } from '../../src/kube/delay.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import type { World } from '../../src/kube/world.ts';
 import { theImage } from '../bench-runtime/image.ts';
@@ -13,7 +14,8 @@ import { type ControlPlane, startControlPlane } from '../control-plane/control-p
 import { freePort } from '../control-plane/free-port.ts';
 import { Guard } from '../control-plane/guard.ts';
 import { clusterDefinitionFile } from '../moco/install.ts';
-import { registerWebhooks, webhookManifest } from '../stage/webhook-registration.ts';
+import { installAdmissionPolicy } from '../stage/admission-policy.ts';
+import { isKeptOnDelete } from '../stage/kept-on-delete.ts';
 import { bundleCopy } from './bundle-copy.ts';
 import { watchedNamespace } from './clusters.ts';
 
@@ -25,14 +27,16 @@ const systemNamespace = 'moco-rollout-system';
 
 /** Far above what one machine can do. */
 const unlimited = { qps: 100_000, burst: 100_000 };
+/** Between two looks at whether the policy is in force. */
+const pollMilliseconds = 100;
 
 /** One of the two that roll the fleet out. */
 export type RivalName = 'controller' | 'plain loop';
 
 /**
  * Everything around the rivals on a control plane of its own: the stand-ins in one process, this project's CRD, RBAC
- * and webhook. Both rivals speak as a ServiceAccount, since the API server puts nobody else under its fairness, and
- * serve the same webhook at the same address, one after the other.
+ * and admission policy, which keeps StatefulSets at OnDelete whichever rival runs. Both rivals speak as a ServiceAccount,
+ * since the API server puts nobody else under its fairness.
  */
 export class Installation {
   readonly controlPlane: ControlPlane;
@@ -43,8 +47,6 @@ export class Installation {
   readonly #standIns: MeasuredProcess;
   readonly #bundle: string;
   readonly #kubeconfigs: Readonly<Record<RivalName, string>>;
-  readonly #webhookPort: number;
-  readonly #certificateDirectory: string;
   readonly #closers: readonly (() => Promise<unknown>)[];
 
   private constructor(parts: {
@@ -55,8 +57,6 @@ export class Installation {
     readonly standIns: MeasuredProcess;
     readonly bundle: string;
     readonly kubeconfigs: Readonly<Record<RivalName, string>>;
-    readonly webhookPort: number;
-    readonly certificateDirectory: string;
     readonly closers: readonly (() => Promise<unknown>)[];
   }) {
     this.controlPlane = parts.controlPlane;
@@ -67,8 +67,6 @@ export class Installation {
     this.#standIns = parts.standIns;
     this.#bundle = parts.bundle;
     this.#kubeconfigs = parts.kubeconfigs;
-    this.#webhookPort = parts.webhookPort;
-    this.#certificateDirectory = parts.certificateDirectory;
     this.#closers = parts.closers;
   }
 
@@ -108,12 +106,8 @@ export class Installation {
       closers.push(() => connection.close());
       const world = realWorld(connection.exchange);
       const client = new ApiClient({ world, ...unlimited, userAgent: 'benchmark' });
-      const certificateDirectory = join(directory, 'certificate');
-      const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
-      await mkdir(certificateDirectory);
-      await copyFile(certificate, join(certificateDirectory, 'tls.crt'));
-      await copyFile(key, join(certificateDirectory, 'tls.key'));
-      const webhookPort = await freePort();
+      await installAdmissionPolicy(client);
+      while (!(await isKeptOnDelete(client))) await delay(world, pollMilliseconds);
       const account = (name: string): Promise<string> =>
         controlPlane.kubeconfigFor({ namespace: systemNamespace, name });
       const kubeconfigs = { controller: await account('moco-rollout'), 'plain loop': await account('plain-loop') };
@@ -125,8 +119,6 @@ export class Installation {
         standIns,
         bundle,
         kubeconfigs,
-        webhookPort,
-        certificateDirectory,
         closers,
       });
     } catch (error) {
@@ -135,13 +127,7 @@ export class Installation {
     }
   }
 
-  /** From now on no StatefulSet can be written while neither rival runs. */
-  registerWebhook(): Promise<void> {
-    const { caBundle } = this.controlPlane;
-    return registerWebhooks(this.client, webhookManifest, { port: this.#webhookPort, caBundle });
-  }
-
-  /** As the image runs it, with a lease and a webhook as `config/manager` has them. Is not there yet. */
+  /** As the image runs it, with a lease as `config/manager` has it. Is not there yet. */
   async controller(flags: readonly string[]): Promise<MeasuredProcess> {
     const port = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
     const words = [
@@ -151,8 +137,6 @@ export class Installation {
       '--feature-gates=UpdateStrategyOnDelete=true',
       '--leader-elect',
       `--leader-election-namespace=${systemNamespace}`,
-      `--cert-dir=${this.#certificateDirectory}`,
-      `--webhook-bind-address=127.0.0.1:${this.#webhookPort}`,
       `--metrics-bind-address=${await port()}`,
       `--health-probe-bind-address=${await port()}`,
       ...flags,
@@ -163,7 +147,7 @@ export class Installation {
   /** Resolves once it has listed everything. */
   async plainLoop(): Promise<MeasuredProcess> {
     const { 'plain loop': kubeconfig } = this.#kubeconfigs;
-    const words = [program('plain-loop'), kubeconfig, String(this.#webhookPort), this.#certificateDirectory];
+    const words = [program('plain-loop'), kubeconfig];
     const loop = new MeasuredProcess(words, this.#guard);
     await loop.logged('the plain loop runs');
     return loop;

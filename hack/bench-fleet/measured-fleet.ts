@@ -131,7 +131,6 @@ async function start(
   const begun = performance.now();
   const process = await controllerOf({ installation, clusters }, flags);
   await process.logged('the cache is in sync');
-  await installation.registerWebhook();
   await every(clusters, clusters.all, (cluster) => clusters.isComplete(cluster), {
     what: 'every cluster to be taken over and complete',
   });

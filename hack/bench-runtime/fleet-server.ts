@@ -9,7 +9,6 @@ import {
   events,
   jobs,
   leases,
-  mutatingWebhookConfigurations,
   namespaces,
   podDisruptionBudgets,
   pods,
@@ -18,7 +17,7 @@ import {
 } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Collection, type ServedObject } from './collection.ts';
-import { type FleetObject, fleetCluster, webhookConfiguration } from './fleet.ts';
+import { type FleetObject, fleetCluster } from './fleet.ts';
 
 /** Of the kinds that are this project's own. */
 const ownKinds: readonly ResourceKind[] = [
@@ -36,7 +35,6 @@ const kinds: readonly ResourceKind[] = [
   leases,
   events,
   namespaces,
-  mutatingWebhookConfigurations,
 ];
 /** As an API server has it. */
 const keepAliveMilliseconds = 90_000;
@@ -109,7 +107,6 @@ export class FleetServer {
 
   /** As many clusters of three, in so many namespaces. */
   async fill(clusters: number, inNamespaces: number): Promise<void> {
-    this.#create(mutatingWebhookConfigurations, await webhookConfiguration('a certificate that is never used'));
     for (let index = 0; index < clusters; index += 1) {
       const { cluster, statefulSet, budget, pods: members } = fleetCluster(index, inNamespaces);
       const owner = this.#create(clusterKind, cluster).metadata.uid;

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { roleLabel, rolePrimary, roleReplica, strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
 import { recorded } from '../../test/controller/moco-objects.ts';
 
@@ -47,17 +45,6 @@ export function fleetCluster(index: number, namespaces: number): FleetCluster {
     budget: made(recorded.podDisruptionBudget),
     pods: Array.from({ length: members }, (_, ordinal) => made(memberOf(ordinal))),
   };
-}
-
-const webhookFile = new URL('../../config/webhook/mutating-webhook-configuration.yaml', import.meta.url);
-
-/** This program's own, as it is in an API server. */
-export async function webhookConfiguration(caBundle: string): Promise<FleetObject> {
-  const manifest = parse(await readFile(webhookFile, 'utf8')) as FleetObject & {
-    readonly webhooks: readonly { readonly clientConfig: object }[];
-  };
-  const webhooks = manifest.webhooks.map((one) => ({ ...one, clientConfig: { ...one.clientConfig, caBundle } }));
-  return { ...manifest, webhooks };
 }
 
 /** With its owner's uid, as garbage collection wants it. */

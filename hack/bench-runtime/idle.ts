@@ -1,17 +1,15 @@
-import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
-import { mutatingWebhookConfigurations } from '../../src/kube/resource.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/control-plane.ts';
 import { freePort } from '../control-plane/free-port.ts';
 import { Guard } from '../control-plane/guard.ts';
 import { clusterDefinitionFile } from '../moco/install.ts';
+import { installAdmissionPolicy } from '../stage/admission-policy.ts';
 import { type ColdStart, measureColdStarts } from './cold-start.ts';
 import { fill } from './fill.ts';
-import { webhookConfiguration } from './fleet.ts';
 import type { RuntimeBenchOptions } from './settings.ts';
 import { measureStatusAll } from './status-all.ts';
 import { type Variant, variants } from './variants.ts';
@@ -59,7 +57,7 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
     const admin = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
     const client = new ApiClient({ world: realWorld(admin.exchange), ...unlimited });
     await fill(client, options);
-    await registerWebhook(client, controlPlane);
+    await installAdmissionPolicy(client);
     await admin.close();
     const flags = await flagsOn(controlPlane);
     const measured: Idle[] = [];
@@ -78,28 +76,15 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
   }
 }
 
-/** Without it the program would hold every cluster. Nobody writes a StatefulSet here, so that it is never called. */
-async function registerWebhook(client: ApiClient, controlPlane: ControlPlane): Promise<void> {
-  const manifest = await webhookConfiguration(Buffer.from(controlPlane.caBundle).toString('base64'));
-  await client.create(mutatingWebhookConfigurations, {}, manifest, { lane: 'disrupt' });
-}
-
-/** As `config/manager` starts it: under its own ServiceAccount, with its lease and its webhook. */
+/** As `config/manager` starts it: under its own ServiceAccount, with its lease. */
 async function flagsOn(controlPlane: ControlPlane): Promise<readonly string[]> {
   const kubeconfig = await controlPlane.kubeconfigFor({ namespace: systemNamespace, name: 'moco-rollout' });
-  const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
-  const directory = join(controlPlane.directory, 'bench-certificate');
-  await mkdir(directory);
-  await copyFile(certificate, join(directory, 'tls.crt'));
-  await copyFile(key, join(directory, 'tls.key'));
   const address = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
   return [
     `--kubeconfig=${kubeconfig}`,
     '--feature-gates=UpdateStrategyOnDelete=true',
     '--leader-elect',
     `--leader-election-namespace=${systemNamespace}`,
-    `--cert-dir=${directory}`,
-    `--webhook-bind-address=${await address()}`,
     `--metrics-bind-address=${await address()}`,
     `--health-probe-bind-address=${await address()}`,
   ];

@@ -46,8 +46,9 @@ describe('a cluster in which something is missing or otherwise than it is known'
     await helm?.close();
   });
 
-  it('has no cert-manager: kubectl says so', async () => {
-    const apply = controlPlane.kubectl('apply', '--server-side', '-k', join(configDirectory, 'default'));
+  it('has no cert-manager, where a webhook needs it: kubectl says so', async () => {
+    const directory = join(configDirectory, 'kubernetes-before-1.36');
+    const apply = controlPlane.kubectl('apply', '--server-side', '-k', directory);
     const said = await apply.then(
       () => '',
       (error: Error) => error.message,
@@ -56,6 +57,7 @@ describe('a cluster in which something is missing or otherwise than it is known'
     expect(await controlPlane.kubectl('get', 'deployments', '-n', system, '-o', 'name')).to.equal(
       'deployment.apps/moco-rollout-controller\n',
     );
+    await controlPlane.kubectl('delete', 'mutatingwebhookconfiguration', 'moco-rollout-mutating-webhook-configuration');
   });
 
   it('has no MOCO: the controller says so once, is ready, and does nothing', async () => {

@@ -1,15 +1,14 @@
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { connect } from '../../../src/kube/connection.ts';
 import { realWorld } from '../../../src/kube/real-world.ts';
-import { startWebhook } from '../../../src/webhook/server.ts';
 import { PlainLoop } from './plain-loop.ts';
 
 // The rival: rolls out by eviction whatever is stale, a task a cluster, and knows nothing else. Gets the path of a
-// kubeconfig, the webhook's port and the directory of its certificate; goes on until it is killed.
+// kubeconfig, and goes on until it is killed.
 
 /** Far above what one machine can do. */
 const unlimited = { qps: 100_000, burst: 100_000 };
-const [kubeconfigPath = '', port = '', certDir = ''] = process.argv.slice(2);
+const [kubeconfigPath = ''] = process.argv.slice(2);
 
 const log = {
   debug: () => undefined,
@@ -19,8 +18,6 @@ const log = {
 };
 const world = realWorld(connect({ kubeconfigPath }).exchange);
 const client = new ApiClient({ world, ...unlimited, userAgent: 'plain-loop' });
-// The StatefulSets stay at OnDelete through the same webhook as with the controller.
-await startWebhook({ address: { host: '127.0.0.1', port: Number(port) }, certDir, log });
 const loop = new PlainLoop(client, world, log);
 await loop.start();
 console.log('the plain loop runs');
