@@ -1,3 +1,4 @@
+import { policyKind } from '../../src/controller/policy-resource.ts';
 import { rolloutKind } from '../../src/controller/rollout-resource.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
@@ -44,10 +45,12 @@ export class Clusters {
   readonly #clusters = new Store<ClusterRecord>({});
   readonly #statefulSets = new Store<StatefulSetSight>({});
   readonly #changes = new Set<(cluster: FleetCluster) => void>();
+  readonly #policies: number;
   #count = 0;
   #revision = 0;
 
-  constructor(client: ApiClient, world: World) {
+  constructor(client: ApiClient, world: World, policies: number) {
+    this.#policies = policies;
     this.#client = client;
     this.#world = world;
     const tell = ({ namespace, name }: FleetCluster): void => {
@@ -83,6 +86,9 @@ export class Clusters {
     for (const name of [watchedNamespace, ...Array.from({ length: otherNamespaces }, (_, one) => `fleet-${one}`)]) {
       await this.#client.create(namespaces, {}, { metadata: { name } }, { lane: 'disrupt' });
     }
+    for (let number = 0; number < this.#policies; number += 1) {
+      await this.#client.create(policyKind, {}, policyOf(team(number)), { lane: 'disrupt' });
+    }
   }
 
   get count(): number {
@@ -102,9 +108,10 @@ export class Clusters {
   async grow(count: number): Promise<void> {
     const first = this.#count;
     this.#count = count;
-    await atOnce(this.all.slice(first), requestsAtOnce, async ({ namespace, name }) => {
+    const more = this.all.slice(first).map((cluster, index) => ({ ...cluster, labels: this.#labels(first + index) }));
+    await atOnce(more, requestsAtOnce, async ({ namespace, name, labels }) => {
       await this.#client.create(rolloutKind, { namespace }, this.#rolloutOf(namespace, name), { lane: 'disrupt' });
-      const cluster = sampleCluster({ name, namespace, replicas: members, image: this.#image });
+      const cluster = sampleCluster({ name, namespace, replicas: members, image: this.#image, labels });
       await this.#client.create(clusterKind, { namespace }, cluster, { lane: 'disrupt' });
     });
   }
@@ -159,6 +166,11 @@ export class Clusters {
     return `mysql:8.4.${8 + this.#revision}`;
   }
 
+  /** Every team has as many clusters as any other. */
+  #labels(index: number): Readonly<Record<string, string>> {
+    return this.#policies === 0 ? {} : { [teamLabel]: team(index % this.#policies) };
+  }
+
   /** Revision after revision within minutes is what a benchmark wants, and what the controller holds otherwise. */
   #rolloutOf(namespace: string, name: string): object {
     const { group, version, kind } = rolloutKind;
@@ -166,6 +178,21 @@ export class Clusters {
     const overrides = [{ rule: 'RevisionFlapping', until, reason: 'measured again and again' }];
     return { apiVersion: `${group}/${version}`, kind, metadata: { namespace, name }, spec: { overrides } };
   }
+}
+
+const teamLabel = 'team';
+const team = (number: number): string => `team-${number}`;
+
+/** It wants what is the default: how many there are is what is measured. */
+function policyOf(name: string): object {
+  const { group, version, kind } = policyKind;
+  const selector = { matchLabels: { [teamLabel]: name } };
+  return {
+    apiVersion: `${group}/${version}`,
+    kind,
+    metadata: { name },
+    spec: { selector, progressDeadlineSeconds: 600 },
+  };
 }
 
 function ignore(): void {}

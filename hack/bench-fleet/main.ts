@@ -59,12 +59,12 @@ function rawOf(options: FleetBenchOptions, fleets: readonly MeasuredFleet[], fig
 
 async function measureAll(
   installation: Installation,
-  { clusters: counts, rounds, reactions, controllerFlags }: FleetBenchOptions,
+  { clusters: counts, rounds, reactions, policies, controllerFlags }: FleetBenchOptions,
   onMeasured: (fleet: MeasuredFleet) => Promise<void>,
   signal: AbortSignal,
   progress: (what: string) => void,
 ): Promise<void> {
-  const clusters = new Clusters(installation.client, installation.world);
+  const clusters = new Clusters(installation.client, installation.world, policies);
   await clusters.watch(signal);
   const [least] = counts;
   const most = counts.at(-1);

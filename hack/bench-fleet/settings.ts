@@ -8,6 +8,8 @@ export interface FleetBenchOptions {
   readonly rounds: number;
   /** How many rollouts one after another are made for the reaction, at the least and at the most clusters. */
   readonly reactions: number;
+  /** How many MySQLRolloutPolicies there are, one a team; every cluster is of one of the teams. */
+  readonly policies: number;
   /** Flags of the controller beside, or over, those that the benchmark gives it. */
   readonly controllerFlags: readonly string[];
   /** The numbers on standard output, everything else on standard error. */
@@ -17,6 +19,7 @@ export interface FleetBenchOptions {
 }
 
 const mostClusters = 5000;
+const mostPolicies = 1000;
 /** With more than that one round takes minutes. */
 export const mostClustersForRounds = 100;
 
@@ -27,6 +30,7 @@ Rolls out fleets on a real control plane, by the bundle in dist/ and by a plain 
   --clusters N,N,…    clusters of three members, each number a measurement (10,100,1000)
   --rounds N          how often each rival rolls out a fleet of up to ${mostClustersForRounds}; larger ones once (3)
   --reactions N       rollouts one after another for the reaction, at the least and the most clusters (35)
+  --policies N        MySQLRolloutPolicies, one a team, each for its own clusters (50)
   --controller FLAG   a flag of the controller over those that it is given here; may be repeated
   --json              the numbers as JSON on standard output, all else on standard error
   --record FILE       write the tables and all numbers behind them to this file
@@ -42,6 +46,7 @@ export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetB
         clusters: { type: 'string', default: '10,100,1000' },
         rounds: { type: 'string', default: '3' },
         reactions: { type: 'string', default: '35' },
+        policies: { type: 'string', default: '50' },
         controller: { type: 'string', multiple: true, default: [] },
         json: { type: 'boolean', default: false },
         record: { type: 'string' },
@@ -53,6 +58,7 @@ export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetB
       clusters: clusterCounts(values.clusters),
       rounds: whole('--rounds', values.rounds, 1, 100),
       reactions: whole('--reactions', values.reactions, 0, 1000),
+      policies: whole('--policies', values.policies, 0, mostPolicies),
       controllerFlags: values.controller,
       json: values.json,
       record: values.record ?? null,

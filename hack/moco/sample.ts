@@ -10,15 +10,25 @@ export interface SampleOptions {
   /** Merged into the spec as it is. */
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** A MySQLCluster as a person would write it: three members of `mysql:8.4.8` with a volume of 1Gi each. */
 export function sampleCluster(options: SampleOptions): Readonly<Record<string, unknown>> {
-  const { name, namespace, replicas = 3, image = 'mysql:8.4.8', volumeSize = '1Gi', spec, annotations } = options;
+  const {
+    name,
+    namespace,
+    replicas = 3,
+    image = 'mysql:8.4.8',
+    volumeSize = '1Gi',
+    spec,
+    annotations,
+    labels,
+  } = options;
   return {
     apiVersion: mocoApiVersion,
     kind: 'MySQLCluster',
-    metadata: { name, namespace, ...(annotations === undefined ? {} : { annotations }) },
+    metadata: { name, namespace, ...(annotations && { annotations }), ...(labels && { labels }) },
     spec: {
       replicas,
       podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } },

@@ -10,6 +10,7 @@ describe('hack/bench-fleet: its arguments', () => {
         clusters: [10, 100, 1000],
         rounds: 3,
         reactions: 35,
+        policies: 50,
         controllerFlags: [],
         json: false,
         record: null,
@@ -27,6 +28,7 @@ describe('hack/bench-fleet: its arguments', () => {
     '--clusters=100,10': 'Expected --clusters to be numbers in ascending order, got `100,10`.',
     '--clusters=0': 'Expected --clusters to have whole numbers from 1 to 5000, got `0`.',
     '--clusters=1,': 'Expected --clusters to have whole numbers from 1 to 5000, got ``.',
+    '--policies=-1': 'Expected --policies to have whole numbers from 0 to 1000, got `-1`.',
     '--reactions=some': 'Expected --reactions to have whole numbers from 0 to 1000, got `some`.',
   })) {
     it(`are refused where they are ${argument}`, () => {
