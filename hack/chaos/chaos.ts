@@ -17,6 +17,8 @@ export interface ChaosOptions {
   readonly acts: readonly Act[];
   /** Whether processes are disturbed in between as well, and not at the points of the plans alone. */
   readonly disturbs: boolean;
+  /** Whether moco-controller is killed and restarted in between, alone and together with every process of ours. */
+  readonly restartsMoco: boolean;
   /** Clusters at a time. */
   readonly sideBySide: number;
   /** No cluster is begun after that. */
@@ -34,6 +36,11 @@ export interface ChaosOptions {
  */
 const defaultPatienceMilliseconds = 420_000;
 const calm = { fromMilliseconds: 3000, toMilliseconds: 9000 } as const;
+/** Between two restarts of moco-controller, and how long it is away. */
+const mocoStays = { fromMilliseconds: 2000, toMilliseconds: 12_000 } as const;
+const mocoIsAway = { fromMilliseconds: 200, toMilliseconds: 6000 } as const;
+/** Of its restarts: how many meet all of our processes away. */
+const togetherShare = 0.4;
 /** Between two flips of the gate. */
 const gateStays = { fromMilliseconds: 6000, toMilliseconds: 15_000 } as const;
 /** MOCO's own order of things, sooner. */
@@ -142,6 +149,7 @@ class Run {
     const disturbing = [
       this.#disturb(replicas, generation, ending.signal),
       this.#flipGate(replicas, act, generation, ending.signal),
+      this.#restartMoco(replicas, generation, ending.signal),
     ];
     const queue = [...act.plans];
     const workers = Array.from({ length: this.#options.sideBySide }, async () => {
@@ -201,6 +209,26 @@ class Run {
       if (signal.aborted) return;
       this.#tally.flips += 1;
       await replicas.flipGate();
+    }
+  }
+
+  /** Its processes are killed before ours, after ours, or alone. */
+  async #restartMoco(replicas: Replicas, generation: number, signal: AbortSignal): Promise<void> {
+    if (!this.#options.restartsMoco) return;
+    const chance = new Chance(`${this.#options.seed}/moco/${generation}`);
+    const { moco } = this.#stage;
+    while (!signal.aborted) {
+      await sleep(chance.between(mocoStays.fromMilliseconds, mocoStays.toMilliseconds), signal);
+      if (signal.aborted) return;
+      const together = chance.happens(togetherShare);
+      const oursFirst = chance.happens(0.5);
+      if (together && oursFirst) replicas.killAll();
+      await moco.pause();
+      if (together && !oursFirst) replicas.killAll();
+      this.#tally.mocoRestarts += 1;
+      this.#tally.restartsTogether += together ? 1 : 0;
+      await sleep(chance.between(mocoIsAway.fromMilliseconds, mocoIsAway.toMilliseconds), signal);
+      await moco.resume();
     }
   }
 

@@ -29,7 +29,15 @@ async function play(): Promise<number> {
   print(`SEED=${seed}, ${clusters} clusters, at most ${minutes} minutes`);
   const beganAt = performance.now();
   const milliseconds = minutes * 60_000;
-  const tally = await playChaos({ seed, acts, disturbs: true, sideBySide, milliseconds, onLine: print });
+  const tally = await playChaos({
+    seed,
+    acts,
+    disturbs: true,
+    restartsMoco: true,
+    sideBySide,
+    milliseconds,
+    onLine: print,
+  });
   const isShort = process.env['REPLAY'] === undefined && tally.rollouts < rollouts;
   if (isShort) print(`expected ${rollouts} rollouts within ${minutes} minutes, got ${tally.rollouts}`);
   print(`${((performance.now() - beganAt) / 1000).toFixed(0)} s`);

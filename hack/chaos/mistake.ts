@@ -25,6 +25,7 @@ export async function playMistakes(
       seed,
       acts,
       disturbs: true,
+      restartsMoco: true,
       sideBySide,
       milliseconds: millisecondsEach,
       patienceMilliseconds,

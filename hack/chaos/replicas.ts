@@ -88,6 +88,11 @@ export class Replicas {
     }
   }
 
+  /** All at once. */
+  killAll(): void {
+    for (const { process } of this.#running.values()) this.#kill(process);
+  }
+
   /** Does it to one of those that run; `slot` chooses. Resolves when it is over. */
   async disturb(disturbance: Disturbance, slot: number): Promise<void> {
     const replica = this.#running.get(slot % this.#options.count);

@@ -16,6 +16,9 @@ export class Tally {
   /** Of the gate, and of a cluster's strategy in the middle of a rollout. */
   flips = 0;
   kills = 0;
+  /** Of moco-controller, and how many of them with all of our processes away. */
+  mocoRestarts = 0;
+  restartsTogether = 0;
   processes = 0;
   /** Processes that ended by a defect of their own, and what makes the run prove nothing. */
   readonly defects: string[] = [];
@@ -41,6 +44,7 @@ export class Tally {
     return [
       ...this.defects,
       `${this.processes} processes, ${this.kills} killed, ${this.points} points met, ${this.disturbances} disturbances, ${this.flips} flips of gate or strategy`,
+      `${this.mocoRestarts} restarts of moco-controller, ${this.restartsTogether} of them with all processes killed as well`,
       `${this.disruptions} disruptions, ${this.needless} needless; ${this.switchovers} switchovers; ${this.lost} rollouts that never ended; ${this.races} races, the longest window ${this.longestWindowMilliseconds} ms`,
       this.closingLine,
     ];

@@ -54,7 +54,8 @@ export function isConnected(databases: readonly Database[], ordinal: number, fau
 
 /**
  * What the readiness probe of container mysqld finds, agent and kubelet doing their part: a source that takes
- * writes, or a replica that follows a living source with less than `maxDelaySeconds` of lag (0 asks no lag at all).
+ * writes, or a replica that follows a living source with less than `maxDelaySeconds` of lag (0 asks no lag at all). The
+ * primary of a cluster that replicates from elsewhere (what it writes is what its upstream does) has to follow its upstream.
  */
 export function isServing(
   databases: readonly Database[],
@@ -67,7 +68,7 @@ export function isServing(
     return false;
   }
   if (database.writable || database.draining) {
-    return true;
+    return !faults.upstreamAway;
   }
   const lags = maxDelaySeconds > 0 && (faults.lagSeconds[ordinal] ?? 0) >= maxDelaySeconds;
   return isConnected(databases, ordinal, faults) && !lags;

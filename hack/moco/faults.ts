@@ -12,6 +12,8 @@ export interface Faults {
   readonly unreachable: readonly number[];
   /** Added to the time in which MOCO notices a change: its status is that much older than the truth. */
   readonly statusLagMilliseconds: number;
+  /** What an intermediate primary replicates from is away or far ahead: the agent calls that primary not ready. */
+  readonly upstreamAway: boolean;
   /** Cloning at the start never ends: `Initialized` stays False. */
   readonly cloneHangs: boolean;
 }
@@ -23,5 +25,6 @@ export const noFaults: Faults = {
   errant: [],
   unreachable: [],
   statusLagMilliseconds: 0,
+  upstreamAway: false,
   cloneHangs: false,
 };

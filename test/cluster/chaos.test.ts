@@ -57,6 +57,7 @@ describe('rollouts whose controller is killed between two requests', () => {
       seed: 'test',
       acts,
       disturbs: false,
+      restartsMoco: false,
       sideBySide: 2,
       milliseconds: deadlineMilliseconds,
       onLine: (line) => lines.push(line),
@@ -76,5 +77,37 @@ describe('rollouts whose controller is killed between two requests', () => {
       defects: [],
       flips: 1,
     });
+  });
+
+  it('all end while moco-controller is killed and restarted, alone and together with every process', async function restarted() {
+    this.timeout(deadlineMilliseconds);
+    const lines: string[] = [];
+    const plan = (name: string): Act['plans'][number] => ({
+      name,
+      replicas: 3,
+      strategy: 'OnDelete',
+      rollouts: ['mysql:8.4.9', 'mysql:8.4.10'].map((image) => ({ task: { kind: 'image', image }, points: [] })),
+    });
+    const tally = await playChaos({
+      seed: 'restarts',
+      acts: [{ driver: 'moco', elects: true, flipsGate: false, plans: [plan('chaos-a'), plan('chaos-b')] }],
+      disturbs: false,
+      restartsMoco: true,
+      sideBySide: 2,
+      milliseconds: deadlineMilliseconds,
+      onLine: (line) => lines.push(line),
+    });
+    const { rollouts, lost, violations, disruptions, needless, defects } = tally;
+    expect({ rollouts, lost, violations, disruptions, needless, defects }, lines.join('\n')).to.deep.equal({
+      rollouts: 4,
+      lost: 0,
+      violations: 0,
+      disruptions: 12,
+      needless: 0,
+      defects: [],
+    });
+    expect(tally.mocoRestarts).to.be.greaterThan(1);
+    expect(tally.restartsTogether).to.be.greaterThan(0);
+    expect(tally.kills).to.be.greaterThan(0);
   });
 });

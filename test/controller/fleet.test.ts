@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { Cache } from '../../src/controller/cache.ts';
+import { Cache, type RolloutRecord } from '../../src/controller/cache.ts';
 import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../src/controller/fleet.ts';
-import { type RolloutRecord, wholeRecord } from '../../src/controller/rollout-record.ts';
 import type { RolloutStatus } from '../../src/controller/rollout-resource.ts';
 import type { ClusterRecord } from '../../src/moco/records.ts';
 import { timestampOf } from '../../src/moco/timestamp.ts';
@@ -268,7 +267,7 @@ describe('the MySQLRollouts that count for a fleet', () => {
       metadata: { ...metadata, name: 'a', uid: 'rollout', ownerReferences: [{ kind: 'MySQLCluster', uid: owner }] },
       status: { rollout: { ...progress, begunAt: at(0) } },
     };
-    return wholeRecord(object);
+    return { ...object.metadata, object };
   };
   const cases: Readonly<Record<string, readonly [ClusterRecord | null, RolloutRecord, number | null]>> = {
     'are those of clusters that exist': [mysqlCluster(), rollout('cluster'), 1],

@@ -1,5 +1,5 @@
 import { cronJobs, path, pods, statefulSets } from '../../src/kube/resource.ts';
-import { annotationOn, clusterKind, mysqldContainer } from '../../src/moco/names.ts';
+import { annotationOn, clusterKind, demotedForAnnotation, mysqldContainer } from '../../src/moco/names.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
@@ -26,6 +26,8 @@ export function patchCluster(simulation: Simulation, body: Json): boolean {
 }
 
 export function setImage(simulation: Simulation, image: string): void {
+  const demoted = simulation.members.some(({ metadata }) => metadata.annotations?.[demotedForAnnotation] !== undefined);
+  if (demoted && image !== simulation.wanted.image) simulation.situations.find('templateChangesInDemotion');
   simulation.wanted.image = image;
   patchCluster(simulation, { spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } } });
 }

@@ -27,6 +27,8 @@ const defaultGraceSeconds = 30;
 export class ApiServer {
   readonly store = new ObjectStore();
   readonly lists: Lists;
+  /** By which code evictions and new pods are refused, by whatever stands before them; `null` where they are not. */
+  readonly refusals: { evictions: number | null; pods: number | null } = { evictions: null, pods: null };
   readonly #wall: () => number;
   readonly #listeners: ((request: ApiRequest, answer: ApiAnswer, revisionBefore: number) => void)[] = [];
   readonly #admission: Admission;
@@ -62,6 +64,9 @@ export class ApiServer {
     const target = resourceAt(request.path);
     if (target === null) return refusal(404, 'NotFound', 'the server could not find the requested resource');
     const { kind, namespace, name, subresource } = target;
+    const refused = request.method === 'POST' && kind === pods ? this.#refusal(name, subresource) : null;
+    if (refused !== null)
+      return refusal(refused, refused === 403 ? 'Forbidden' : 'Invalid', 'admission denied the request');
     if (name === null) {
       return request.method === 'POST'
         ? this.#create(kind, namespace, request.body ?? {})
@@ -90,6 +95,11 @@ export class ApiServer {
         return refused === null ? this.#delete(kind, found, record(request.body)) : refusal(422, 'Invalid', refused);
       }
     }
+  }
+
+  #refusal(name: string | null, subresource: string | null): number | null {
+    if (subresource === 'eviction') return this.refusals.evictions;
+    return name === null ? this.refusals.pods : null;
   }
 
   #create(kind: ResourceKind, namespace: string, body: Json): ApiAnswer {

@@ -68,9 +68,15 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     lagMilliseconds: chance.pick([5, 30, 30, 300]),
     longestPage: chance.happens(0.2) ? 2 : Number.POSITIVE_INFINITY,
     backups: own.includes('user'),
+    spec: own.includes('burdens') ? drawBurdens(chance) : {},
     maxUnavailable: given.length === 0 && replicas > 3 && chance.happens(0.5) ? chance.pick(budgets) : null,
   };
   return { circumstances, plan: calm ? calmPlan(chance) : wildPlan(chance, replicas, own) };
+}
+
+/** A cluster that protects its primary while a replica lags, or that replicates from elsewhere. */
+function drawBurdens(chance: Chance): Circumstances['spec'] {
+  return chance.happens(0.6) ? { maxDelaySecondsForPodDeletion: 10 } : { replicationSourceSecretName: 'donor' };
 }
 
 /** Mostly as MOCO's pods end; the others differ more from each other. */

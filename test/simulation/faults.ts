@@ -5,7 +5,7 @@ import type { Mishap } from './trouble.ts';
 
 /** What strikes while a rollout is under way: what happens, and what follows from how things are put together. */
 export type Fault =
-  | Exclude<Happening['kind'], 'rollOut' | 'mishaps' | 'switchover' | 'crashAtWrite'>
+  | Exclude<Happening['kind'], 'together' | 'rollOut' | 'mishaps' | 'switchover' | 'crashAtWrite'>
   | 'change'
   | 'revert'
   | 'switchoverIgnored'
@@ -42,6 +42,8 @@ export const faults: Readonly<Record<Fault, string>> = {
   recreateStatefulSet: 'somebody deletes the StatefulSet and leaves its pods; MOCO makes it again',
   removeRollout: 'somebody deletes the MySQLRollout',
   touchRollout: 'somebody annotates the MySQLRollout',
+  copyRollout: 'the MySQLRollout is overwritten by one that belongs to another cluster, and deleted later',
+  keepRollout: "somebody deletes the MySQLRollout, and somebody's finalizer keeps it for a while",
   foreignDemote: 'somebody else demotes a member',
   kill: 'a container dies and does not come back for a while',
   crashLoop: 'a container crashes again and again',
@@ -51,7 +53,12 @@ export const faults: Readonly<Record<Fault, string>> = {
   unschedulable: 'no node takes a member that was made anew',
   pullFails: "a member's image can't be fetched where it is started",
   hangTerminating: "the containers of a member that goes don't end",
-  stopMoco: 'MOCO is down, and started again',
+  slowPull: 'a member that is made anew waits for its image',
+  stopMoco: 'moco-controller is killed, and another process of it starts',
+  upstreamAway: 'what an intermediate primary replicates from is away',
+  refuseEvictions: 'evictions are refused, by RBAC or by a policy',
+  refusePods: 'no pod can be made, as where a quota is used up',
+  programAway: 'every process of the program is killed, and none comes back for a while',
   switchoverIgnored: 'a switchover is asked for that never comes',
   switchoverFailing: 'a switchover is asked for that fails, try after try',
   nextPrimary: 'a switchover or failover goes to a member that MOCO would not have chosen',

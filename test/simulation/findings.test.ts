@@ -14,6 +14,7 @@ const threeUnderOnDelete = {
   longestPage: Number.POSITIVE_INFINITY,
   maxUnavailable: null,
   backups: false,
+  spec: {},
 } satisfies Partial<Circumstances>;
 
 /**

@@ -23,6 +23,7 @@ import {
   setImage,
   statefulSetPath,
 } from './acts-of-people.ts';
+import { copyRollout, keepRollout, programAway, refuse, slowPull, stopMoco } from './acts-of-servers.ts';
 import type { ControllerProcess, WritePoint } from './controller-process.ts';
 import type { Fault } from './faults.ts';
 import type { Happening } from './happening.ts';
@@ -67,6 +68,7 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'forceRollingUpdate':
       return strikes(annotateFor(simulation, forceRollingUpdateAnnotation, what.forMilliseconds));
     case 'goOffline':
+      if (!simulation.isComplete(simulation.wanted.image)) simulation.situations.find('offlineInMidRollout');
       strikes(patchCluster(simulation, { spec: { offline: true } }));
       return later(what.forMilliseconds, () => patchCluster(simulation, { spec: { offline: null } }));
     case 'scale':
@@ -133,12 +135,32 @@ export function happen(simulation: Simulation, what: Happening): void {
         strikes(memberAt(simulation, what.ordinal)?.metadata.deletionTimestamp !== undefined);
         kubelets.heal(namespace, podName(what.ordinal));
       });
+    case 'together':
+      for (const { afterMilliseconds, what: one } of what.all) later(afterMilliseconds, () => happen(simulation, one));
+      return;
     case 'stopMoco':
-      moco.stop(what);
-      return later(what.forMilliseconds, () => {
-        strikes(true);
-        moco.start();
-      });
+      return stopMoco(simulation, what);
+    case 'programAway':
+      return strikes(programAway(simulation, what));
+    case 'refuseEvictions':
+    case 'refusePods':
+      strikes(true);
+      return refuse(simulation, what);
+    case 'slowPull':
+      strikes(true);
+      return slowPull(simulation, what);
+    case 'copyRollout':
+      return strikes(copyRollout(simulation, what));
+    case 'keepRollout':
+      return strikes(keepRollout(simulation, what));
+    case 'upstreamAway': {
+      const intermediate = record(simulation.cluster?.['spec'])['replicationSourceSecretName'] !== undefined;
+      if (!intermediate) return;
+      strikes(true);
+      simulation.situations.find('upstreamAway');
+      moco.setFaults({ upstreamAway: true });
+      return later(what.forMilliseconds, () => moco.setFaults({ upstreamAway: false }));
+    }
     case 'switchover':
       moco.setFaults({ switchover: what.how });
       return later(what.forMilliseconds, () => moco.setFaults({ switchover: 'working' }));
@@ -164,6 +186,7 @@ export function happen(simulation: Simulation, what: Happening): void {
       const { mishap, requests, probability, process, forMilliseconds } = what;
       const untilMilliseconds = clock.nowMilliseconds + forMilliseconds;
       network.add({ mishap, requests, probability, process, untilMilliseconds });
+      if (requests === 'confirm' && mishap.kind === 'slow') noteSlowConfirmations(simulation, what);
       if (what.watches === 'expire') forget(simulation);
       if (what.watches !== 'stay') for (const watch of network.watches(process, null)) watch.break();
       return;
@@ -230,12 +253,30 @@ function impede({ clock, demotions }: Simulation, what: Happening): void {
     'watchStalls',
     'watchForgets',
     'freeze',
+    'programAway',
+    'copyRollout',
+    'keepRollout',
   ]);
   const lasting = impeding.has(what.kind) && 'forMilliseconds' in what ? what.forMilliseconds : 0;
   const slow = what.kind === 'mishaps' && what.mishap.kind === 'slow' ? what.mishap.thereMilliseconds : 0;
   const lag = what.kind === 'watchLag' ? what.milliseconds : 0;
   const down = 'downMilliseconds' in what ? what.downMilliseconds : 0;
   if (lasting + down > 0) demotions.impede(clock.nowMilliseconds + lasting + slow + lag + down);
+}
+
+const longestConfirmationMilliseconds = 1_000;
+const longMilliseconds = 10_000;
+
+function noteSlowConfirmations(
+  { clock, strikes, situations }: Simulation,
+  { mishap, forMilliseconds }: Extract<Happening, { kind: 'mishaps' }>,
+): void {
+  const slow = mishap.kind === 'slow' ? mishap.thereMilliseconds + mishap.backMilliseconds : 0;
+  if (slow < longestConfirmationMilliseconds || forMilliseconds < longMilliseconds) return;
+  const before = strikes['slow get'] ?? 0;
+  clock.after(forMilliseconds, () => {
+    if ((strikes['slow get'] ?? 0) > before) situations.find('confirmationTooSlow');
+  });
 }
 
 function toWatches(

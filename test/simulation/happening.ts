@@ -1,7 +1,14 @@
 import type { Mishap, RequestKind } from './trouble.ts';
 
+/** Several things that belong together, each so long after the first. */
+export interface Together {
+  readonly kind: 'together';
+  readonly all: readonly { readonly afterMilliseconds: number; readonly what: Happening }[];
+}
+
 /** What people, machines and MOCO do to a cluster. What lasts ends after `forMilliseconds`. */
 export type Happening =
+  | Together
   // The user.
   | { readonly kind: 'rollOut'; readonly image: string }
   | {
@@ -28,6 +35,8 @@ export type Happening =
   | { readonly kind: 'recreateStatefulSet' }
   | { readonly kind: 'removeRollout' }
   | { readonly kind: 'touchRollout' }
+  | { readonly kind: 'copyRollout'; readonly forMilliseconds: number }
+  | { readonly kind: 'keepRollout'; readonly forMilliseconds: number }
   | { readonly kind: 'foreignDemote'; readonly ordinal: number; readonly forMilliseconds: number }
   // Nodes.
   | { readonly kind: 'kill'; readonly ordinal: number; readonly container: string; readonly forMilliseconds: number }
@@ -42,6 +51,7 @@ export type Happening =
   | { readonly kind: 'loseNode'; readonly ordinal: number; readonly forMilliseconds: number }
   | { readonly kind: 'unschedulable'; readonly ordinal: number; readonly forMilliseconds: number }
   | { readonly kind: 'pullFails'; readonly ordinal: number; readonly forMilliseconds: number }
+  | { readonly kind: 'slowPull'; readonly ordinal: number; readonly forMilliseconds: number }
   | { readonly kind: 'hangTerminating'; readonly ordinal: number; readonly forMilliseconds: number }
   // MOCO.
   /** `otherReplica`: one that doesn't lead goes on answering webhooks. */
@@ -51,7 +61,12 @@ export type Happening =
   | { readonly kind: 'lag'; readonly ordinal: number; readonly seconds: number; readonly forMilliseconds: number }
   | { readonly kind: 'errant'; readonly ordinal: number; readonly forMilliseconds: number }
   | { readonly kind: 'staleStatus'; readonly byMilliseconds: number; readonly forMilliseconds: number }
+  | { readonly kind: 'upstreamAway'; readonly forMilliseconds: number }
   // The API server and the way to it.
+  /** By whoever may not, or by a policy. */
+  | { readonly kind: 'refuseEvictions'; readonly code: 403 | 422; readonly forMilliseconds: number }
+  /** A quota is used up: no pod is made. */
+  | { readonly kind: 'refusePods'; readonly forMilliseconds: number }
   | {
       readonly kind: 'mishaps';
       readonly mishap: Mishap;
@@ -80,6 +95,7 @@ export type Happening =
   | { readonly kind: 'watchRepeats'; readonly plural: string; readonly lines: number }
   | { readonly kind: 'slowControllers'; readonly milliseconds: number; readonly forMilliseconds: number }
   // The program's own processes.
+  | { readonly kind: 'programAway'; readonly forMilliseconds: number }
   | { readonly kind: 'crash'; readonly process: number; readonly downMilliseconds: number }
   | {
       readonly kind: 'crashAtWrite';

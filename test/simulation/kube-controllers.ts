@@ -34,6 +34,11 @@ export class KubeControllers {
     options.server.store.subscribe((change) => this.#changed(change));
   }
 
+  /** As they do by themselves where something was refused. */
+  lookAtAll(): void {
+    for (const set of this.#options.server.store.all(statefulSets)) this.#later(statefulSets, set);
+  }
+
   #changed({ kind, object, type }: StoreChange): void {
     const { store } = this.#options.server;
     if (kind === statefulSets || kind === pods) {

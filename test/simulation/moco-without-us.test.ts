@@ -5,7 +5,9 @@ import { clusterKind, demoteAnnotation, mysqldContainer } from '../../src/moco/n
 import { fault } from './acts-of-nodes.ts';
 import { asked, podPath, setBackup, setImage } from './acts-of-people.ts';
 import type { OnDeleteKeeper } from './admission.ts';
-import { draw } from './draw.ts';
+import { draw, type Scenario } from './draw.ts';
+import type { Happening, Together } from './happening.ts';
+import { run } from './run.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
 import { record } from './stored-object.ts';
 
@@ -51,6 +53,58 @@ function strategy({ server }: Simulation): unknown {
   const set = server.store.get(statefulSets, namespace, prefixedName(clusterName));
   return record(record(set?.['spec'])['updateStrategy'])['type'];
 }
+
+const minutes = 60_000;
+
+/** The program goes, moco-controller restarts, and then something happens; a rollout comes in the end. */
+function alone(onDeleteKeeper: OnDeleteKeeper, what: Happening): Scenario {
+  const { circumstances } = draw('calm');
+  const all: Together['all'] = [
+    { afterMilliseconds: 0, what: { kind: 'programAway', forMilliseconds: 10 * minutes } },
+    { afterMilliseconds: 1_000, what: { kind: 'stopMoco', otherReplica: true, forMilliseconds: 5_000 } },
+    { afterMilliseconds: 2 * minutes, what },
+  ];
+  return {
+    circumstances: {
+      ...circumstances,
+      replicas: 3,
+      mode: 'OnDelete',
+      onDeleteKeeper,
+      processes: 1,
+      electsLeader: false,
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'together', all } },
+      { atMilliseconds: 9 * minutes, what: { kind: 'rollOut', image: 'mysql:8.4.9' } },
+    ],
+  };
+}
+
+const asks: Readonly<Record<string, Happening>> = {
+  failover: { kind: 'kill', ordinal: 0, container: mysqldContainer, forMilliseconds: 7 * minutes },
+  switchover: { kind: 'foreignDemote', ordinal: 0, forMilliseconds: 7 * minutes },
+};
+
+describe('I13, while the program is away,', function lawOfMocosOwn() {
+  this.timeout(60_000);
+
+  for (const [what, happening] of Object.entries(asks)) {
+    it(`finds the ${what} that a webhook which fails closed costs`, async () => {
+      const { violations } = await run(alone('failingWebhook', happening));
+      const found = violations.filter(({ law }) => law === 'I13').map(({ text }) => text);
+      expect(found).to.have.lengthOf(1);
+      expect(found[0]).to.match(new RegExp(`^no ${what} of member 0 for \\d`));
+    });
+
+    for (const keeper of ['policy', 'webhook'] as const) {
+      it(`objects to nothing about a ${what} beside the ${keeper}`, async () => {
+        const { violations, stuck, situations } = await run(alone(keeper, happening));
+        expect({ violations, stuck }).to.deep.equal({ violations: [], stuck: null });
+        expect(situations).to.include.members(['mocoRestartsAlone', 'failsOverAlone']);
+      });
+    }
+  }
+});
 
 describe('moco-controller, restarted while this program is gone,', function withoutThisProgram() {
   this.timeout(60_000);

@@ -53,6 +53,8 @@ export class Moco {
   readonly #manager = new ClusterManager();
   #running = true;
   #otherReplica = true;
+  /** How many processes of it there have been. */
+  lives = 0;
 
   constructor(options: MocoOptions) {
     this.#options = options;
@@ -81,6 +83,15 @@ export class Moco {
     return this.#faults;
   }
 
+  get isRunning(): boolean {
+    return this.#running;
+  }
+
+  /** Nothing is wrong but with the members. */
+  get isUntroubled(): boolean {
+    return same(this.#faults, noFaults);
+  }
+
   /** Another replica of moco-controller may do so while the leader is down. */
   get answersWebhooks(): boolean {
     return this.#running || this.#otherReplica;
@@ -102,6 +113,7 @@ export class Moco {
   /** Clustering follows the first reconciliation that succeeds. */
   start(): void {
     this.#running = true;
+    this.lives += 1;
     this.#soon('reconcile');
     this.#soon('partition');
   }

@@ -9,6 +9,7 @@ import type { Strikes } from './faults.ts';
 import { happen } from './happen.ts';
 import type { Happening } from './happening.ts';
 import { type Circumstances, clusterName, namespace, Simulation } from './simulation.ts';
+import type { Situation } from './situations.ts';
 import { type Json, record } from './stored-object.ts';
 
 export interface Outcome {
@@ -20,6 +21,7 @@ export interface Outcome {
   readonly races: readonly Finding[];
   readonly measures: Measures;
   readonly strikes: Strikes;
+  readonly situations: readonly Situation[];
   readonly historyHash: string;
   /** What was going on where it didn't end, else `null`. */
   readonly stuck: string | null;
@@ -74,13 +76,14 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
       witness.object('race', `${law}: ${text}, though no member failed by itself`, atMilliseconds);
   }
   return {
-    rollouts: plan.filter(({ what }) => what.kind === 'rollOut' || what.kind === 'rollOutBad').length,
+    rollouts: plan.reduce((sum, { what }) => sum + changesOf(what), 0),
     steps: clock.steps,
     simulatedMilliseconds: clock.nowMilliseconds,
     violations: findings.filter(({ kind }) => kind === 'violation'),
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
     strikes: simulation.strikes,
+    situations: simulation.situations.found,
     historyHash: simulation.historyHash(),
     stuck: ended || isOthers() ? null : stuckAt(record(rollout?.['status'])),
   };
@@ -116,7 +119,16 @@ function isUneventful(plan: Scenario['plan']): boolean {
   return kinds.every((kind) => uneventful.has(kind)) && kinds.filter((kind) => kind === 'rollOut').length === 1;
 }
 
+/** Template changes. */
+function changesOf(what: Happening): number {
+  if (what.kind === 'together') return what.all.reduce((sum, one) => sum + changesOf(one.what), 0);
+  return what.kind === 'rollOut' || what.kind === 'rollOutBad' ? 1 : 0;
+}
+
 function lengthOf(what: Happening): number {
+  if (what.kind === 'together') {
+    return Math.max(...what.all.map(({ afterMilliseconds, what: one }) => afterMilliseconds + lengthOf(one)));
+  }
   return 'forMilliseconds' in what ? what.forMilliseconds : 0;
 }
 

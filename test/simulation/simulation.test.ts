@@ -24,11 +24,12 @@ describe('the simulation', function simulation() {
       tally.add(outcome);
       if (failure !== null) failures.push(failure);
     }
-    console.log(`      ${tally.closingLine}`);
+    console.log(`      ${[...tally.situationLines, tally.closingLine].join('\n      ')}`);
     expect(failures.join('\n')).to.equal('');
     expect(tally.disruptions).to.be.greaterThan(rolloutsWanted);
     expect(tally.needless).to.equal(0);
     expect(tally.unstruck, 'faults that never struck').to.deep.equal([]);
+    expect(tally.missing, 'situations that no history contained').to.deep.equal([]);
   });
 
   it('takes one switchover and each member once where nothing goes wrong, and never two away at once', async () => {

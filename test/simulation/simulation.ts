@@ -31,7 +31,9 @@ import { FoundStrikes } from './found-strikes.ts';
 import { KubeControllers } from './kube-controllers.ts';
 import { Kubelets } from './kubelets.ts';
 import { Moco } from './moco.ts';
+import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
 import { Network } from './network.ts';
+import { Situations } from './situations.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
 /** What a simulated world is like, whatever happens in it. */
@@ -56,6 +58,8 @@ export interface Circumstances {
   readonly maxUnavailable: number | string | null;
   /** The cluster has a backup policy, so that there is a CronJob that can say that one runs. */
   readonly backups: boolean;
+  /** More of the MySQLCluster's spec. */
+  readonly spec: Json;
 }
 
 export const namespace = 'default';
@@ -95,6 +99,8 @@ export class Simulation {
   readonly ends: string[] = [];
   /** By the user, whatever happens to the cluster. */
   readonly wanted: { image: string; replicas: number };
+  readonly situations: Situations;
+  readonly mocoGoesOn: MocoGoesOn;
   readonly #circumstances: Circumstances;
   readonly #history: string[] = [];
   readonly #strikes: Partial<Record<Strike, number>> = {};
@@ -136,6 +142,8 @@ export class Simulation {
       onStrike: (strike) => this.struck(strike),
     });
     this.network.lagMilliseconds = circumstances.lagMilliseconds;
+    this.situations = new Situations(() => !this.processes.some(({ isServing }) => isServing));
+    server.onRequest((request, given) => this.situations.answered(request, given));
     this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
     const settings: NodesSettings = { ...nodesSettings, labelBeforeReady: roleLabel, ...nodes };
     this.kubelets = new Kubelets({
@@ -145,6 +153,13 @@ export class Simulation {
       settingsOf: () => settings,
       mysqldServes: (pod) => this.moco.mysqldReady(pod),
     });
+    const clustering = { ...mocoSettings.clustering, ...moco };
+    const { failedTry: _, clone: __, ...taking } = clustering;
+    this.mocoGoesOn = new MocoGoesOn(
+      this,
+      Object.values(taking).reduce((sum, one) => sum + one),
+      mode !== 'Partition',
+    );
     this.moco = new Moco({
       clock,
       server,
@@ -153,7 +168,7 @@ export class Simulation {
       namespace,
       clusterName,
       lowersPartitions: mode !== 'Partition',
-      settings: { ...mocoSettings, clustering: { ...mocoSettings.clustering, ...moco } },
+      settings: { ...mocoSettings, clustering },
       onDatabasesChange: () => this.kubelets.lookAtAll(),
     });
     this.processes = Array.from({ length: processes }, (_, number) => {
@@ -180,6 +195,10 @@ export class Simulation {
       this.#history.push(`${clock.nowMilliseconds} ${type} ${changed.metadata.name} ${revision}\n`);
       strikesFound.changed(change);
       alarms.changed(change, clock.nowMilliseconds);
+      if (this.#began) {
+        this.situations.changed(change, clock.nowMilliseconds, this.cluster);
+        if (watchedByI13.includes(change.kind)) this.mocoGoesOn.look();
+      }
       const kind = witnessedKinds.get(change.kind);
       if (kind === undefined) return;
       const identity = change.object as unknown as Parameters<Witness['observe']>[0]['identity'];
@@ -236,7 +255,7 @@ export class Simulation {
 
   createCluster(): void {
     const { backups } = this.#circumstances;
-    const spec = backups ? { backupPolicyName: 'daily' } : {};
+    const spec = { ...this.#circumstances.spec, ...(backups ? { backupPolicyName: 'daily' } : {}) };
     const sample = sampleCluster({ name: clusterName, namespace, ...this.wanted, spec });
     const cluster = { ...sample, metadata: { ...record(sample['metadata']), finalizers: [] as readonly string[] } };
     for (const { path: place, value } of defaultCluster(cluster as unknown as MySQLCluster)) {

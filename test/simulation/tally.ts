@@ -1,6 +1,7 @@
 import { allStrikes, type Fault, faults, type Strike } from './faults.ts';
 import type { Outcome } from './run.ts';
 import { isFailure } from './shrink.ts';
+import { type Situation, situations } from './situations.ts';
 
 /** What many runs come to. */
 export class Tally {
@@ -14,12 +15,17 @@ export class Tally {
   failures = 0;
   longestWindowMilliseconds = 0;
   simulatedMilliseconds = 0;
+  /** Histories. */
+  runs = 0;
+  readonly situations: Partial<Record<Situation, number>> = {};
   readonly strikes: Partial<Record<Strike, number>> = {};
 
   /** `null`: the simulation itself broke. */
   add(outcome: Outcome | null): void {
     this.failures += outcome === null || isFailure(outcome) ? 1 : 0;
     if (outcome === null) return;
+    this.runs += 1;
+    for (const found of outcome.situations) this.situations[found] = (this.situations[found] ?? 0) + 1;
     this.rollouts += outcome.rollouts;
     this.steps += outcome.steps;
     this.violations += outcome.violations.length;
@@ -43,6 +49,19 @@ export class Tally {
   /** Faults that have not struck in any of them. */
   get unstruck(): readonly Fault[] {
     return (Object.keys(faults) as Fault[]).filter((fault) => (this.strikes[fault] ?? 0) === 0);
+  }
+
+  /** Situations that none of them contained. */
+  get missing(): readonly Situation[] {
+    return (Object.keys(situations) as Situation[]).filter((situation) => (this.situations[situation] ?? 0) === 0);
+  }
+
+  /** In how many histories each situation was. */
+  get situationLines(): readonly string[] {
+    const lines = Object.entries(situations).map(
+      ([situation, sentence]) => `${String(this.situations[situation as Situation] ?? 0).padStart(6)}  ${sentence}`,
+    );
+    return [`of ${this.runs} histories so many contain:`, ...lines];
   }
 
   get closingLine(): string {

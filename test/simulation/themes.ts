@@ -134,6 +134,78 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
       byMilliseconds: chance.pick([-3600, -60, 60, 3600]) * second,
     }),
   ],
+  // This program is gone, moco-controller restarts, or both, and MOCO has something to do.
+  alone: [
+    (chance, replicas) => alone(chance, kill(chance, replicas, 0)),
+    (chance, replicas) => alone(chance, kill(chance, replicas, ordinal(chance, replicas))),
+    (chance) => alone(chance, { kind: 'foreignDemote', ordinal: 0, forMilliseconds: span(chance, 60, 150) }),
+    (chance) => alone(chance, { kind: 'rollOut', image: imageNamed(chance) }),
+    (chance) => ({ kind: 'programAway', forMilliseconds: span(chance, 5, 200) }),
+    (chance) => atWrite(chance, mocoRestarts(chance)),
+    (chance) => ({
+      kind: 'together',
+      all: [
+        { afterMilliseconds: 0, what: mocoRestarts(chance) },
+        { afterMilliseconds: 0, what: { kind: 'programAway', forMilliseconds: span(chance, 1, 60) } },
+      ],
+    }),
+  ],
+  // What somebody or something is against, or is slow about.
+  refusals: [
+    refusedEvictions,
+    refusedEvictions,
+    (chance) => atWrite(chance, refusedEvictions(chance)),
+    (chance) => ({
+      kind: 'mishaps',
+      mishap: { kind: 'slow', thereMilliseconds: span(chance, 1.1, 4), backMilliseconds: 0 },
+      requests: 'confirm',
+      probability: 1,
+      process: null,
+      watches: 'stay',
+      forMilliseconds: span(chance, 15, 180),
+    }),
+    (chance, replicas) => ({
+      kind: 'together',
+      all: [
+        { afterMilliseconds: 0, what: { kind: 'refusePods', forMilliseconds: span(chance, 20, 180) } },
+        { afterMilliseconds: 1, what: { kind: 'deletePod', ordinal: ordinal(chance, replicas) } },
+      ],
+    }),
+    (chance) => ({ kind: 'refusePods', forMilliseconds: span(chance, 20, 180) }),
+    (chance) => ({ kind: 'copyRollout', forMilliseconds: span(chance, 5, 120) }),
+    (chance) => ({ kind: 'keepRollout', forMilliseconds: span(chance, 5, 120) }),
+    (chance, replicas) => ({
+      kind: 'slowPull',
+      ordinal: ordinal(chance, replicas),
+      forMilliseconds: span(chance, 70, 300),
+    }),
+    (chance, replicas) => {
+      const what = { kind: 'slowPull', ordinal: replicas - 1, forMilliseconds: span(chance, 70, 300) } as const;
+      return { kind: 'atWrite', process: 0, writes: 1, to: 'pod', when: 'before', what };
+    },
+  ],
+  // Members that are no use, or may not go.
+  burdens: [
+    switchovers,
+    switchovers,
+    (chance) => ({ kind: 'upstreamAway', forMilliseconds: span(chance, 10, 400) }),
+    failoverWhileLagging,
+    failoverWhileLagging,
+    // MOCO is gone when a member is made anew, and then another template comes.
+    (chance, replicas) => ({
+      kind: 'together',
+      all: [
+        {
+          afterMilliseconds: 0,
+          what: { kind: 'stopMoco', otherReplica: true, forMilliseconds: span(chance, 120, 400) },
+        },
+        { afterMilliseconds: second, what: { kind: 'deletePod', ordinal: ordinal(chance, replicas) } },
+        { afterMilliseconds: span(chance, 30, 90), what: { kind: 'rollOut', image: imageNamed(chance) } },
+      ],
+    }),
+    (chance) => atWrite(chance, { kind: 'rollOut', image: imageNamed(chance) }, 'pod'),
+    (chance) => atWrite(chance, { kind: 'goOffline', forMilliseconds: span(chance, 10, 120) }, 'pod'),
+  ],
   // What a confirmation can't see any more: a write that is late, and what comes in between.
   late: [
     (chance) => lateWrites(chance, 2, 9.5),
@@ -233,6 +305,48 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
     (chance) => ({ kind: 'backup', forMilliseconds: span(chance, 5, 120) }),
   ],
 };
+
+const kill = (chance: Chance, replicas: number, one: number): Happening => ({
+  kind: 'kill',
+  ordinal: Math.min(one, replicas - 1),
+  container: mysqldContainer,
+  forMilliseconds: span(chance, 20, 240),
+});
+
+/** Before the first step, most often. */
+function refusedEvictions(chance: Chance): Happening {
+  return { kind: 'refuseEvictions', code: chance.pick([403, 422] as const), forMilliseconds: span(chance, 20, 240) };
+}
+
+/** The old primary keeps prevent-delete. */
+function failoverWhileLagging(chance: Chance, replicas: number): Happening {
+  const lag = { kind: 'lag', ordinal: replicas - 1, seconds: 100, forMilliseconds: span(chance, 60, 300) } as const;
+  return {
+    kind: 'together',
+    all: [
+      { afterMilliseconds: 0, what: lag },
+      { afterMilliseconds: span(chance, 5, 20), what: kill(chance, replicas, 0) },
+    ],
+  };
+}
+
+const mocoRestarts = (chance: Chance): Happening => ({
+  kind: 'stopMoco',
+  otherReplica: chance.happens(0.5),
+  forMilliseconds: span(chance, 0.5, 60),
+});
+
+/** The program goes, moco-controller restarts after it, and then something comes that MOCO has to answer. */
+function alone(chance: Chance, what: Happening): Happening {
+  return {
+    kind: 'together',
+    all: [
+      { afterMilliseconds: 0, what: { kind: 'programAway', forMilliseconds: span(chance, 60, 400) } },
+      { afterMilliseconds: span(chance, 0, 3), what: mocoRestarts(chance) },
+      { afterMilliseconds: span(chance, 0, 70), what },
+    ],
+  };
+}
 
 function switchovers(chance: Chance): Happening {
   return {

@@ -85,7 +85,17 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   unschedulable: (what) => `no node takes member ${what.ordinal}, should it be made anew, ${lasting(what)}`,
   pullFails: (what) => `no image can be fetched where member ${what.ordinal} runs ${lasting(what)}`,
   hangTerminating: (what) => `the containers of member ${what.ordinal} don't end ${lasting(what)}`,
-  stopMoco: (what) => `MOCO is down ${lasting(what)}`,
+  together: ({ all }) =>
+    all.map(({ afterMilliseconds, what }) => `after ${seconds(afterMilliseconds)} ${sentenceOf(what)}`).join('; '),
+  slowPull: (what) => `member ${what.ordinal}, should it be made anew, waits for its image ${lasting(what)}`,
+  stopMoco: (what) =>
+    `moco-controller is away ${lasting(what)}${what.otherReplica ? ', another replica answers its webhooks' : ''}`,
+  upstreamAway: (what) => `what the cluster replicates from is away ${lasting(what)}`,
+  refuseEvictions: (what) => `evictions are refused with ${what.code} ${lasting(what)}`,
+  refusePods: (what) => `no pod can be made ${lasting(what)}`,
+  programAway: (what) => `every process of the program is away ${lasting(what)}`,
+  copyRollout: (what) => `the MySQLRollout is one that belongs to another cluster ${lasting(what)}`,
+  keepRollout: (what) => `the MySQLRollout is deleted, and a finalizer keeps it ${lasting(what)}`,
   switchover: (what) =>
     `MOCO ${what.how === 'ignored' ? 'begins no switchover' : 'fails at every switchover'} ${lasting(what)}`,
   nextPrimary: (what) => `MOCO prefers member ${what.ordinal} as its next primary ${lasting(what)}`,
