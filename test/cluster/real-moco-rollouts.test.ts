@@ -4,8 +4,10 @@ import { sampleCluster } from '../../hack/moco/sample.ts';
 import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { clusterKind, mysqldContainer, preventDeleteAnnotation, revisionHashLabel } from '../../src/moco/names.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
+import { refuseEvictions } from './refused-evictions.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { conditionOf } from './rollout-history.ts';
 import { isReady } from './rollout-judge.ts';
 
 const newImage = 'mysql:8.4.9';
@@ -19,6 +21,7 @@ const patienceMilliseconds = 120_000;
 
 describe('rollouts beside moco-controller 0.36 itself', () => {
   const rollouts = useRollouts(realMocoScene);
+  const { stage } = rollouts;
   const scenario: typeof rollouts.scenario = (sentence, options, play) =>
     rollouts.scenario(sentence, options, (cluster) => {
       cluster.patientFor(patienceMilliseconds);
@@ -48,6 +51,22 @@ describe('rollouts beside moco-controller 0.36 itself', () => {
     cluster.moco({ switchover: 'working' });
     await cluster.completes();
     expect(holdsOf(cluster)).to.not.include('SwitchoverFailing');
+  });
+
+  scenario('say who refuses evictions, and go on when nobody does', {}, async (cluster) => {
+    const policy = await refuseEvictions(stage(), cluster);
+    await cluster.setImage(newImage);
+    await cluster.holds('StepRefused');
+    const { message } = cluster.now.rollout?.status?.hold ?? {};
+    expect(message).to.include(policy.name);
+    await cluster.until('RolloutComplete is False', ({ cluster: now }) => {
+      const { status, reason } = conditionOf(now, 'moco-rollout.io/RolloutComplete') ?? {};
+      return status === 'False' && reason === 'StepRefused';
+    });
+    expect(await cluster.steps()).to.deep.equal([]);
+    await policy.remove();
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 
   scenario(
