@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { progressOf } from './progress.ts';
+import { situationLines } from './situations.ts';
 import { changes, tell } from './story.ts';
 import { type Measured, measured, nullDecide, summaryOf } from './summary.ts';
 import { type Family, families, type World, worldOf } from './world.ts';
@@ -66,6 +67,7 @@ function explore(one: World): Measured {
     process.exitCode = 1;
     return result;
   }
+  for (const line of situationLines(result.exploration)) console.log(line);
   if (worlds.length === 1) {
     const idle = measured(one, { states: 200_000 }, { decide: nullDecide(), wanted: 'I1' });
     console.log(`  with a decide that does nothing: ${Math.round(idle.findings.states / idle.seconds)} states/s`);
