@@ -76,6 +76,9 @@ export const MOVES = 51;
 /** Participating members that a step of ours took while a bad revision was being rolled out. */
 export const LOST = 52;
 
+/** What a cluster replicates from that has `spec.replicationSourceSecretName`; `None` where it has not. */
+export const UPSTREAM = 53;
+
 export const cellCount = 56;
 
 /** How a member's pod and its mysqld are. */
@@ -141,6 +144,7 @@ export const Status = { Poor: 0, Available: 1, Healthy: 2 } as const;
 export const Stage = { Settled: 0, Asked: 1, Applied: 2 } as const;
 
 export const Backup = { None: 0, Began: 1, Closed: 2 } as const;
+export const Upstream = { None: 0, Answers: 1, Away: 2 } as const;
 
 export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;
 

@@ -38,6 +38,7 @@ const unseen = Uint8Array.of(
   c.INTENDED,
   c.WANTED,
   c.CHANGES,
+  c.UPSTREAM,
 );
 const ofTheCluster = Uint8Array.of(c.INDEX, c.STATUS, c.SYNCED, c.ERRANT);
 const ofItsSurroundings = Uint8Array.of(

@@ -26,12 +26,18 @@ export function isProtected(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.PREVENT] as number) & (1 << ordinal)) !== 0;
 }
 
-/** Container mysqld is ready, and nobody has anything against the pod. */
+/** Container mysqld is ready, or leads while its upstream is away, and nobody has anything against the pod. */
 export function participates(cells: c.Cells, ordinal: number): boolean {
   const health = healthOf(cells, ordinal);
-  return (
-    (health === Health.Serving || health === Health.Young || health === Health.Impaired) && !isErrant(cells, ordinal)
-  );
+  const ready = health === Health.Serving || health === Health.Young || health === Health.Impaired;
+  return (ready || leadsFromElsewhere(cells, ordinal)) && !isErrant(cells, ordinal);
+}
+
+/** The primary of a cluster that replicates from elsewhere, not ready: its replicas follow it all the same. */
+export function leadsFromElsewhere(cells: c.Cells, ordinal: number): boolean {
+  if (cells[c.UPSTREAM] === c.Upstream.None || ordinal !== cells[c.INDEX]) return false;
+  const health = healthOf(cells, ordinal);
+  return (health === Health.Lagging || health === Health.Retrying) && cells[c.SETTLED + ordinal] === 1;
 }
 
 /** Participates, and no container of it fails. */
@@ -95,7 +101,8 @@ export function acknowledges(cells: c.Cells, ordinal: number): boolean {
 /** mysqld runs, is not ready, and looks alike whether it acknowledges or not. */
 export function isBehind(cells: c.Cells, ordinal: number): boolean {
   const health = healthOf(cells, ordinal);
-  return (health === Health.Up || health === Health.Lagging || health === Health.Severed) && !isErrant(cells, ordinal);
+  const runs = health === Health.Up || health === Health.Lagging || health === Health.Severed;
+  return runs && !isErrant(cells, ordinal) && !leadsFromElsewhere(cells, ordinal);
 }
 
 /** What is to count once others have been behind for long: MOCO has configured it, and it has served before. */

@@ -32,6 +32,10 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
       if (!errant && !(facts.answers(cells, ordinal) && fails(next))) out.drop();
     }
   }
+  if (has('upstream')) {
+    if (cells[c.UPSTREAM] === c.Upstream.Away) set(c.UPSTREAM, c.Upstream.Answers, benign);
+    else set(c.UPSTREAM, c.Upstream.Away, 0);
+  }
   if (has('scaling') && cells[c.SCALE] !== Scale.Done) {
     set(c.SCALE, (cells[c.SCALE] as number) + 1, benign);
   }

@@ -59,7 +59,7 @@ export function memberMoves(
     case Health.Severed:
       // MOCO starts replication anew, which may work; that it does is counted on only after an update.
       if (facts.answers(cells, cells[c.INDEX] as number) && cells[c.LEAD] !== Lead.Moved) {
-        become(Health.Lagging, !bad && facts.isUpdated(cells, ordinal) ? benign : 0);
+        become(Health.Lagging, !bad && isRepaired(cells, ordinal, world) ? benign : 0);
       }
       crash();
       if (fine) drained();
@@ -106,7 +106,7 @@ export function memberMoves(
     const index = cells[c.INDEX] as number;
     const leads = ordinal === index;
     if (!leads && (!facts.answers(cells, index) || cells[c.LEAD] === Lead.Moved)) return;
-    become(Health.Lagging, !bad && (leads || facts.isUpdated(cells, ordinal)) ? benign : 0);
+    become(Health.Lagging, !bad && (leads || isRepaired(cells, ordinal, world)) ? benign : 0);
   }
 
   function servingFails(): void {
@@ -129,10 +129,15 @@ function participating(cells: c.Cells, ordinal: number): number {
   return facts.isUpdated(cells, ordinal) ? Health.Young : Health.Serving;
 }
 
+/** Replication that does not work is counted on to work in the end where no update of the member is still to come. */
+function isRepaired(cells: c.Cells, ordinal: number, { policy }: World): boolean {
+  return facts.isUpdated(cells, ordinal) || ordinal < policy.partition || policy.mode !== 'OnDelete';
+}
+
 /** A source that takes writes, or a replica whose source answers. */
 function mayServe(cells: c.Cells, ordinal: number): boolean {
   const index = cells[c.INDEX] as number;
-  if (ordinal === index) return cells[c.LEAD] === Lead.Open;
+  if (ordinal === index) return cells[c.LEAD] === Lead.Open && cells[c.UPSTREAM] !== c.Upstream.Away;
   return cells[c.LEAD] !== Lead.Moved && facts.answers(cells, index) && !facts.isErrant(cells, ordinal);
 }
 
@@ -141,6 +146,8 @@ function connectionLost(cells: c.Cells, ordinal: number): boolean | null {
   const index = cells[c.INDEX] as number;
   const lead = cells[c.LEAD];
   if (ordinal === index) {
+    // The agent says not ready of a source that doesn't follow its own.
+    if (cells[c.UPSTREAM] === c.Upstream.Away) return true;
     return lead === Lead.Open || cells[c.PHASE] === Phase.Switchover ? null : false;
   }
   if (!facts.answers(cells, index) && lead !== Lead.Moved) return true;

@@ -61,7 +61,11 @@ export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
   const health = facts.healthOf(pods, ordinal);
   const role = ordinal === pods[c.INDEX] ? 'primary' : 'replica';
   const settledThen = pods[c.SETTLED + ordinal] === 1;
-  const serves = health === Health.Young || health === Health.Serving || health === Health.Impaired;
+  const serves =
+    health === Health.Young ||
+    health === Health.Serving ||
+    health === Health.Impaired ||
+    facts.leadsFromElsewhere(pods, ordinal);
   const demote = pods[c.DEMOTE + ordinal];
   const demotedFor =
     demote === c.Demote.Ours || demote === c.Demote.MarkAlone
@@ -137,6 +141,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       reconciliationStopped: false,
       clusteringStopped: false,
       forcedRollingUpdate: false,
+      replicatesFromElsewhere: world.families.has('upstream'),
       primaryAwayForSeconds: primaryServes ? null : grace ? longSeconds : 0,
       primarySettledForSeconds: primaryIsSettled ? (grace ? longSeconds : 100) : null,
     },

@@ -15,6 +15,7 @@ export const families = [
   'partition-mode',
   'late-write',
   'impaired',
+  'upstream',
 ] as const;
 export type Family = (typeof families)[number];
 
@@ -89,6 +90,7 @@ export function beginnings(world: World): readonly c.Cells[] {
       if (world.folded && !world.badRevision) cells[c.PROVEN] = 1;
       cells[c.OPEN] = members >= 3 ? 1 : 0;
       cells[c.COMPUTED] = 1;
+      cells[c.UPSTREAM] = has('upstream') ? c.Upstream.Answers : c.Upstream.None;
       cells[c.SCALE] = has('scaling') ? c.Scale.Before : c.Scale.Done;
       cells[c.PARTITION] = has('partition-mode') ? world.replicas : 0;
       found.push(cells);

@@ -57,13 +57,35 @@ function isTroubled({ ready, state, reason }: ContainerFacts): boolean {
   return !ready && (state === 'running' || (reason !== null && reason !== 'Completed'));
 }
 
-/** mysqld serves and replicates, as far as its probe can say. Needs no clock. */
-export function isParticipating(member: MemberFacts, errant: boolean): boolean {
+/** Of the MySQLCluster, what says who leads it and whether it follows another database. */
+export type Leadership = Pick<ClusterFacts, 'primaryIndex' | 'replicatesFromElsewhere'>;
+
+/** mysqld serves and replicates, as far as its probe can say. Needs no clock. Without `cluster` it leads nobody. */
+export function isParticipating(member: MemberFacts, errant: boolean, cluster: Leadership | null = null): boolean {
   return (
     member.leavingForSeconds === null &&
     !errant &&
-    member.containers.some((container) => container.part === 'mysqld' && container.ready) &&
+    (member.containers.some((container) => container.part === 'mysqld' && container.ready) ||
+      (cluster !== null && leadsFromElsewhere(member, cluster))) &&
     !isUnreachable(member)
+  );
+}
+
+/**
+ * The primary of a cluster with `spec.replicationSourceSecretName`, whose mysqld has started. moco-agent asks of every
+ * read-only mysqld that its own replication works and is not behind (moco-agent 0.16, server/mysqld_health.go,
+ * MySQLDReady), and this primary stays read-only (MOCO 0.36, clustering/operations.go, configure). So its pod is not ready
+ * while its upstream is away or behind, though its replicas follow it and a restart would cure nothing. MOCO then calls
+ * the cluster Incomplete, since Healthy and Degraded want a ready primary (clustering/status.go, isHealthy, isDegraded),
+ * and moves the primary neither by a switchover nor, while its mysqld answers, by a failover (isFailed). The label says
+ * that MOCO has configured it since the pod was made.
+ */
+function leadsFromElsewhere(member: MemberFacts, { primaryIndex, replicatesFromElsewhere }: Leadership): boolean {
+  return (
+    replicatesFromElsewhere &&
+    member.ordinal === primaryIndex &&
+    member.role === 'primary' &&
+    member.containers.some(({ part, state, started }) => part === 'mysqld' && state === 'running' && started)
   );
 }
 
@@ -73,26 +95,34 @@ export function isSettled(member: MemberFacts, primaryIndex: number): boolean {
 }
 
 /**
- * A replica that MOCO has finished with and gives no role. It labels pods only while it finds something to put right:
+ * A member that MOCO has finished with and gives no role. It labels pods only while it finds something to put right:
  * killed after it has taken a label away, or made a replica follow, and before it has given the label, it comes back to a
  * cluster that it calls Healthy, and leaves it at that. `Healthy` is no remnant then: no mysqld takes part before MOCO
  * has configured it, and MOCO writes `Healthy` False before it configures anybody or takes a label away. A primary is
- * labelled before it is opened for writes, so one without a role has just become it.
+ * labelled before it is opened for writes, so one without a role has just become it. But where the cluster replicates from
+ * elsewhere the primary is never opened: MOCO calls it Healthy read-only (clustering/status.go, isHealthy), and the label
+ * proves no more than a replica's.
  */
 export function isPassedOver(
   { ordinal, role, participatingForSeconds }: MemberFacts,
-  { primaryIndex, healthy, syncedReplicas, replicas }: ClusterFacts,
+  { primaryIndex, healthy, syncedReplicas, replicas, replicatesFromElsewhere }: ClusterFacts,
   graceSeconds: number,
   deadlines: Deadlines,
 ): boolean {
-  const isLeftSo = ordinal !== primaryIndex && role === null && healthy && syncedReplicas === replicas;
+  const mayLackIt = ordinal !== primaryIndex || replicatesFromElsewhere;
+  const isLeftSo = mayLackIt && role === null && healthy && syncedReplicas === replicas;
   return isLeftSo && participatingForSeconds !== null && deadlines.reached(participatingForSeconds, graceSeconds);
 }
 
-export function classify(member: MemberFacts, errant: boolean, deadlines: Deadlines): Classification {
+export function classify(
+  member: MemberFacts,
+  errant: boolean,
+  deadlines: Deadlines,
+  cluster: Leadership | null = null,
+): Classification {
   if (member.leavingForSeconds !== null) return { state: 'leaving', evidence: null };
   if (isUnreachable(member)) return { state: 'unreachable', evidence: null };
-  if (isParticipating(member, errant)) {
+  if (isParticipating(member, errant, cluster)) {
     const evidence = impairment(member, deadlines);
     return { state: evidence === null ? 'participating' : 'impaired', evidence };
   }

@@ -97,7 +97,7 @@ function view(
   deadlines: Deadlines,
 ): Member {
   const errant = cluster.errantOrdinals.includes(facts.ordinal);
-  const { state, evidence } = classify(facts, errant, deadlines);
+  const { state, evidence } = classify(facts, errant, deadlines, cluster);
   const updated = facts.revision === statefulSet?.updateRevision;
   const settled =
     isSettled(facts, cluster.primaryIndex) || isPassedOver(facts, cluster, policy.failoverGraceSeconds, deadlines);

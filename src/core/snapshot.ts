@@ -94,6 +94,8 @@ export interface ClusterFacts {
   readonly reconciliationStopped: boolean;
   readonly clusteringStopped: boolean;
   readonly forcedRollingUpdate: boolean;
+  /** `spec.replicationSourceSecretName` is set: its primary follows another database and is never opened for writes. */
+  readonly replicatesFromElsewhere: boolean;
   /** Seconds for which the member at `primaryIndex` has not participated; `null` while it does. */
   readonly primaryAwayForSeconds: number | null;
   /** Seconds for which the primary has participated as what its role label says, without a break; `null` while not. */

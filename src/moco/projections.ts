@@ -81,6 +81,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     deleting: deletionTimestamp !== null,
     replicas: whole(spec['replicas'], 0),
     offline: spec['offline'] === true,
+    replicatesFromElsewhere: text(spec['replicationSourceSecretName']) !== null,
     // MOCO has not spoken yet: it reads its own absent field as 0 as well.
     primaryIndex: status['currentPrimaryIndex'] === undefined ? 0 : whole(status['currentPrimaryIndex'], -1),
     syncedReplicas: whole(status['syncedReplicas'], 0),

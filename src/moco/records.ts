@@ -31,6 +31,7 @@ export interface ClusterRecord extends ObjectRecord {
   readonly reconciliationStopped: boolean;
   readonly clusteringStopped: boolean;
   readonly forcedRollingUpdate: boolean;
+  readonly replicatesFromElsewhere: boolean;
   /** Our own condition as it stands, or `null` where there is none. */
   readonly rolloutComplete: { readonly status: boolean; readonly observedGeneration: number } | null;
 }

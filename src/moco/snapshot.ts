@@ -124,7 +124,7 @@ function idle(pod: PodRecord, ages: Ages): number {
 
 /** A restart of mysqld begins anew; another role does not, since nothing of the member has been restarted for it. */
 function participating(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecord, ages: Ages): number | null {
-  const is = isParticipating(facts, cluster.errantOrdinals.includes(pod.ordinal));
+  const is = isParticipating(facts, cluster.errantOrdinals.includes(pod.ordinal), cluster);
   const seconds = ages.since(pod, 'participating', is ? restartsOf(pod) : 'no', readySince(pod));
   return is ? seconds : null;
 }

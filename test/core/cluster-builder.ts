@@ -203,6 +203,7 @@ export class ClusterBuilder {
         reconciliationStopped: false,
         clusteringStopped: false,
         forcedRollingUpdate: false,
+        replicatesFromElsewhere: false,
         primaryAwayForSeconds: primaryServes ? null : 0,
         primarySettledForSeconds: primaryServes && primary?.role === 'primary' ? longSeconds : null,
         ...this.#facts,

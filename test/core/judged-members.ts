@@ -21,7 +21,11 @@ export function lost(member: MemberFacts): boolean {
 
 export function participates({ cluster }: ClusterSnapshot, member: MemberFacts): boolean {
   if (member.leavingForSeconds !== null || cluster.errantOrdinals.includes(member.ordinal)) return false;
-  return mysqldsOf(member).some(({ ready }) => ready) && !lost(member);
+  if (lost(member)) return false;
+  // A source that follows another database is not ready while that one is away.
+  const source =
+    cluster.replicatesFromElsewhere && member.ordinal === cluster.primaryIndex && member.role === 'primary';
+  return mysqldsOf(member).some(({ ready, started, state }) => ready || (source && started && state === 'running'));
 }
 
 export function impaired(member: MemberFacts): boolean {
@@ -76,8 +80,8 @@ export function owes(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: M
 /** What MOCO has made it, or leaves it at in a cluster that it calls Healthy. */
 function hasItsRole({ cluster }: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
   const { ordinal, role, participatingForSeconds } = member;
-  if (ordinal === cluster.primaryIndex) return role === 'primary';
-  if (role !== null) return role === 'replica';
+  const leads = ordinal === cluster.primaryIndex;
+  if (role !== null || (leads && !cluster.replicatesFromElsewhere)) return role === (leads ? 'primary' : 'replica');
   const allInSync = cluster.healthy && cluster.syncedReplicas === cluster.replicas;
   return allInSync && (participatingForSeconds ?? Number.NaN) >= policy.failoverGraceSeconds;
 }

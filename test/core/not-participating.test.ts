@@ -1,5 +1,5 @@
 import { cluster } from './cluster-builder.ts';
-import { member } from './member-builder.ts';
+import { type MemberBuilder, member } from './member-builder.ts';
 import { deletes, evicts, holds, play } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
@@ -389,6 +389,60 @@ describe('the primary dies while the template changes', () => {
     'the rollout goes on once the old primary is back': {
       given: cluster(3).templateChanged().primaryAt(1).members(member(0).updated()),
       decides: evicts('ReplicaHealthy', 2),
+    },
+  });
+});
+
+describe('the primary of a cluster that replicates from elsewhere', () => {
+  const away = (...others: readonly MemberBuilder[]) =>
+    stale()
+      .members(member(0).lagging(9999).participatingFor(9999), ...others)
+      .mysqlCluster({
+        replicatesFromElsewhere: true,
+        available: false,
+        healthy: false,
+        primaryAwayForSeconds: null,
+        primarySettledForSeconds: 9999,
+      });
+  play({
+    'stays while its upstream is away, however long it is not ready': {
+      given: away(),
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 2, replicas: 3 }),
+    },
+    'stays when it is the only one that is due': {
+      given: away(member(1).updated(), member(2).updated()),
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 2, replicas: 3 }),
+    },
+    'counts when a member behind is replaced': {
+      given: away(member(2).lagging()),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'owes nothing once it is updated': {
+      given: cluster(3)
+        .members(member(0).lagging().participatingFor(9999))
+        .mysqlCluster({ replicatesFromElsewhere: true, primaryAwayForSeconds: null }),
+      decides: 'idle',
+    },
+    'does not count before MOCO has configured it': {
+      given: away(member(0).lagging().role(null)).primaryAwayFor(10),
+      decides: awaitingFailover,
+    },
+    'does not count before its mysqld has started': {
+      given: away(member(0).lagging().container('mysqld', { started: false })).primaryAwayFor(10),
+      decides: awaitingFailover,
+    },
+    'does not count elsewhere: a primary that takes writes is ready': {
+      given: away().mysqlCluster({ replicatesFromElsewhere: false }).primaryAwayFor(180),
+      decides: deletes('PrimaryNotParticipating', 0),
+    },
+    'is passed over without a role where MOCO calls the cluster Healthy': {
+      given: stale().members(member(0).unlabelled(180)).mysqlCluster({ replicatesFromElsewhere: true }),
+      decides: evicts('ReplicaHealthy', 2),
+    },
+    'is waited for until that has lasted as long as a failover may take': {
+      given: stale().members(member(0).unlabelled(179)).mysqlCluster({ replicatesFromElsewhere: true }),
+      decides: holds({ rule: 'RolesNotSettled', members: [0] }),
+      lookAgainInSeconds: 1,
     },
   });
 });

@@ -47,6 +47,7 @@ describe('a recorded MySQLCluster', () => {
       deleting: false,
       replicas: 3,
       offline: false,
+      replicatesFromElsewhere: false,
       primaryIndex: 0,
       syncedReplicas: 3,
       errantOrdinals: [],
@@ -60,6 +61,10 @@ describe('a recorded MySQLCluster', () => {
       forcedRollingUpdate: false,
       rolloutComplete: null,
     });
+  });
+
+  it('replicates from elsewhere where its spec names a Secret for that', () => {
+    expect(cluster({ spec: { replicationSourceSecretName: 'upstream' } }).replicatesFromElsewhere).to.equal(true);
   });
 
   it('of which MOCO has not spoken yet has the primary 0 and no other good word', () => {

@@ -55,6 +55,11 @@ class Look {
     this.#cluster = { ...before, status: { ...before.status, ...change } };
   }
 
+  replicateFromElsewhere(): void {
+    const before = this.#cluster as { spec: Json };
+    this.#cluster = { ...before, spec: { ...before.spec, replicationSourceSecretName: 'upstream' } };
+  }
+
   /** A new pod of that ordinal. */
   pod(ordinal: number, options: PodOptions = {}): void {
     this.#version += 1;
@@ -147,6 +152,19 @@ describe('how long a member has participated', () => {
     look.pass(3);
     look.change(2, roleOf('replica'));
     expect(look.member(2).participatingForSeconds).to.equal(3);
+  });
+
+  it('goes on for the primary of a cluster that replicates from elsewhere, which is not ready while that is away', () => {
+    const look = new Look();
+    look.replicateFromElsewhere();
+    look.facts();
+    look.mysqld(0, 'starting');
+    look.pass(5);
+    expect(look.member(0).participatingForSeconds).to.equal(3604);
+    expect(look.facts().cluster).to.include({ primaryAwayForSeconds: null, primarySettledForSeconds: 3604 });
+    look.change(0, roleOf(null));
+    expect(look.member(0).participatingForSeconds).to.equal(null);
+    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
   });
 
   it('ends when it turns not ready, and begins anew', () => {
