@@ -4,6 +4,7 @@ import { find } from './clusters.ts';
 import type { ClusterCommand } from './command.ts';
 import { CommandError } from './failure.ts';
 import { textOf } from './session.ts';
+import { volumeWarning } from './volume-warning.ts';
 import { applyWishes } from './wishes/apply.ts';
 import { refuseInVain } from './wishes/in-vain.ts';
 import { memberNamed } from './wishes/member.ts';
@@ -35,6 +36,7 @@ export const holdCommand: ClusterCommand = {
       return { heldMembers: [...others, { ordinal, reason }] };
     });
     host.out(`${cluster.namespace}/${name}: held\n`);
+    host.err(`${volumeWarning}\n`);
     return 0;
   },
 };

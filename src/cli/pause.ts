@@ -6,6 +6,7 @@ import { clusterNamed, find } from './clusters.ts';
 import type { ClusterCommand } from './command.ts';
 import { CommandError } from './failure.ts';
 import type { Session } from './session.ts';
+import { volumeWarning } from './volume-warning.ts';
 import { applyWishes } from './wishes/apply.ts';
 import { refuseInVain } from './wishes/in-vain.ts';
 import { ownersOf, whereToChange } from './wishes/owners.ts';
@@ -22,13 +23,18 @@ export const pauseCommand: ClusterCommand = {
   options: [{ flags: '--repair', description: 'members that are down may go all the same' }],
   connects: true,
   run: (session, names) =>
-    forEach(session, names, async (cluster) => {
-      const rollout = (await find(session, rolloutKind, cluster.namespace, cluster.name)) as MySQLRollout | null;
-      refuseInVain(verb, cluster.name, rollout, session.host.program);
-      const repair = session.given['repair'] === true;
-      await applyWishes(session, cluster, verb, () => ({ paused: true, ...(repair && { repairWhilePaused: true }) }));
-      return repair ? 'paused but for members that are down' : 'paused';
-    }),
+    forEach(
+      session,
+      names,
+      async (cluster) => {
+        const rollout = (await find(session, rolloutKind, cluster.namespace, cluster.name)) as MySQLRollout | null;
+        refuseInVain(verb, cluster.name, rollout, session.host.program);
+        const repair = session.given['repair'] === true;
+        await applyWishes(session, cluster, verb, () => ({ paused: true, ...(repair && { repairWhilePaused: true }) }));
+        return repair ? 'paused but for members that are down' : 'paused';
+      },
+      volumeWarning,
+    ),
 };
 
 /** Takes the wish of `pause` back, and says who else wishes it. */
@@ -39,14 +45,19 @@ export const resumeCommand: ClusterCommand = {
   summary: 'Take `pause` back',
   connects: true,
   run: (session, names) =>
-    forEach(session, names, async (cluster) => {
-      const rollout = await applyWishes(session, cluster, verb, () => ({}));
-      if (rollout.spec?.paused === true) throw new CommandError(stillPaused(rollout, cluster, session));
-      const { wishes } = (await lookAt(session, cluster)).gathered();
-      const paused = wishes.problem === null ? wishes.sources['paused'] : undefined;
-      if (paused?.value !== 'true') return 'not paused any more';
-      throw new CommandError(`${cluster.name} is still paused by ${paused.source}; change it there`);
-    }),
+    forEach(
+      session,
+      names,
+      async (cluster) => {
+        const rollout = await applyWishes(session, cluster, verb, () => ({}));
+        if (rollout.spec?.paused === true) throw new CommandError(stillPaused(rollout, cluster, session));
+        const { wishes } = (await lookAt(session, cluster)).gathered();
+        const paused = wishes.problem === null ? wishes.sources['paused'] : undefined;
+        if (paused?.value !== 'true') return 'not paused any more';
+        throw new CommandError(`${cluster.name} is still paused by ${paused.source}; change it there`);
+      },
+      null,
+    ),
 };
 
 function stillPaused(rollout: MySQLRollout, { namespace, name }: ClusterRecord, { host }: Session): string {
@@ -60,10 +71,13 @@ async function forEach(
   session: Session,
   names: readonly string[],
   wish: (cluster: ClusterRecord) => Promise<string>,
+  warning: string | null,
 ): Promise<number> {
   for (const name of new Set(names)) {
     const cluster = await clusterNamed(session, name);
-    session.host.out(`${cluster.namespace}/${name}: ${await wish(cluster)}\n`);
+    const said = await wish(cluster);
+    session.host.out(`${cluster.namespace}/${name}: ${said}\n`);
+    if (warning !== null) session.host.err(`${warning}\n`);
   }
   return 0;
 }

@@ -38,7 +38,9 @@ export interface Classification {
 }
 
 /**
- * The node controller has set Ready to False and nobody else has spoken: the kubelet is gone. A kubelet that turns
+ * The node controller has set Ready to False and nobody else has spoken: the kubelet is gone. The node controller leaves the
+ * statuses of containers as the kubelet reported them last (`MarkPodsNotReady` in Kubernetes 1.36), so that a member which
+ * was not ready when its kubelet was lost is not recognised by this; it counts as what it was. A kubelet that turns
  * a pod not ready says so in a container, an init container that goes on as a sidecar, or a readiness gate as well.
  */
 function isUnreachable(member: MemberFacts): boolean {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { volumeWarning } from '../../src/cli/volume-warning.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { FakeCluster, forbidden, notFound } from './fake-cluster.ts';
 import { phases } from './phases.ts';
@@ -40,7 +41,8 @@ describe('commands that write wishes', () => {
   for (const [verb, argv] of Object.entries(verbs)) {
     it(`${verb} applies as a manager of its own, without force, to the object that was read`, async () => {
       const ran = await cluster.run(...argv);
-      expect([ran.status, ran.err]).to.deep.equal([0, '']);
+      const warning = verb === 'pause' || verb === 'hold' ? `${volumeWarning}\n` : '';
+      expect([ran.status, ran.err]).to.deep.equal([0, warning]);
       const [write] = cluster.server.writes;
       expect(write?.method).to.equal('PATCH');
       const { uid, resourceVersion } = write?.body.metadata ?? {};

@@ -16,6 +16,7 @@ export function block(view: StatusView, program: string): readonly Line[] {
   return [
     header(view),
     ...(view.hold ? [holdLine(view.hold)] : []),
+    ...view.warnings.map((warning): Line => line(`  ${warning}`, 'yellow')),
     ...view.notes.map((note): Line => [piece('  '), piece('note'.padEnd(labelColumns), 'yellow'), piece(`  ${note}`)]),
     ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
     ...lastLine(view),

@@ -4,6 +4,7 @@ import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { secondsSince } from '../durations.ts';
+import { restsStale, volumeWarning } from '../volume-warning.ts';
 import { verdictSentence } from './verdict.ts';
 
 export interface MemberView {
@@ -48,6 +49,8 @@ export interface StatusView {
     readonly switchovers: number;
   } | null;
   readonly last: HistoryEntry | null;
+  /** What a person must not do now. */
+  readonly warnings: readonly string[];
   /** What the picture lacks, or why it may not be the present one. */
   readonly notes: readonly string[];
 }
@@ -101,6 +104,7 @@ export function viewOf(cluster: ClusterRecord, rollout: MySQLRollout | null, now
         }
       : null,
     last: status.history?.at(-1) ?? status.lastCompleted ?? null,
+    warnings: restsStale(hold?.rule, status.updatedReplicas ?? 0, status.replicas ?? replicas) ? [volumeWarning] : [],
     notes: notesOf(cluster, rollout),
   };
 }
