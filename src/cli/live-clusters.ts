@@ -1,4 +1,5 @@
 import { Cache } from '../controller/cache.ts';
+import { wholeRecord } from '../controller/rollout-record.ts';
 import { type MySQLRollout, rolloutKind } from '../controller/rollout-resource.ts';
 import type { Query } from '../kube/api-client.ts';
 import { Reflector } from '../kube/reflector.ts';
@@ -51,11 +52,7 @@ export class LiveClusters {
       });
     const reflectors = [
       reflect(clusterKind, this.#cache.clusters, projectCluster),
-      reflect(rolloutKind, this.#cache.rollouts, (raw) => {
-        const object = raw as unknown as MySQLRollout;
-        const { uid, resourceVersion } = object.metadata;
-        return { namespace: object.metadata.namespace, name: object.metadata.name, uid, resourceVersion, object };
-      }),
+      reflect(rolloutKind, this.#cache.rollouts, (raw) => wholeRecord(raw as unknown as MySQLRollout)),
     ];
     this.#cache.clusters.subscribe(changed);
     this.#cache.rollouts.subscribe(changed);

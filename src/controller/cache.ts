@@ -11,13 +11,8 @@ import type {
   StatefulSetRecord,
 } from '../moco/records.ts';
 import type { PolicyRecord } from './policy-resource.ts';
-import type { MySQLRollout } from './rollout-resource.ts';
+import { partialRecord, type RolloutRecord } from './rollout-record.ts';
 import type { Said } from './wishes.ts';
-
-/** A MySQLRollout as the cache keeps it: whole, since its status is written as a whole. */
-export interface RolloutRecord extends Stored {
-  readonly object: MySQLRollout;
-}
 
 const byCluster = {
   cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),
@@ -45,6 +40,13 @@ export class Cache {
   readonly namespaces = new Store<NamespaceRecord>({});
   /** Kinds that this program can do without, while they may not be read or are not there: their stores say nothing. */
   readonly unavailable = new Map<string, Unavailable>();
+
+  constructor() {
+    this.clusters.subscribe(({ before, after }) => {
+      const rollout = before && !after ? this.rollouts.get(before.namespace, before.name) : undefined;
+      if (rollout && !rollout.partial) this.rollouts.put(partialRecord(rollout.object));
+    });
+  }
 
   /** Calls with the key of every cluster that a change concerns. Returns a function that ends it. */
   onChange(changed: (key: string) => void): () => void {

@@ -28,6 +28,7 @@ import {
 } from '../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
 import { type PolicyRecord, policyKind, projectPolicy } from './policy-resource.ts';
+import { usedOf } from './rollout-record.ts';
 import { type MySQLRollout, type RolloutStatus, rolloutKind } from './rollout-resource.ts';
 
 /** A cluster's objects as the API server has them at this moment. */
@@ -122,7 +123,7 @@ export class ClusterApi {
         budgets: projected(budgets, projectBudget),
         backup: backup === null ? null : projectBackup(backup),
       },
-      rollout: rollout as MySQLRollout | null,
+      rollout: rollout === null ? null : usedOf(rollout as unknown as MySQLRollout),
     };
   }
 
@@ -135,6 +136,11 @@ export class ClusterApi {
   /** The MySQLCluster as it is, with every field. `null` when it is gone. */
   readCluster(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
     return this.#find(clusterKind, namespace, name, signal);
+  }
+
+  async readRollout(namespace: string, name: string, signal: AbortSignal): Promise<MySQLRollout | null> {
+    const rollout = await this.#find(rolloutKind, namespace, name, signal);
+    return rollout === null ? null : usedOf(rollout as unknown as MySQLRollout);
   }
 
   read(kind: 'Pod' | 'StatefulSet', namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
@@ -195,7 +201,7 @@ export class ClusterApi {
    * Replaces the status; its resourceVersion is the precondition that fences a second leader and a user's edit. Resolves
    * to what the API server keeps of it, or with `dryRun` would keep.
    */
-  replaceRolloutStatus(
+  async replaceRolloutStatus(
     rollout: MySQLRollout,
     status: RolloutStatus,
     lane: 'disrupt' | 'status',
@@ -203,7 +209,7 @@ export class ClusterApi {
     dryRun = false,
   ): Promise<MySQLRollout> {
     const { namespace, name } = rollout.metadata;
-    return this.#call({
+    const kept = await this.#call<MySQLRollout>({
       method: 'PUT',
       path: path(rolloutKind, { namespace, name, subresource: 'status' }),
       ...(dryRun && { query: { dryRun: 'All' } }),
@@ -211,6 +217,7 @@ export class ClusterApi {
       lane,
       signal,
     });
+    return usedOf(kept);
   }
 
   replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {

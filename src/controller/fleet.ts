@@ -234,7 +234,8 @@ export function followRollouts(
     if (changed === null) return;
     const { namespace, name } = changed;
     const cluster = clusters.get(namespace, name);
-    const rollout = rollouts.get(namespace, name)?.object;
+    const record = rollouts.get(namespace, name);
+    const rollout = record?.partial ? undefined : record?.object;
     const counts = cluster && !cluster.deleting && rollout && isOwnOf(cluster, rollout);
     fleet.note(keyOf(namespace, name), counts ? rollout : null);
   };

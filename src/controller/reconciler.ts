@@ -19,6 +19,7 @@ import { isDisruptive } from './intent.ts';
 import { type Observation, observe } from './observe.ts';
 import { unseenMilliseconds } from './own-writes.ts';
 import { publish } from './publish.ts';
+import { wholeRecord } from './rollout-record.ts';
 import { isOwnOf, type MySQLRollout } from './rollout-resource.ts';
 import { announcedAfterSeconds, shownAfterSeconds } from './status.ts';
 import { isItsDoing, noteFailure, refusedBy } from './step-failure.ts';
@@ -44,6 +45,7 @@ export class Reconciler {
       this.#forget(key);
       return {};
     }
+    if (!(await this.#readWhole(key, signal))) return {};
     const state = this.#stateOf(key);
     const rollout = this.#newestRollout(key, state);
     const prepared = await this.#prepare(key, objects, rollout, state, signal);
@@ -120,6 +122,19 @@ export class Reconciler {
   #observeAgain(key: string, state: ClusterState): Observation | null {
     const objects = this.#context.cache.objects(key);
     return objects && observe(objects, this.#newestRollout(key, state), state, this.#context, 'cached');
+  }
+
+  /** Its MySQLRollout may have come before the cluster. Resolves to whether all of it is known, or that there is none. */
+  async #readWhole(key: string, signal: AbortSignal): Promise<boolean> {
+    const { cache, api } = this.#context;
+    const [namespace, name] = splitKey(key);
+    const known = cache.rollouts.get(namespace, name);
+    if (!known?.partial) return true;
+    const rollout = await api.readRollout(namespace, name, signal);
+    // What the watch has brought meanwhile is as new.
+    if (rollout !== null && cache.rollouts.get(namespace, name) === known) cache.rollouts.put(wholeRecord(rollout));
+    // Gone: the watch is about to say so.
+    return rollout !== null;
   }
 
   /** The watch brings it, and with it the next pass. */

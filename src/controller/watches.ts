@@ -25,8 +25,9 @@ import {
   projectStatefulSet,
 } from '../moco/projections.ts';
 import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
-import type { Cache, RolloutRecord } from './cache.ts';
+import type { Cache } from './cache.ts';
 import { policyKind, projectPolicy } from './policy-resource.ts';
+import { partialRecord, type RolloutRecord, wholeRecord } from './rollout-record.ts';
 import { type MySQLRollout, rolloutKind } from './rollout-resource.ts';
 
 interface Watch {
@@ -116,7 +117,7 @@ export class Watches {
     const isWatched = ({ name }: Stored): boolean => namespaceNames.length === 0 || namespaceNames.includes(name);
     this.#reflectors = [
       ...watchClusters(),
-      ...watch(rolloutKind, cache.rollouts, projectRollout),
+      ...watch(rolloutKind, cache.rollouts, (raw) => projectRollout(raw, cache)),
       ...watch(statefulSets, cache.statefulSets, projectStatefulSet, memberSelector),
       watchWithout(policyKind, cache.policies, projectPolicy),
       watchWithout(namespaces, cache.namespaces, (raw) => {
@@ -152,13 +153,9 @@ export class Watches {
   }
 }
 
-/**
- * Kept whole, but for who has written which field, which weighs more than the object itself. A PUT without it changes
- * nothing about it.
- */
-function projectRollout(raw: Json): RolloutRecord | null {
-  const { managedFields: _, ...metadata } = object(raw['metadata']);
-  const rollout = { ...raw, metadata } as unknown as MySQLRollout;
-  const { namespace, name, uid, resourceVersion } = rollout.metadata;
-  return { namespace, name, uid, resourceVersion, object: rollout };
+/** Clusters are listed first, and one that comes later has its MySQLRollout read by name. */
+function projectRollout(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
+  const rollout = { ...raw, metadata: object(raw['metadata']) } as unknown as MySQLRollout;
+  const { namespace, name } = rollout.metadata;
+  return clusters.get(namespace, name) === undefined ? partialRecord(rollout) : wholeRecord(rollout);
 }

@@ -276,6 +276,23 @@ describe('the API server and MySQLRollout', function () {
     expect(object.metadata.generation).to.equal(1);
   });
 
+  it('keep everything but the status by a PUT of the status without it, such as labels and annotations', async () => {
+    const { apiVersion, kind, metadata } = rollout('annotated') as MySQLRollout;
+    const more = { labels: { team: 'a' }, annotations: { note: 'b' }, finalizers: ['example.com/keep'] };
+    await create({ ...rollout('annotated'), metadata: { ...metadata, ...more }, spec: { paused: true } });
+    const before = await read('annotated');
+    const { name, namespace: place, uid, resourceVersion } = before.metadata;
+    const slim = { apiVersion, kind, metadata: { name, namespace: place, uid, resourceVersion } };
+    const file = await fileOf({ ...slim, status: { phase: 'Complete' } });
+    await kubectl('replace', '--subresource=status', '-f', file);
+    const after = await read('annotated');
+    expect(after.status).to.deep.equal({ phase: 'Complete' });
+    expect(after.spec).to.deep.equal({ paused: true });
+    expect(after.metadata).to.deep.include(more);
+    expect(after.metadata.generation).to.equal(before.metadata.generation);
+    await kubectl('patch', 'mro', 'annotated', '--type=merge', '-p', '{"metadata":{"finalizers":null}}');
+  });
+
   function kubectl(...flags: readonly string[]): Promise<string> {
     return controlPlane().kubectl('--namespace', namespace, ...flags);
   }

@@ -5,6 +5,7 @@ import { ClusterApi } from '../../src/controller/cluster-api.ts';
 import type { Requeue } from '../../src/controller/context.ts';
 import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../src/controller/fleet.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
+import { wholeRecord } from '../../src/controller/rollout-record.ts';
 import {
   type MySQLRollout,
   type RolloutSpec,
@@ -110,11 +111,7 @@ export class Process {
     bring('pods', pods, this.cache.pods, projectPod);
     bring('budgets', podDisruptionBudgets, this.cache.budgets, projectBudget);
     bring('backups', cronJobs, this.cache.backups, projectBackup);
-    bring('rollouts', rolloutKind, this.cache.rollouts, (raw) => {
-      const object = raw as unknown as MySQLRollout;
-      const { namespace, name, uid, resourceVersion } = object.metadata;
-      return { namespace, name, uid, resourceVersion, object };
-    });
+    bring('rollouts', rolloutKind, this.cache.rollouts, (raw) => wholeRecord(raw as unknown as MySQLRollout));
   }
 
   /** One pass over what has been brought so far. Rejects as the reconciler does. */

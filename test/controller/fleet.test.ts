@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { Cache, type RolloutRecord } from '../../src/controller/cache.ts';
+import { Cache } from '../../src/controller/cache.ts';
 import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../src/controller/fleet.ts';
+import { type RolloutRecord, wholeRecord } from '../../src/controller/rollout-record.ts';
 import type { RolloutStatus } from '../../src/controller/rollout-resource.ts';
 import type { ClusterRecord } from '../../src/moco/records.ts';
 import { timestampOf } from '../../src/moco/timestamp.ts';
@@ -267,7 +268,7 @@ describe('the MySQLRollouts that count for a fleet', () => {
       metadata: { ...metadata, name: 'a', uid: 'rollout', ownerReferences: [{ kind: 'MySQLCluster', uid: owner }] },
       status: { rollout: { ...progress, begunAt: at(0) } },
     };
-    return { ...object.metadata, object };
+    return wholeRecord(object);
   };
   const cases: Readonly<Record<string, readonly [ClusterRecord | null, RolloutRecord, number | null]>> = {
     'are those of clusters that exist': [mysqlCluster(), rollout('cluster'), 1],
