@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { keyOf } from '../../src/controller/cache.ts';
 import { noFleetLimits } from '../../src/controller/fleet.ts';
 import { policyKind, projectPolicy } from '../../src/controller/policy-resource.ts';
+import { wholeRecord } from '../../src/controller/rollout-record.ts';
 import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { delay } from '../../src/kube/delay.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
@@ -51,7 +52,7 @@ function fleet(clusters: number, policies: number, rate = defaultRate) {
       put(projectPod(create(pods, pod(ordinal, { revision: revisionBefore, role }))), cache.pods);
     }
     const object = create(rolloutKind, { metadata: { name: 'test' } }) as unknown as MySQLRollout;
-    cache.rollouts.put({ ...object.metadata, object });
+    cache.rollouts.put(wholeRecord(object));
     return keyOf(namespace, 'test');
   });
   const queue = new WorkQueue({
