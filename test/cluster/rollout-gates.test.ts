@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { clusterLabels } from '../../hack/moco/names.ts';
 import { podDisruptionBudgets, type ResourceKind } from '../../src/kube/resource.ts';
+import { mysqldContainer } from '../../src/moco/names.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
 const limitRanges: ResourceKind = {
@@ -56,6 +57,27 @@ describe('a rollout that is held', () => {
     await cluster.completes();
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
+
+  scenario(
+    'deletes no other member, not even one that is down, while Kubernetes can not make one',
+    {},
+    async (cluster) => {
+      const range = {
+        metadata: { name: 'least', namespace: cluster.namespace },
+        spec: { limits: [{ type: 'Container', min: { cpu: '1' } }] },
+      };
+      await cluster.make(limitRanges, range);
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.holds('MemberMissing');
+      cluster.breakContainer(1, mysqldContainer, 'dead');
+      await cluster.until('it is seen to be down', ({ rollout }) => rollout?.status?.members?.['1']?.state === 'down');
+      await cluster.holds('MemberMissing');
+      expect(await cluster.steps()).to.deep.equal(['evict 2']);
+      await cluster.remove(limitRanges, 'least');
+      await cluster.completes();
+      expect(await cluster.steps()).to.deep.equal(['evict 2', 'delete 1', 'demote 0', 'evict 0', 'promoteRevision']);
+    },
+  );
 
   scenario('does nothing while it is paused, and goes on when it no longer is', {}, async (cluster) => {
     await cluster.wish({ paused: true });
