@@ -70,7 +70,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
       return `${name(hold.member)} carries a demote annotation that this controller did not set`;
     case 'RolesNotSettled':
       return hold.unavailable
-        ? `MOCO does not report the cluster as Available since ${names(hold.members)} has become primary or has come back`
+        ? `MOCO does not report the cluster as Available, although its primary ${names(hold.members)} participates`
         : `MOCO has not finished with the roles of ${names(hold.members)}`;
     case 'MemberProtected':
       return `${name(hold.member)} carries MOCO's annotation prevent-delete, as it does while a replica lags: its pod can't be deleted`;

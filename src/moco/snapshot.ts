@@ -102,8 +102,8 @@ function wasReadyAfter(startedAt: string | null, pod: PodRecord): boolean {
 
 /**
  * The deletionTimestamp is the moment of the request plus the grace period. Whoever shortens the period begins it anew.
- * The kubelet's last DELETE shortens it to 0 right before the object goes, and the timestamp jumps back to the first
- * request with it: so at 0 nothing counts but how long this process has seen the pod stay.
+ * The kubelet's last DELETE shortens it to 0 right before the object goes: at 0 nothing counts but how long this process
+ * has seen the pod stay.
  */
 function leaving(pod: PodRecord, ages: Ages): number | null {
   const { deletionTimestamp, graceSeconds } = pod;

@@ -189,7 +189,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   RolesNotSettled: [
     [
       { rule: 'RolesNotSettled', members: [1], unavailable: true },
-      'MOCO does not report the cluster as Available since moco-test-1 has become primary or has come back',
+      'MOCO does not report the cluster as Available, although its primary moco-test-1 participates',
     ],
     [{ rule: 'RolesNotSettled', members: [0, 1] }, 'MOCO has not finished with the roles of moco-test-0, moco-test-1'],
   ],
