@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { volumeWarning } from '../../src/cli/volume-warning.ts';
 import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
 import { path } from '../../src/kube/resource.ts';
 import { cli, type Ended } from './cli-program.ts';
@@ -14,7 +15,9 @@ describe('wishes from the command line, on a real control plane', () => {
 
   async function done(cluster: RolloutCluster, ...argv: readonly string[]): Promise<string> {
     const { status, out, err } = await run(cluster, ...argv);
-    expect({ status, err }, argv.join(' ')).to.deep.equal({ status: 0, err: '' });
+    // Those that let a rollout rest warn of volumes.
+    const warning = argv[0] === 'pause' || argv[0] === 'hold' ? `${volumeWarning}\n` : '';
+    expect({ status, err }, argv.join(' ')).to.deep.equal({ status: 0, err: warning });
     return out;
   }
 
