@@ -37,10 +37,8 @@ export interface ChaosOptions {
 const defaultPatienceMilliseconds = 420_000;
 const calm = { fromMilliseconds: 3000, toMilliseconds: 9000 } as const;
 /** Between two restarts of moco-controller, and how long it is away. */
-const mocoStays = { fromMilliseconds: 2000, toMilliseconds: 12_000 } as const;
+const mocoStays = { fromMilliseconds: 500, toMilliseconds: 4000 } as const;
 const mocoIsAway = { fromMilliseconds: 200, toMilliseconds: 6000 } as const;
-/** Of its restarts: how many meet all of our processes away. */
-const togetherShare = 0.4;
 /** Between two flips of the gate. */
 const gateStays = { fromMilliseconds: 6000, toMilliseconds: 15_000 } as const;
 /** MOCO's own order of things, sooner. */
@@ -212,7 +210,7 @@ class Run {
     }
   }
 
-  /** Its processes are killed before ours, after ours, or alone. */
+  /** Every second time all of our processes are killed as well, before or after it. */
   async #restartMoco(replicas: Replicas, generation: number, signal: AbortSignal): Promise<void> {
     if (!this.#options.restartsMoco) return;
     const chance = new Chance(`${this.#options.seed}/moco/${generation}`);
@@ -220,7 +218,7 @@ class Run {
     while (!signal.aborted) {
       await sleep(chance.between(mocoStays.fromMilliseconds, mocoStays.toMilliseconds), signal);
       if (signal.aborted) return;
-      const together = chance.happens(togetherShare);
+      const together = this.#tally.mocoRestarts % 2 === 0;
       const oursFirst = chance.happens(0.5);
       if (together && oursFirst) replicas.killAll();
       await moco.pause();
