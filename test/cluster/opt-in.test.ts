@@ -120,7 +120,7 @@ describe('clusters that come to OnDelete one after the other', () => {
       await cluster.setImage('mysql:8.4.9');
       await cluster.holds('PartitionReached');
       await admission(false);
-      await cluster.wish({ strategy: 'OnDelete', partition: 2, maxUnavailable: 1 });
+      await cluster.annotate('example.com/look', 'again');
       await cluster.until('MOCO’s next write brings its own strategy', ({ statefulSet }) => {
         return statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
       });
