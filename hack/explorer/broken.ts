@@ -194,6 +194,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     world: small(3, 'prevent-delete'),
   },
+  'restarts a member that recovers': {
+    broken: {
+      wanted: 'recovering',
+      decide: (snapshot, policy) =>
+        decide(snapshot, { ...policy, progressDeadlineSeconds: policy.failoverGraceSeconds }),
+    },
+    world: small(3, 'recovery'),
+  },
   'does not listen to the user': {
     broken: {
       wanted: 'wish',

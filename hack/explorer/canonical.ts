@@ -71,9 +71,10 @@ export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boo
   const [was, is] = [before[c.HEALTH + ordinal], after[c.HEALTH + ordinal]];
   const onlyAged = was === Health.Young && is === Health.Serving;
   const onlyReplicates = runsBehind(was) && runsBehind(is);
+  const onlyHangs = was === Health.Recovering && is === Health.Hanging;
   const onlyIdle = was === Health.Starting && is === Health.Idle;
   return (
-    (was !== is && !onlyAged && !onlyIdle && !onlyReplicates) ||
+    (was !== is && !onlyAged && !onlyIdle && !onlyReplicates && !onlyHangs) ||
     before[c.REVISION + ordinal] !== after[c.REVISION + ordinal] ||
     before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] ||
     before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal] ||

@@ -111,6 +111,10 @@ export const Health = {
   Impaired: 12,
   /** mysqld runs and is not ready, and its I/O thread is broken or follows another one: it acknowledges nothing. */
   Severed: 13,
+  /** mysqld has started again and its startup probe has not passed: it recovers, as InnoDB does after a crash. */
+  Recovering: 14,
+  /** The same for progressDeadlineSeconds. */
+  Hanging: 15,
 } as const;
 
 export const Demote = { None: 0, Ours: 1, Foreign: 2, MarkAlone: 3, OursForAnother: 4 } as const;

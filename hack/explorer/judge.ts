@@ -20,6 +20,7 @@ export type Invariant =
   | 'I12'
   | 'wish'
   | 'protected'
+  | 'recovering'
   | 'backup'
   | 'creation'
   | 'slow';
@@ -71,6 +72,9 @@ const stale: Condition = ({ cells, target }) => !facts.isUpdated(cells, target);
 
 const unprotected: Condition = ({ cells, target }) => !facts.isProtected(cells, target);
 
+/** InnoDB's recovery would begin anew. */
+const notRecovering: Condition = ({ cells, target }) => facts.healthOf(cells, target) !== c.Health.Recovering;
+
 const wished: Condition = ({ cells, target, world }) =>
   target >= world.policy.partition && cells[c.PAUSED] === 0 && !(cells[c.HELD] === 1 && target === world.replicas - 1);
 
@@ -104,6 +108,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I5', stale],
         ['wish', wished],
         ['protected', unprotected],
+        ['recovering', notRecovering],
         ['creation', nobodyMissing],
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
         ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
@@ -135,6 +140,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
             ['I5', stale],
             ['wish', wished],
             ['protected', unprotected],
+            ['recovering', notRecovering],
           ];
     default:
       return [];

@@ -81,6 +81,12 @@ export function memberMoves(
       become(Health.Crashed, bad ? benign : 0);
       drained();
       return;
+    case Health.Recovering:
+    case Health.Hanging:
+      become(Health.Retrying, benign);
+      if (cells[c.HEALTH + ordinal] === Health.Recovering) become(Health.Hanging, late);
+      crash();
+      return;
     case Health.Unreachable:
       become(participating(cells, ordinal), benign);
       // Its process has been replaced meanwhile, or follows one that is primary no more.
@@ -121,6 +127,7 @@ export function memberMoves(
     fault(Health.Unreachable);
     drained();
     if (world.families.has('impaired')) fault(Health.Impaired);
+    if (world.families.has('recovery')) fault(Health.Recovering);
   }
 }
 

@@ -5,6 +5,10 @@ import { isUpdated } from './facts.ts';
 /** What a state has to be like, so that it proves something about a rule. A situation in no state proves nothing. */
 const situations: readonly (readonly [sentence: string, holds: (cells: c.Cells, replicas: number) => boolean])[] = [
   ['a stale replica runs that acknowledges nothing', (cells, replicas) => some(cells, replicas, isUseless)],
+  [
+    'a stale member recovers and its startup probe has not passed',
+    (cells, replicas) => some(cells, replicas, recovers),
+  ],
   ['a replica carries prevent-delete', protectsReplica],
   ['the template changes while a member is demoted', changesInDemotion],
   ['an updated member has not run for more than a minute', (cells, replicas) => some(cells, replicas, isSlow)],
@@ -17,6 +21,8 @@ type OfMember = (cells: c.Cells, ordinal: number) => boolean;
 const healthOf = (cells: c.Cells, ordinal: number): number | undefined => cells[c.HEALTH + ordinal];
 const isMissing: OfMember = (cells, ordinal) => healthOf(cells, ordinal) === c.Health.Missing;
 const isSlow: OfMember = (cells, ordinal) => healthOf(cells, ordinal) === c.Health.Idle && isUpdated(cells, ordinal);
+const recovers: OfMember = (cells, ordinal) =>
+  healthOf(cells, ordinal) === c.Health.Recovering && !isUpdated(cells, ordinal);
 const isUseless: OfMember = (cells, ordinal) =>
   ordinal !== cells[c.INDEX] &&
   (healthOf(cells, ordinal) === c.Health.Up || healthOf(cells, ordinal) === c.Health.Severed) &&

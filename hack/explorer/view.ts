@@ -14,6 +14,8 @@ const longSeconds = 100_000;
 /** Longer than a start usually takes, and within the progress deadline. */
 const slowSeconds = 100;
 const shortSeconds = 1;
+/** Longer than a failover may take, and within the progress deadline. */
+const recoveringSeconds = 300;
 
 const running: Omit<ContainerFacts, 'name' | 'part'> = {
   state: 'running',
@@ -32,6 +34,7 @@ const creating = {
   started: false,
   readySinceRestart: false,
 } as const;
+const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1 };
 const backOff = {
   ...notReady,
   state: 'waiting',
@@ -49,6 +52,8 @@ const mysqldOf: Readonly<Record<number, Partial<ContainerFacts>>> = {
   [Health.Up]: { ...notReady, readySinceRestart: false },
   [Health.Lagging]: notReady,
   [Health.Severed]: notReady,
+  [Health.Recovering]: { ...recovering, notReadyForSeconds: recoveringSeconds },
+  [Health.Hanging]: recovering,
   [Health.Crashed]: backOff,
   [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false },
 };

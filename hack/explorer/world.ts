@@ -16,6 +16,7 @@ export const families = [
   'late-write',
   'impaired',
   'upstream',
+  'recovery',
 ] as const;
 export type Family = (typeof families)[number];
 

@@ -154,8 +154,9 @@ export const ruleTexts: Readonly<Record<HoldRule, RuleText>> = {
     ends: 'By the failover, or after failoverGraceSeconds, when replicas that may be in its way are restarted.',
   },
   AwaitingRecovery: {
-    means: 'The only member runs without participating. It may be recovering.',
-    ends: 'When it has recovered, or after failoverGraceSeconds, when it is restarted.',
+    means:
+      'A member runs without participating, and no other may go. Where its startup probe has not passed since mysqld started, it most likely recovers after a crash, and a restart would have that begin anew.',
+    ends: 'When it has recovered, or after the time that the message names, when it is restarted: progressDeadlineSeconds where it recovers, else failoverGraceSeconds.',
   },
   AwaitingFleetSlot: {
     means: 'As many clusters are rolling as may be at a time (--max-concurrent-rollouts).',

@@ -26,6 +26,7 @@ import {
 import { nothingDue } from './nothing-due.ts';
 import { healthyReplicas, membersImpaired, primaryLast, updatedMembersSettle } from './participating.ts';
 import type { RolloutPolicy } from './policy.ts';
+import { recoveringRemains } from './recovering.ts';
 import { reports } from './reports.ts';
 import { type Outcome, type Situation, survey, take, wait } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -50,6 +51,7 @@ const onDelete: readonly Rule[] = [
   rolesHold, // from here on a quorum is needed, and somebody who leads it
   membersRunning,
   protectedRemains,
+  recoveringRemains,
   unreachableRemains,
   updatedMembersSettle, // one at a time: the last one first
   membersImpaired,

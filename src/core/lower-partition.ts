@@ -4,6 +4,7 @@ import { foreignDemote, rolesMoving } from './demotion.ts';
 import { backupRunning, budgetUsed, closedGate, updatedMemberOwes } from './gates.ts';
 import { memberLeaving } from './leaving.ts';
 import { memberProtected } from './protected.ts';
+import { awaitingRecovery, isRecovering } from './recovering.ts';
 import { everyOtherParticipates, type Member, type Outcome, type Situation, take, target, wait } from './situation.ts';
 
 /**
@@ -28,6 +29,7 @@ export function lowerPartition(situation: Situation): Outcome | null {
     gateOf(situation, next) ??
     backupRunning(situation) ??
     memberProtected(next) ??
+    awaitingRecovery(situation, next) ??
     (next.primary ? awaitingApproval(situation, next) : null);
   return hold ? wait(hold) : lower(partition, next, [next]);
 }
@@ -46,8 +48,11 @@ export function partitionOf({ snapshot, replicas }: Situation): number {
   return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
 }
 
-function doesNotWork({ policy, deadlines }: Situation, { state, facts }: Member): boolean {
+function doesNotWork(situation: Situation, member: Member): boolean {
+  const { policy, deadlines } = situation;
+  const { state, facts } = member;
   if (state !== 'running') return state === 'down';
+  if (isRecovering(situation, member)) return false;
   return facts.containers.some(
     ({ part, notReadyForSeconds }) =>
       part === 'mysqld' && deadlines.reached(notReadyForSeconds, policy.failoverGraceSeconds),

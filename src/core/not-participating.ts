@@ -4,6 +4,7 @@ import { backupRunning, updatedMemberOwes } from './gates.ts';
 import { creationOutstanding } from './holds.ts';
 import { memberLeaving } from './leaving.ts';
 import { isProtected, memberProtected } from './protected.ts';
+import { awaitingRecovery, isRecovering, recoveringRemains } from './recovering.ts';
 import {
   descending,
   dueMembers,
@@ -62,23 +63,29 @@ export function primaryAway(situation: Situation): Outcome | null {
     runningPrimary(situation) ??
     replicasRunning(situation, floorless) ??
     protectedRemains(situation) ??
+    recoveringRemains(situation) ??
     wait(awaiting)
   );
 }
 
-function singleMemberAway({ primary, policy, snapshot, deadlines }: Situation): Outcome | null {
+function singleMemberAway(situation: Situation): Outcome | null {
+  const { primary, policy, snapshot, deadlines } = situation;
   if (primary?.state !== 'running' || !primary.due) return null;
   const graceSeconds = policy.failoverGraceSeconds;
   if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, graceSeconds)) {
-    return wait({ rule: 'AwaitingRecovery', member: primary.ordinal, graceSeconds });
+    return wait(
+      awaitingRecovery(situation, primary) ?? { rule: 'AwaitingRecovery', member: primary.ordinal, graceSeconds },
+    );
   }
-  const protection = memberProtected(primary);
-  return protection ? wait(protection) : remove('PrimaryNotParticipating', [primary]);
+  const hold = memberProtected(primary) ?? awaitingRecovery(situation, primary);
+  return hold ? wait(hold) : remove('PrimaryNotParticipating', [primary]);
 }
 
 export function nobodyParticipates(situation: Situation): Outcome | null {
   if (situation.participating > 0) return null;
-  const due = dueMembers(situation).filter((member) => member.state !== 'unreachable' && !isProtected(member));
+  const due = dueMembers(situation).filter(
+    (member) => member.state !== 'unreachable' && !isProtected(member) && !isRecovering(situation, member),
+  );
   return due.length > 0 ? remove('NobodyParticipates', descending(due)) : null;
 }
 
@@ -86,7 +93,7 @@ export function nobodyParticipates(situation: Situation): Outcome | null {
 function runningPrimary(situation: Situation): Outcome | null {
   const { primary, participating, majority } = situation;
   if (primary?.state !== 'running' || !primary.due || participating < majority) return null;
-  const hold = memberProtected(primary);
+  const hold = memberProtected(primary) ?? awaitingRecovery(situation, primary);
   return hold ? wait(hold) : remove('PrimaryNotParticipating', [primary]);
 }
 
@@ -100,7 +107,9 @@ const isRunningReplica = (member: Member): boolean =>
 
 /** `floorless` where the primary has been unable to acknowledge for longer than a failover takes. */
 function replicasRunning(situation: Situation, floorless: boolean): Outcome | null {
-  const running = unconfiguredFirst(dueMembers(situation).filter(isRunningReplica));
+  const running = unconfiguredFirst(
+    dueMembers(situation).filter((member) => isRunningReplica(member) && !isRecovering(situation, member)),
+  );
   const [first] = running;
   if (!first) return null;
   const hold = memberLeaving(situation) ?? updatedMemberOwes(situation) ?? backupRunning(situation);

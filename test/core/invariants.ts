@@ -1,7 +1,7 @@
 import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
-import { acknowledges, behindSince, down, impaired, participates, rolesMove } from './judged-members.ts';
+import { acknowledges, behindSince, down, impaired, participates, recovers, rolesMove } from './judged-members.ts';
 import { unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
@@ -121,6 +121,7 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
     if (ordinal < policy.partition) say('a member below the partition');
     if (member.leavingForSeconds !== null) say('a member that is leaving');
     if (member.preventDelete) say('a protected member');
+    if (recovers(policy, member)) say('a member that recovers');
   }
   if (going.length > 1 && going.some((member) => participates(snapshot, member)))
     found.push('several that participate');

@@ -44,6 +44,15 @@ export function crashes({ containers, initContainers }: MemberFacts): boolean {
 export const behindSince = (member: MemberFacts): number =>
   Math.max(0, ...mysqldsOf(member).map(({ notReadyForSeconds }) => notReadyForSeconds));
 
+/** mysqld has started and has still to pass its startup probe, within the time that a rollout gives it. */
+export const recovers = (policy: RolloutPolicy, member: MemberFacts): boolean =>
+  member.phase !== 'Failed' &&
+  !mysqldsOf(member).some(({ ready }) => ready) &&
+  mysqldsOf(member).some(
+    ({ state, started, notReadyForSeconds }) =>
+      state === 'running' && !started && notReadyForSeconds < policy.progressDeadlineSeconds,
+  );
+
 /** As far as its pod can say; a broken I/O thread is not shown by one. */
 export function acknowledges(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
   if (member.leavingForSeconds !== null || lost(member) || crashes(member)) return false;

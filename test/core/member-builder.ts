@@ -103,6 +103,11 @@ export class MemberBuilder {
     return this.container('mysqld', notReady).but({ role: null }).#unready();
   }
 
+  /** Its mysqld has started again, and its startup probe has not passed since. */
+  recovering(forSeconds = 10): this {
+    return this.lagging(forSeconds).container('mysqld', { started: false, readySinceRestart: false, restarts: 1 });
+  }
+
   /** Its mysqld runs at the moment, after some restarts that never made it ready. */
   crashLooping(container = 'mysqld', restarts = 3): this {
     this.container(container, { ...notReady, restarts });

@@ -446,3 +446,62 @@ describe('the primary of a cluster that replicates from elsewhere', () => {
     },
   });
 });
+
+describe('a member that recovers', () => {
+  const recovery = (ordinal: number) => holds({ rule: 'AwaitingRecovery', member: ordinal, graceSeconds: 600 });
+  play({
+    'is left alone as replica': {
+      given: stale().members(member(2).recovering(200)),
+      decides: recovery(2),
+      lookAgainInSeconds: 400,
+    },
+    'goes as replica once the progress deadline has passed': {
+      given: stale().members(member(2).recovering(600)),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'lets one go that runs, where a quorum stays': {
+      given: cluster(5).templateChanged().members(member(3).lagging(), member(4).recovering(200)),
+      decides: deletes('MemberNotParticipating', 3),
+    },
+    'is left alone as primary, beyond the time of a failover': {
+      given: stale().members(member(0).recovering(300)).primaryAwayFor(300),
+      decides: recovery(0),
+      lookAgainInSeconds: 300,
+    },
+    'goes as primary once the progress deadline has passed': {
+      given: stale().members(member(0).recovering(600)).primaryAwayFor(600),
+      decides: deletes('PrimaryNotParticipating', 0),
+    },
+    'is left alone as the only member, from the first moment': {
+      given: cluster(1).templateChanged().members(member(0).recovering(10)).primaryAwayFor(10),
+      decides: recovery(0),
+    },
+    'and beyond the time of a failover': {
+      given: cluster(1).templateChanged().members(member(0).recovering(300)).primaryAwayFor(300),
+      decides: recovery(0),
+    },
+    'goes as the only member once the progress deadline has passed': {
+      given: cluster(1).templateChanged().members(member(0).recovering(600)).primaryAwayFor(600),
+      decides: deletes('PrimaryNotParticipating', 0),
+    },
+    'is left alone where nobody participates': {
+      given: stale()
+        .members(member(0).recovering(300), member(1).recovering(300), member(2).lagging(300))
+        .primaryAwayFor(300),
+      decides: deletes('NobodyParticipates', 2),
+    },
+    'is named where nobody participates and all recover': {
+      given: stale()
+        .members(member(0).recovering(300), member(1).recovering(300), member(2).recovering(300))
+        .primaryAwayFor(300),
+      decides: recovery(2),
+    },
+    'goes with all others after a wish for a shorter deadline': {
+      given: stale()
+        .members(member(0).recovering(300), member(1).recovering(300), member(2).recovering(300))
+        .primaryAwayFor(300),
+      wishes: { progressDeadlineSeconds: 300 },
+      decides: deletes('NobodyParticipates', 2, 1, 0),
+    },
+  });
+});

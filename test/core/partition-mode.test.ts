@@ -212,6 +212,10 @@ describe('the gates of a healthy one', () => {
       given: midway(1).members(member(0).stale().preventDelete()),
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
+    'it may not recover': {
+      given: stale().members(member(2).stale().recovering(300)),
+      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 600 }),
+    },
     'MOCO may not protect a replica, and partitions can take nobody before it': {
       given: stale().members(member(2).preventDelete()),
       decides: holds({ rule: 'MemberProtected', member: 2 }),
