@@ -202,6 +202,21 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     world: small(3, 'recovery'),
   },
+  'takes a primary whose upstream is away for one that is gone': {
+    broken: {
+      wanted: 'I3',
+      decide: (snapshot, policy) => {
+        const { cluster, members } = snapshot;
+        const primary = members.find((member) => !isReplica(snapshot, member));
+        const away = primary?.ready === false ? policy.failoverGraceSeconds : null;
+        return decide(
+          { ...snapshot, cluster: { ...cluster, replicatesFromElsewhere: false, primaryAwayForSeconds: away } },
+          policy,
+        );
+      },
+    },
+    world: small(3, 'upstream'),
+  },
   'does not listen to the user': {
     broken: {
       wanted: 'wish',

@@ -91,11 +91,9 @@ export function isBroken(cells: c.Cells, ordinal: number): boolean {
 
 /** Its I/O thread takes what the primary commits, or it is the primary: the truth, which nobody outside MySQL can see. */
 export function acknowledges(cells: c.Cells, ordinal: number): boolean {
-  if (isErrant(cells, ordinal)) return false;
-  const health = healthOf(cells, ordinal);
-  return (
-    health === Health.Serving || health === Health.Young || health === Health.Impaired || health === Health.Lagging
-  );
+  if (participates(cells, ordinal)) return true;
+  // One that is updated may, and is never to be counted on before it participates.
+  return healthOf(cells, ordinal) === Health.Lagging && !isErrant(cells, ordinal) && !isUpdated(cells, ordinal);
 }
 
 /** mysqld runs, is not ready, and looks alike whether it acknowledges or not. */

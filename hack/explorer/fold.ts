@@ -10,7 +10,12 @@ const { Health, Lead, Phase } = c;
  * looks whether every state that is reached without folding is covered by one that is reached with it.
  */
 export function fold(cells: c.Cells, world: World): void {
+  const labelled = rolesLabelled(cells);
+  // An updated member stays one, unless the template changes back; and its label says nothing else than its state.
+  const finished = !world.families.has('template') && !world.families.has('upstream');
   for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+    if (finished && facts.isUpdated(cells, ordinal)) foldUpdated(cells, ordinal, labelled);
+    else if (foldsReplication(world)) foldBehind(cells, ordinal);
     const health = facts.healthOf(cells, ordinal);
     // Waiting out minReadySeconds only forbids.
     if (health === Health.Young) cells[c.HEALTH + ordinal] = Health.Serving;
@@ -25,6 +30,28 @@ export function fold(cells: c.Cells, world: World): void {
   cells[c.PROVEN] = 1;
   cells[c.TAKEN] = 0;
   cells[c.STUCK] = 0;
+}
+
+/**
+ * An updated member is never taken, and counts for others only while it participates: whether it acknowledges before makes
+ * no difference, nor does a label that is not there yet, but for those of the two members that have changed roles.
+ */
+function foldUpdated(cells: c.Cells, ordinal: number, labelled: boolean): void {
+  foldBehind(cells, ordinal);
+  const health = facts.healthOf(cells, ordinal);
+  const lives = health !== Health.Missing && !facts.isLeaving(cells, ordinal);
+  if (labelled && lives) cells[c.SETTLED + ordinal] = 1;
+}
+
+/**
+ * With more than three members those that are behind are all alike. One that only lags can do whatever the others can, and
+ * the judge takes the worst for granted: the one that is taken acknowledges, and no other one does.
+ */
+export const foldsReplication = ({ folded, replicas }: World): boolean => folded && replicas > 3;
+
+function foldBehind(cells: c.Cells, ordinal: number): void {
+  const health = facts.healthOf(cells, ordinal);
+  if (health === Health.Up || health === Health.Severed) cells[c.HEALTH + ordinal] = Health.Lagging;
 }
 
 /** Nobody is left whose label still shows the role that it had before the index moved. */

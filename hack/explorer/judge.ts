@@ -1,6 +1,7 @@
 import * as c from './cells.ts';
 import type { Verdict } from './decisions.ts';
 import * as facts from './facts.ts';
+import { foldsReplication } from './fold.ts';
 import { membersBeforeScaling, type World } from './world.ts';
 
 // The invariants as SPEC.md numbers them, judged on the truth and not on what was read. Every one is a condition of a
@@ -52,11 +53,13 @@ const quorumStays: Condition = (moment) =>
   others(moment, facts.participates) >= facts.majorityOf(moment.n);
 
 const floorStays: Condition = (moment) => {
-  const { cells, n, target } = moment;
+  const { cells, n, target, world } = moment;
   const index = cells[c.INDEX] as number;
   if (!facts.acknowledges(cells, target)) return true;
   if (cells[c.GRACE] === 0) {
-    return facts.acknowledges(cells, index) && others(moment, facts.acknowledges) >= facts.majorityOf(n);
+    // Where those that are behind are all alike, the one that is taken acknowledges, and no other one does.
+    const known = foldsReplication(world) ? facts.participates : facts.acknowledges;
+    return known(cells, index) && others(moment, known) >= facts.majorityOf(n);
   }
   // Waiting for ever would be worse: what MOCO has configured counts by its looks from then on.
   if (!facts.mayAcknowledge(cells, index) || !facts.mayAcknowledge(cells, target)) return true;

@@ -1,5 +1,6 @@
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
+import { foldsReplication } from './fold.ts';
 import { benign, late, type Successors } from './successors.ts';
 import type { World } from './world.ts';
 
@@ -26,6 +27,8 @@ export function memberMoves(
   };
   const crash = (): void => void (bad ? become(Health.Crashed, benign) : fault(Health.Crashed));
   const fine = world.detail === 'fine';
+  /** Its process runs again; where those that are behind are all alike, between two attempts is no moment either. */
+  const again = !fine && foldsReplication(world) ? Health.Up : Health.Retrying;
   const kept = facts.isProtected(cells, ordinal);
   const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Leaving : Health.Ending);
   switch (facts.healthOf(cells, ordinal)) {
@@ -73,7 +76,7 @@ export function memberMoves(
       return;
     case Health.Crashed:
       if (fine) become(Health.Retrying, bad ? 0 : benign);
-      else if (!bad) become(Health.Retrying, benign);
+      else if (!bad) become(again, benign);
       if (fine) drained();
       return;
     case Health.Retrying:
@@ -90,7 +93,7 @@ export function memberMoves(
     case Health.Unreachable:
       become(participating(cells, ordinal), benign);
       // Its process has been replaced meanwhile, or follows one that is primary no more.
-      become(Health.Retrying, 0);
+      become(again, 0);
       if (ordinal !== cells[c.INDEX]) become(Health.Severed, 0);
       // The toleration is over.
       if (!kept) become(fine ? Health.Ending : Health.Missing, 0);

@@ -1,6 +1,7 @@
 import * as c from './cells.ts';
 import type { Exploration } from './explore.ts';
 import { isUpdated } from './facts.ts';
+import { beginnings } from './world.ts';
 
 /** What a state has to be like, so that it proves something about a rule. A situation in no state proves nothing. */
 const situations: readonly (readonly [sentence: string, holds: (cells: c.Cells, replicas: number) => boolean])[] = [
@@ -45,7 +46,9 @@ function changesInDemotion(cells: c.Cells, replicas: number): boolean {
 export function situationLines(exploration: Exploration): readonly string[] {
   const { table, world } = exploration;
   const counts = situations.map(() => 0);
-  const cells = new Uint8Array(c.cellCount);
+  // What never varies in this world, such as the update revision, is that of its beginning.
+  const [begin] = beginnings(world);
+  const cells = begin?.slice() ?? new Uint8Array(c.cellCount);
   for (let number = 0; number < table.count; number++) {
     exploration.state(number, cells);
     situations.forEach(([, holds], index) => {
