@@ -5,7 +5,8 @@ import type { ApiClient, Call } from '../../../src/kube/api-client.ts';
 export class ClusterApi extends Right {
   constructor(client: ApiClient, ...others: [] | [() => boolean]) {
     const call = <T>(one: Call): Promise<T> => client.call<T>({ ...one, body: withoutPreconditions(one) });
-    super({ call } as unknown as ApiClient, ...others);
+    const reserve: ApiClient['reserve'] = (...asked) => client.reserve(...asked);
+    super({ call, reserve } as unknown as ApiClient, ...others);
   }
 }
 
