@@ -54,7 +54,8 @@ type Play = (cluster: RolloutCluster) => Promise<void>;
 export async function judged(cluster: RolloutCluster, play: () => Promise<void>): Promise<void> {
   try {
     await play();
-    expect(await cluster.violations()).to.deep.equal([]);
+    const found = await cluster.violations();
+    expect(found, found.join('\n')).to.deep.equal([]);
   } catch (error) {
     throw new Error(`${String(error)}\n${await cluster.report()}`, { cause: error });
   }

@@ -3,6 +3,7 @@ import type { MySQLCluster, Pod } from '../../hack/moco/objects.ts';
 import type { MySQLRollout } from '../../src/controller/rollout-resource.ts';
 import {
   clusterKind,
+  clusterNameLabel,
   mysqldContainer,
   revisionHashLabel,
   roleLabel,
@@ -41,14 +42,18 @@ function twice(disruptions: readonly Deed[]): readonly string[] {
 
 /** `RolloutComplete` of a generation was True before every member ran what that generation asks for. */
 function saidTooEarly(namespace: string, history: History): readonly string[] {
+  // There may be another cluster in the namespace; the one under test was there first.
+  const clusterName = history.now(namespace).cluster?.metadata.name;
   const said = history.revisions(
     namespace,
-    (object, kind) => kind === clusterKind && isSaidComplete(object as MySQLCluster),
+    (object, kind) =>
+      kind === clusterKind && object.metadata.name === clusterName && isSaidComplete(object as MySQLCluster),
   );
   const early = said.filter((revision) => {
     const { cluster, pods } = history.before(namespace, revision + 1);
     const wanted = cluster?.spec.podTemplate.spec.containers.find(({ name }) => name === mysqldContainer)?.image;
-    return pods.some((pod) => imageOf(pod) !== wanted);
+    const members = pods.filter(({ metadata }) => metadata.labels?.[clusterNameLabel] === clusterName);
+    return members.some((pod) => imageOf(pod) !== wanted);
   });
   return early.length === 0 ? [] : [`RolloutComplete was True too early, at the revisions ${early.join(', ')}`];
 }
