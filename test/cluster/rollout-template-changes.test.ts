@@ -48,7 +48,7 @@ describe('a rollout in which what is wanted changes', () => {
     );
     await cluster.isTaken();
     await cluster.completes();
-    expect(await cluster.steps(), 'the new StatefulSet is made at OnDelete').to.deep.equal([]);
+    expect(await cluster.steps(), 'the new StatefulSet is adopted').to.deep.equal(['setStrategy']);
     expect(cluster.now.pods.every(isReady)).to.equal(true);
   });
 
