@@ -1,10 +1,10 @@
 import type { Hold } from '../core/decision.ts';
+import type { StepFailure } from '../core/snapshot.ts';
 import type { World } from '../kube/world.ts';
 import { Ages } from '../moco/ages.ts';
 import type { Remembered } from './fields-not-kept.ts';
 import type { OwnWrite } from './own-writes.ts';
 import type { LastStep, MySQLRollout, RolloutStatus, TemplateChange } from './rollout-resource.ts';
-import type { FailedStep } from './step-failure.ts';
 
 /** How a step ended. `unknown` when it may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
@@ -59,6 +59,9 @@ export interface Refusal {
   /** resourceVersions of the budgets then, by name. */
   readonly budgets: ReadonlyMap<string, string>;
 }
+
+/** A step that failed, as the core knows it, but for its age. */
+export type FailedStep = Omit<StepFailure, 'sinceLastTrySeconds'> & { readonly atMilliseconds: number };
 
 /**
  * What this process remembers of one cluster between two passes. Everything here can be lost: a process that starts

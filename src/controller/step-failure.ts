@@ -1,11 +1,8 @@
 import type { StepFailure } from '../core/snapshot.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { World } from '../kube/world.ts';
-import type { ClusterState } from './cluster-state.ts';
+import type { ClusterState, FailedStep } from './cluster-state.ts';
 import type { Context } from './context.ts';
-
-/** As the core knows it, but for its age. */
-export type FailedStep = Omit<StepFailure, 'sinceLastTrySeconds'> & { readonly atMilliseconds: number };
 
 /** Remembers that a step did not happen, `null` for one that is not settled. Only the same step fails in a row. */
 export function noteFailure(
