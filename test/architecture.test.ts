@@ -5,15 +5,20 @@ import { expect } from 'chai';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What each part of the program may import besides itself. */
+/** What each part of the program may import besides itself: only parts that stand above it here. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  kube: ['core'],
-  telemetry: ['core'],
+  kube: [],
+  telemetry: [],
   moco: ['core'],
-  webhook: ['moco', 'kube', 'telemetry', 'core'],
-  controller: ['moco', 'kube', 'telemetry', 'core'],
+  api: ['core', 'kube', 'moco'],
+  plan: ['core', 'api', 'moco'],
+  admission: ['moco', 'telemetry'],
+  controller: ['core', 'plan', 'api', 'moco', 'kube', 'telemetry'],
 };
+
+/** The folders of the controller, in the order in which one pass goes through them backwards. */
+const controllerOrder = ['observe', 'status', 'disrupt', ''];
 
 /** Parts above all others: they start everything, and read its flags. So are the files that lie in no part. */
 const entrances: readonly string[] = ['cli', 'options'];
@@ -38,6 +43,26 @@ function importsOf({ path, text }: Source): readonly string[] {
   return [...found].map(([, name = '']) => (name.startsWith('.') ? normalize(join(dirname(path), name)) : name));
 }
 
+/** A way from a file back to itself, or nothing. */
+function circleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const free = new Set<string>();
+  const circleFrom = (path: string, way: readonly string[]): readonly string[] => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+    if (free.has(path)) return [];
+    for (const next of graph.get(path) ?? []) {
+      const circle = circleFrom(next, [...way, path]);
+      if (circle.length > 0) return circle;
+    }
+    free.add(path);
+    return [];
+  };
+  for (const path of graph.keys()) {
+    const circle = circleFrom(path, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
 const partOf = (path: string): string => path.split('/')[1] ?? '';
 const source = sources('src');
 const inFolder = (folder: string): readonly Source[] => source.filter(({ path }) => path.startsWith(`src/${folder}/`));
@@ -45,8 +70,8 @@ const inFolder = (folder: string): readonly Source[] => source.filter(({ path })
 /** A comment may name what code may not. */
 const withoutComments = (text: string): string => text.replace(/\/\*.*?\*\//gs, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
-describe('the way the program is cut', () => {
-  it('is seen by these tests', () => {
+describe('the architecture', () => {
+  it('is read by these tests', () => {
     expect(inFolder('core').length).to.be.greaterThan(10);
     const decide = source.find(({ path }) => path === 'src/core/decide.ts');
     expect(decide && importsOf(decide)).to.include('src/core/decision.ts');
@@ -55,12 +80,12 @@ describe('the way the program is cut', () => {
     ]);
   });
 
-  it('has no part that these tests do not know', () => {
+  it('has no folder that these tests do not know', () => {
     const parts = source.map(({ path }) => partOf(path));
     expect(parts.filter((part) => !isEntrance(part) && !(part in mayImport))).to.deep.equal([]);
   });
 
-  it('lets imports point one way', () => {
+  it('lets imports point in one direction', () => {
     const wrong = source.flatMap((file) => {
       const part = partOf(file.path);
       if (isEntrance(part)) return [];
@@ -72,7 +97,62 @@ describe('the way the program is cut', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('lets src import nothing of hack or test', () => {
+  it('lets the folders of the controller import in one direction', () => {
+    const rank = (path: string): number => {
+      const [, folder = '', file] = path.slice('src/'.length).split('/');
+      return controllerOrder.indexOf(file === undefined ? '' : folder);
+    };
+    const files = inFolder('controller');
+    expect(files.filter(({ path }) => rank(path) < 0).map(({ path }) => path)).to.deep.equal([]);
+    const wrong = files.flatMap((file) =>
+      importsOf(file)
+        .filter((path) => path.startsWith('src/controller/') && rank(path) > rank(file.path))
+        .map((path) => `${file.path} imports ${path}`),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('lets the folders of the command line import in one direction', () => {
+    const order = ['main', 'run', 'commands', 'cluster', 'html', 'terminal', 'nearest', 'failure', 'host'];
+    const rank = (path: string): number => order.indexOf(path.slice('src/cli/'.length).replace(/(\/.*|\.ts)$/, ''));
+    const files = inFolder('cli');
+    expect(files.filter(({ path }) => rank(path) < 0).map(({ path }) => path)).to.deep.equal([]);
+    const wrong = files.flatMap((file) =>
+      importsOf(file)
+        .filter((path) => path.startsWith('src/cli/') && rank(path) < rank(file.path))
+        .map((path) => `${file.path} imports ${path}`),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('lets only controller/observe change what is remembered of a cluster', () => {
+    const changes = /\bstate(\.\w+)+\s*(\?\?)?=[^=>]|\bstate(\.\w+)+\.(set|delete|add|push|clear)\(/;
+    const files = inFolder('controller').filter(({ text }) => changes.test(text));
+    expect(files.length).to.be.greaterThan(3);
+    expect(files.map(({ path }) => path).filter((path) => !path.includes('/observe/'))).to.deep.equal([]);
+  });
+
+  it('has no circular imports, types included', () => {
+    const graph = new Map(source.map((file) => [file.path, importsOf(file)]));
+    expect(circleIn(graph)).to.deep.equal([]);
+  });
+
+  it('detects circular imports', () => {
+    const graph = new Map([
+      ['a', ['b']],
+      ['b', ['c', 'd']],
+      ['c', ['d', 'b']],
+      ['d', []],
+    ]);
+    expect(circleIn(graph)).to.deep.equal(['b', 'c', 'b']);
+  });
+
+  it('has no folder and file of the same name side by side', () => {
+    const folders = new Set(source.map(({ path }) => dirname(path)));
+    expect(source.map(({ path }) => path).filter((path) => folders.has(path.replace(/\.ts$/, '')))).to.deep.equal([]);
+  });
+
+  it('lets src import nothing from hack or test', () => {
     const wrong = source.flatMap((file) =>
       importsOf(file)
         .filter((path) => /^(hack|test)\//.test(path))
@@ -81,7 +161,7 @@ describe('the way the program is cut', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('keeps the core to itself, without a clock, a promise or anything of Node', () => {
+  it('keeps the core pure, without a clock, a promise or Node’s API', () => {
     for (const file of inFolder('core')) {
       expect(
         importsOf(file).filter((path) => !path.startsWith('src/core/')),
@@ -93,9 +173,9 @@ describe('the way the program is cut', () => {
     }
   });
 
-  it('lets nobody but kube bring a client for HTTP', () => {
+  it('lets only kube have an HTTP client', () => {
     const clients = /^(undici|@kubernetes\/client-node|node:https?)(\/|$)/;
-    const servers = ['src/telemetry/', 'src/webhook/'];
+    const servers = ['src/telemetry/', 'src/admission/'];
     const wrong = source.flatMap((file) =>
       importsOf(file)
         .filter((name) => clients.test(name) && !file.path.startsWith('src/kube/'))
@@ -105,7 +185,7 @@ describe('the way the program is cut', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("lets nobody but moco spell a name that is MOCO's", () => {
+  it('lets only moco spell the names of MOCO', () => {
     const wrong = source.filter(({ path, text }) => !path.startsWith('src/moco/') && text.includes('moco.cybozu.com'));
     expect(wrong.map(({ path }) => path)).to.deep.equal([]);
   });

@@ -1,6 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { parse } from 'yaml';
+import { type Definition, definitions, type Schema } from '../crd.ts';
 import { code, table } from './table.ts';
 
 // Every field of MySQLRollout and MySQLRolloutPolicy, in docs/fields.md, as their CRDs describe them.
@@ -8,47 +8,17 @@ import { code, table } from './table.ts';
 const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 export const fieldDocument = inProject('docs/fields.md');
-const definitions = ['mysqlrollouts', 'mysqlrolloutpolicies'].map((plural) =>
-  inProject(`config/crd/moco-rollout.io_${plural}.yaml`),
-);
 
 const head = `# Fields
 
-Written by \`hack/docs/field-table.ts\` from the CRDs in \`config/crd\`, which \`kubectl explain mysqlrollout --recursive\` shows
-as well. What they are for, and which goes before which, is in [operating.md](operating.md#what-can-be-wished-for). A field
-that is left out has no default in the CRD: \`status.effectivePolicy\` says what is in force, and who said it.
+Written by \`hack/docs/field-table.ts\` from the schemas in \`src/api\`. \`kubectl explain mysqlrollout --recursive\` shows the same.
+[Concepts](concepts.md#settings-and-where-they-come-from) explains which source of a setting has precedence. The CRDs set no
+defaults: \`status.settings\` shows each value in force and its source.
 `;
 
-/** What of OpenAPI these CRDs use. */
-interface Schema {
-  readonly type?: string;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly format?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-  readonly additionalProperties?: Schema;
-  readonly required?: readonly string[];
-  readonly 'x-kubernetes-int-or-string'?: boolean;
-  readonly 'x-kubernetes-validations'?: readonly { readonly message?: string }[];
-}
-
-interface Definition {
-  readonly spec: {
-    readonly group: string;
-    readonly names: { readonly kind: string };
-    readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: Schema } }[];
-  };
-}
-
 /** The whole document. */
-export async function fieldReference(): Promise<string> {
-  const sections = await Promise.all(
-    definitions.map(async (file) => sectionOf(parse(await readFile(file, 'utf8')) as Definition)),
-  );
-  return [head, ...sections].join('\n');
+export function fieldReference(): string {
+  return [head, ...Object.values(definitions()).toReversed().map(sectionOf)].join('\n');
 }
 
 function sectionOf({ spec: { group, names, versions } }: Definition): string {
@@ -102,8 +72,8 @@ function typeOf(schema: Schema): string {
 }
 
 function meaningOf({ description = '', 'x-kubernetes-validations': rules = [] }: Schema): string {
-  const said = rules.flatMap(({ message }) => (message === undefined ? [] : [`Refused otherwise: ${message}.`]));
-  return [description.replaceAll(/\s+/g, ' '), ...said].join(' ').trim();
+  const refusals = rules.flatMap(({ message }) => (message === undefined ? [] : [`Refused otherwise: ${message}.`]));
+  return [description.replaceAll(/\s+/g, ' '), ...refusals].join(' ').trim();
 }
 
-if (import.meta.main) await writeFile(fieldDocument, await fieldReference());
+if (import.meta.main) await writeFile(fieldDocument, fieldReference());

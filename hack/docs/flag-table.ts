@@ -5,7 +5,7 @@ import type { Flag } from '../../src/options/flag.ts';
 import { flagNames, flags } from '../../src/options/flags.ts';
 import { code, table } from './table.ts';
 
-export const operatingDocument = fileURLToPath(new URL('../../docs/operating.md', import.meta.url));
+export const flagDocument = fileURLToPath(new URL('../../docs/reference.md', import.meta.url));
 
 const begin = '<!-- flags: written by hack/docs/flag-table.ts -->';
 const end = '<!-- end of flags -->';
@@ -37,5 +37,5 @@ function gateTable(): string {
 }
 
 if (import.meta.main) {
-  await writeFile(operatingDocument, withFlagTable(await readFile(operatingDocument, 'utf8')));
+  await writeFile(flagDocument, withFlagTable(await readFile(flagDocument, 'utf8')));
 }

@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BenchRecord, originOf } from '../bench-record/record.ts';
-import { markdownOf } from '../bench-record/table.ts';
+import { type BenchRecord, originOf } from '../bench/record/record.ts';
+import { markdownOf } from '../bench/record/table.ts';
 
 // Puts what the benchmarks have recorded in docs/performance into docs/performance.md: a table between
 // `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between `<!-- run: RECORD -->` and

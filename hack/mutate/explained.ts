@@ -8,7 +8,7 @@ export async function explainedMutants(): Promise<(mutant: Mutant) => boolean> {
   const lines = new Set<string>();
   let file = '';
   for (const line of (await readFile(document, 'utf8')).split('\n')) {
-    file = /^#+ `?(src\/core\/[\w-]+\.ts)`?$/.exec(line)?.[1] ?? file;
+    file = /^#+ `?(src\/(?:core|plan)\/[\w/-]+\.ts)`?$/.exec(line)?.[1] ?? file;
     const change = /^- `(.+?)` → `(.*?)`/.exec(line);
     if (change) lines.add(keyOf(file, change[1] ?? '', change[2] ?? ''));
   }

@@ -8,10 +8,10 @@ import { refusedByCompiler } from './refused-by-compiler.ts';
 import { count, difference, table } from './report.ts';
 import { runMutants, runUnchanged } from './run-mutants.ts';
 
-// Changes src/core in every small way that could matter and sees whether a test in test/core notices.
+// Changes src/core and src/plan in every small way that could matter and sees whether a test of theirs notices.
 
 const usage =
-  'usage: hack/mutate/main.ts [--parallel N] [--properties N] [FILE ...]   (files of src/core; all without)';
+  'usage: hack/mutate/main.ts [--parallel N] [--properties N] [FILE ...]   (files of src/core and src/plan; all without)';
 /** Of the mutants; more than that are too many to look at each. */
 const mostSurvivingPercent = 5;
 const timeoutFactor = 10;
@@ -22,14 +22,19 @@ const { values, positionals } = readArguments();
 process.env['PROPERTY_RUNS'] = values.properties;
 process.env['SEED'] = '1';
 
-const files = positionals.length > 0 ? positionals : await sorted('src/core/*.ts');
-const tests = (await sorted('test/core/*.test.ts')).toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
-const data = { tests: tests.map((test) => resolve(test)), folders: [resolve('src/core'), resolve('test/core')] };
+const files = positionals.length > 0 ? positionals : await sorted('src/{core,plan}/**/*.ts');
+const tests = (await sorted('test/{core,plan}/*.test.ts')).toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
+const data = {
+  tests: tests.map((test) => resolve(test)),
+  folders: ['src/core', 'src/plan', 'test/core', 'test/plan'].map((folder) => resolve(folder)),
+};
 const mutants = findMutants(files);
 
 const unchanged = await runUnchanged(data);
 if (unchanged.failed !== null) {
-  console.error(`The tests of src/core have to pass before mutants are tried, and one fails: ${unchanged.failed}`);
+  console.error(
+    `The tests of src/core and src/plan have to pass before mutants are tried, and one fails: ${unchanged.failed}`,
+  );
   process.exit(1);
 }
 const timeoutMilliseconds = Math.max(leastTimeoutMilliseconds, timeoutFactor * unchanged.milliseconds);

@@ -1,25 +1,25 @@
 import { explainFailure } from '../failure.ts';
 import { ApiError } from '../kube/api-error.ts';
 
-/** What was asked for can't be done: a sentence for the user, and exit status 1. */
+/** An error with a message for the user. The exit status is 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** Errors in the words that kubectl has for them, so that people find what they know; one line for each. */
-export function explainCommandFailure(error: unknown, { server, requestTimeoutSeconds }: Surroundings): string {
+/** The error on one line, in kubectl's wording, so that users recognise it. */
+export function explainCommandFailure(error: unknown, { server, requestTimeoutSeconds }: Dependencies): string {
   if (error instanceof CommandError) return `error: ${error.message}`;
-  if (!(error instanceof ApiError)) return `error: ${explainFailure(error)}`;
+  if (!(error instanceof ApiError)) return `error: ${explainFailure(error).split('\n', 1)[0]}`;
   switch (error.reason) {
     case 'TimedOut':
-      return `Unable to connect to the server: ${server} gave no answer within ${requestTimeoutSeconds} s (--request-timeout)`;
+      return `Unable to connect to the server: ${server} did not answer within ${requestTimeoutSeconds} s (--request-timeout)`;
     case 'ConnectionRefused':
     case 'ConnectionLost':
-      return `Unable to connect to the server: ${server} can't be reached (${sentenceOf(error)})`;
+      return `Unable to connect to the server: ${server} is unreachable (${sentenceOf(error)})`;
     case 'CredentialsUnavailable':
       return `error: ${error.message}`;
     case 'Unauthorized':
-      return `error: You must be logged in to the server (Unauthorized): ${server} does not know these credentials`;
+      return `error: You must be logged in to the server (Unauthorized): ${server} does not accept these credentials`;
     default:
       return error.status === 0
         ? `error: ${error.message}`
@@ -27,12 +27,12 @@ export function explainCommandFailure(error: unknown, { server, requestTimeoutSe
   }
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly server: string;
   readonly requestTimeoutSeconds: number;
 }
 
-/** What the server itself said, without the request in front of it. */
+/** The server's own message, without the request in front of it. */
 export function sentenceOf({ message }: ApiError): string {
   return message.replace(/\b[A-Z]+ \/\S+: (\d+ )?[A-Za-z]+: /g, '');
 }

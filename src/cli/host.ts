@@ -1,19 +1,21 @@
 import { homedir } from 'node:os';
 
-/** Everything around a command: what it is told by its surroundings, and where it writes. */
+/** The environment of a command, and where it writes. */
 export interface Host {
-  /** As the user calls the program. */
+  /** The program's name as the user calls it. */
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
-  /** Standard output, and standard error for what is no result. */
+  /** Results go to standard output, everything else to standard error. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Columns and rows of the terminal that standard output is, asked anew each time; `null` where it is none. */
+  /** The current size and colours of the terminal, or `null` if standard output is not a terminal. */
   readonly terminal: () => Terminal | null;
-  /** Calls back when the user interrupts, instead of ending at once. Returns a function that ends that. */
+  /**
+   * Calls back when the user interrupts, instead of exiting at once. Returns a function that unregisters the callback.
+   */
   readonly onInterrupt: (callback: () => void) => () => void;
-  /** Milliseconds since 1970: what ages are counted to. */
+  /** Milliseconds since 1970. Ages are relative to this time. */
   readonly wall: () => number;
 }
 
@@ -26,9 +28,9 @@ export interface Terminal {
 const defaultColumns = 80;
 const defaultRows = 24;
 
-/** This process. Started as a plugin of kubectl it calls itself as kubectl does. */
+/** The host of this process. As a kubectl plugin, the program is named as the user called it. */
 export function realHost(): Host {
-  // A reader that goes early (`| head`) is no failure.
+  // A reader that ends early (`| head`) is not a failure.
   process.stdout.on('error', () => undefined);
   const { env } = process;
   return {
@@ -43,13 +45,13 @@ export function realHost(): Host {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, callback);
       };
     },
-    // oxlint-disable-next-line no-restricted-globals -- the one place of the command line where the clock comes in
+    // oxlint-disable-next-line no-restricted-globals -- the only place of the command line that reads the clock
     wall: () => Date.now(),
     terminal: () => {
       const { isTTY, columns, rows } = process.stdout;
-      // https://no-color.org
-      const colour = !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-      return isTTY ? { columns: columns || defaultColumns, rows: rows || defaultRows, colour } : null;
+      if (!isTTY) return null;
+      // Node evaluates NO_COLOR, FORCE_COLOR and TERM.
+      return { columns: columns || defaultColumns, rows: rows || defaultRows, colour: process.stdout.hasColors(env) };
     },
   };
 }

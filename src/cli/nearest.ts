@@ -1,8 +1,8 @@
-/** Names further away than this share of their length are not what somebody meant. */
+/** Names with a larger distance, relative to their length, are not suggested. */
 const furthestShare = 0.5;
 const mostNames = 3;
 
-/** Those of the names that somebody may have meant, the nearest first. */
+/** The names that the user may have meant, the nearest first. */
 export function nearest(wanted: string, names: readonly string[]): readonly string[] {
   const asTyped = wanted.toLowerCase();
   const furthest = Math.max(1, Math.floor(wanted.length * furthestShare));
@@ -10,21 +10,21 @@ export function nearest(wanted: string, names: readonly string[]): readonly stri
     .map((name) => {
       const other = name.toLowerCase();
       const contained = asTyped !== '' && (other.includes(asTyped) || asTyped.includes(other));
-      return { name, away: contained ? 1 : distance(asTyped, other) };
+      return { name, edits: contained ? 1 : distance(asTyped, other) };
     })
-    .filter(({ away }) => away <= furthest)
-    .toSorted((one, other) => one.away - other.away || (one.name < other.name ? -1 : 1))
+    .filter(({ edits }) => edits <= furthest)
+    .toSorted((one, other) => one.edits - other.edits || (one.name < other.name ? -1 : 1))
     .slice(0, mostNames)
     .map(({ name }) => name);
 }
 
-/** ` (did you mean x or y?)`, or nothing. */
+/** ` (did you mean x or y?)`, or an empty text. */
 export function didYouMean(wanted: string, names: readonly string[]): string {
   const near = nearest(wanted, names);
   return near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`;
 }
 
-/** Levenshtein's: the least number of characters to insert, delete or replace. */
+/** The Levenshtein distance: the smallest number of characters to insert, delete or replace. */
 function distance(one: string, other: string): number {
   let before = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let row = 0; row < one.length; row++) {

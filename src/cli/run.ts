@@ -1,17 +1,16 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
-import { type CliCommand, type CommandOption, connectionOptions } from './command.ts';
-import { commands } from './commands.ts';
-import { complete } from './complete.ts';
+import { type Given, openSession } from './cluster/session.ts';
+import { type CliCommand, type CommandOption, connectionOptions } from './commands/command.ts';
+import { commandGroups, commands } from './commands/commands.ts';
+import { complete } from './commands/complete.ts';
 import { explainCommandFailure } from './failure.ts';
 import type { Host } from './host.ts';
-import { didYouMean } from './nearest.ts';
-import { type Given, openSession } from './session.ts';
 
 const helpWidthColumns = 100;
 
-/** What the script of `completion` calls; its words are not for this program to parse. */
+/** The command that the script of `completion` calls. Its words are not parsed here. */
 const completing = '__complete';
 
 /** Exit statuses. */
@@ -19,8 +18,8 @@ const failed = 1;
 const misused = 2;
 
 /**
- * Runs the command that the arguments name, and resolves to the exit status: 0, 1 where it could not be done or the
- * answer is no, 2 where what was asked for makes no sense. Never rejects.
+ * Runs the command of the arguments. Resolves to the exit status: 0, 2 for invalid usage, 1 for every other failure or
+ * a negative result. Never rejects.
  */
 export async function runCli(argv: readonly string[], host: Host): Promise<number> {
   if (argv[0] === completing) {
@@ -45,14 +44,7 @@ export async function runCli(argv: readonly string[], host: Host): Promise<numbe
     }
     if (error.exitCode === 0) return 0;
     const sentence = error.message.replace(/^error: /, '');
-    const nearby =
-      error.code === 'commander.unknownCommand'
-        ? didYouMean(
-            argv[0] ?? '',
-            commands.map(({ name }) => name),
-          )
-        : '';
-    host.err(`error: ${sentence.split('\n').join(' ')}${nearby}; see \`${host.program} ${helpOf(argv)}\`\n`);
+    host.err(`error: ${sentence.split('\n').join(' ')}; see \`${host.program} ${helpOf(argv)}\`\n`);
     return misused;
   }
 }
@@ -65,7 +57,7 @@ type Run = (given: Given, names: readonly string[]) => Promise<void>;
 function describe(host: Host, run: (command: CliCommand) => Run): Command {
   const common = (command: Command): Command =>
     command
-      .helpOption('-h, --help', 'show this and exit')
+      .helpOption('-h, --help', 'show this help')
       .exitOverride()
       .configureOutput({
         writeOut: host.out,
@@ -73,22 +65,38 @@ function describe(host: Host, run: (command: CliCommand) => Run): Command {
         getOutHelpWidth: () => helpWidthColumns,
       });
   const program = common(new Command(host.program))
-    .description('Shows how MySQL clusters run by MOCO are being rolled out, and says what people want of it.')
+    .description('Show and control rollouts of MySQL clusters that MOCO runs.')
     .usage('COMMAND [flags]')
-    .helpCommand('help [COMMAND]', 'show the help of a command')
-    .showSuggestionAfterError(false)
-    .version(manifest.version, '--version', 'show the version and exit')
-    .configureHelp({ showGlobalOptions: false });
-  for (const one of commands) {
-    const command = common(program.command(`${one.name} ${one.arguments}`.trim()))
-      .summary(one.summary)
-      .description(one.help === undefined ? `${one.summary}.` : `${one.summary}.\n\n${one.help}`);
-    for (const option of [...(one.options ?? []), ...(one.connects ? connectionOptions : [])]) add(command, option);
-    command.action(async (...parameters: unknown[]) => {
-      await run(one)(command.opts<Given>(), namesOf(parameters));
-    });
+    .version(manifest.version, '--version', 'show the version')
+    .configureHelp({ showGlobalOptions: false, subcommandTerm: (command) => command.name() });
+  for (const [heading, all] of Object.entries(commandGroups)) {
+    program.commandsGroup(`${heading}:`);
+    for (const one of all) {
+      const command = common(program.command(`${one.name} ${one.arguments}`.trim()));
+      describeOne(command, one, host);
+      command.action(async (...parameters: unknown[]) => {
+        await run(one)(command.opts<Given>(), namesOf(parameters));
+      });
+    }
   }
-  return program;
+  return program.helpCommand('help [COMMAND]', 'Show the help of a command');
+}
+
+function describeOne(
+  command: Command,
+  { summary, help, examples, options = [], connects }: CliCommand,
+  host: Host,
+): void {
+  command.summary(summary).description(help === undefined ? `${summary}.` : `${summary}.\n\n${help}`);
+  if (examples) command.addHelpText('after', examplesOf(examples, host));
+  for (const option of options) add(command, option);
+  if (!connects) return;
+  command.optionsGroup('Connection options:');
+  for (const option of connectionOptions) add(command, option);
+}
+
+function examplesOf(examples: NonNullable<CliCommand['examples']>, { program }: Host): string {
+  return `\nExamples:\n${examples.map(([purpose, line]) => `  # ${purpose}\n  ${program} ${line}\n`).join('\n')}`;
 }
 
 function add(command: Command, { flags, description, default: value }: CommandOption): void {
@@ -96,7 +104,7 @@ function add(command: Command, { flags, description, default: value }: CommandOp
   else command.option(flags, description, value);
 }
 
-/** Commander gives one parameter for each argument, a list for the last where there may be more, then two of its own. */
+/** Commander passes one parameter for each argument (a list for a variadic argument), then two of its own. */
 function namesOf(parameters: readonly unknown[]): readonly string[] {
   return parameters
     .slice(0, -2)
@@ -104,11 +112,11 @@ function namesOf(parameters: readonly unknown[]): readonly string[] {
 }
 
 async function runCommand(command: CliCommand, names: readonly string[], given: Given, host: Host): Promise<number> {
-  let surroundings = { server: '', requestTimeoutSeconds: 0 };
+  let dependencies = { server: '', requestTimeoutSeconds: 0 };
   try {
     if (!command.connects) return await command.run(host, names, given);
     const session = openSession(given, host);
-    surroundings = session;
+    dependencies = session;
     try {
       return await command.run(session, names);
     } finally {
@@ -119,7 +127,7 @@ async function runCommand(command: CliCommand, names: readonly string[], given: 
       host.err(`error: ${error.message}; see \`${host.program} ${command.name} --help\`\n`);
       return misused;
     }
-    host.err(`${explainCommandFailure(error, surroundings)}\n`);
+    host.err(`${explainCommandFailure(error, dependencies)}\n`);
     return failed;
   }
 }

@@ -7,14 +7,13 @@ import type { StatefulSetRecord } from '../moco/records.ts';
 import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
-import { Announcer } from './announcer.ts';
-import { Cache, keyOf } from './cache.ts';
-import { ClusterApi } from './cluster-api.ts';
-import { Fleet, type FleetLimits, followRollouts } from './fleet.ts';
-import type { StrategySettings } from './mode.ts';
+import { ClusterApi } from './disrupt/cluster-client.ts';
+import { Cache, keyOf } from './observe/cache.ts';
+import { Fleet, type FleetLimits, followRollouts } from './observe/fleet.ts';
+import type { StrategySettings } from './observe/mode.ts';
+import type { DefaultSettings } from './observe/settings.ts';
+import { Watches } from './observe/watches.ts';
 import { Reconciler } from './reconciler.ts';
-import { Watches } from './watches.ts';
-import type { DefaultWishes } from './wishes.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
@@ -25,22 +24,24 @@ export interface ControllerOptions {
     readonly workQueues: WorkQueueMetrics;
     readonly caches: CacheMetrics;
   };
-  readonly defaults: DefaultWishes;
+  readonly defaults: DefaultSettings;
   readonly strategies: StrategySettings;
   readonly fleetLimits: FleetLimits;
-  /** Empty: all of them. */
+  /** An empty list stands for all namespaces. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
-  /** Names this process; another one for each start. */
+  /** The holder identity of this process. Every start has a new one. */
   readonly holder: string;
   readonly isLeading: () => boolean;
 }
 
 const component = 'moco-rollout';
-/** For events that wait to be sent when the program ends. */
+/** Waits for pending Events to be sent at shutdown. */
 const eventsGraceMilliseconds = 1000;
 
-/** Watches, queue and reconciler, put together. Watches from the start; reconciles from `work` on. */
+/**
+ * Connects the watches, the work queue and the reconciler. Watches start at once; reconciliation starts with `work`.
+ */
 export class Controller {
   readonly #watches: Watches;
   readonly #cache = new Cache();
@@ -55,7 +56,6 @@ export class Controller {
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
-    const announcer = new Announcer({ recorder: this.#recorder, metrics: metrics.rollouts, log, world });
     const api = new ClusterApi(client);
     const fleet = new Fleet(options.fleetLimits, world, (key) => this.#queue.add(key));
     followRollouts(this.#cache, fleet);
@@ -67,7 +67,8 @@ export class Controller {
       log,
       defaults,
       strategies,
-      announcer,
+      recorder: this.#recorder,
+      metrics: metrics.rollouts,
       holder,
       isLeading,
     });
@@ -76,7 +77,8 @@ export class Controller {
       world,
       concurrency,
       process: (key, signal) => reconciler.reconcile(key, signal),
-      onError: (key, error, retries) => log.warn({ cluster: key, error, retries }, 'a pass failed and is tried again'),
+      onError: (key, error, retries) =>
+        log.warn({ cluster: key, error, retries }, 'reconciliation failed and will be retried'),
       metrics: metrics.workQueues,
     });
     this.#cache.onChange((key) => this.#queue.add(key));
@@ -85,17 +87,17 @@ export class Controller {
     });
   }
 
-  /** Every kind has been listed at least once. */
+  /** Whether every kind has been listed at least once. */
   get hasSynced(): boolean {
     return this.#synced;
   }
 
-  /** Resolves once every kind has been listed, or the watches have ended before that. */
+  /** Resolves once every kind has been listed, or once the watches have ended before that. */
   synced(): Promise<void> {
     return this.#watches.synced();
   }
 
-  /** Keeps the cache until aborted. */
+  /** Keeps the cache up to date until aborted. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#watches.run(signal), this.#noteSync()]);
   }
@@ -107,7 +109,7 @@ export class Controller {
     this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
   }
 
-  /** Starts to reconcile, every cluster first, once the cache is in sync. */
+  /** Starts the workers once the cache is in sync. Every cluster is queued first. */
   async work(): Promise<void> {
     await this.#watches.synced();
     if (!this.#watches.hasSynced) return;
@@ -115,7 +117,7 @@ export class Controller {
     this.#queue.start();
   }
 
-  /** Takes no new pass, waits for those under way, then for the events that they have left. */
+  /** Starts no new reconciliation. Waits for those in progress, then for their Events to be sent. */
   async drain(graceMilliseconds: number): Promise<void> {
     await this.#queue.drain(graceMilliseconds);
     await this.#recorder.close(eventsGraceMilliseconds);

@@ -1,26 +1,27 @@
-import type { Hold } from './decision.ts';
+import type { HoldOf } from './rules/catalogue.ts';
 import type { Situation } from './situation.ts';
 
-/** Between two tries: this long after the first, twice as long after each further one, and at most the longest. */
+/** The pause after the first try. It doubles after each further try, up to the longest. */
 const firstPauseSeconds = 30;
 const longestPauseSeconds = 300;
-/** An adoption that is longer ago no longer counts: it has held, or was tried as rarely as can be. */
+/** Older adoptions do not count: either the adoption lasted, or it was tried as rarely as possible. */
 const adoptionCountsSeconds = 1800;
 
 function pauseSeconds(tries: number): number {
   return Math.min(firstPauseSeconds * 2 ** (tries - 1), longestPauseSeconds);
 }
 
-/** The StatefulSet carries our label and is at OnDelete: the label keeps it there. */
+/** The StatefulSet has our label and is at OnDelete. The label keeps it there. */
 export function isAdopted({ snapshot: { statefulSet } }: Situation): boolean {
   return statefulSet?.strategy === 'OnDelete' && statefulSet.labelled;
 }
 
 /**
- * A dry run has shown that MOCO's next write would not come out as this mode needs it. Asked again after a pause. What is
- * at OnDelete already is not asked about: it stays there, or its next write shows it.
+ * A dry run has shown that admission would not change MOCO's next write as this mode needs it. The controller tries
+ * again after a pause. A StatefulSet that is already at OnDelete is not checked: it stays there, or its next write
+ * shows that it does not.
  */
-export function admissionNotInForce(situation: Situation): Hold | null {
+export function admissionNotInForce(situation: Situation): HoldOf<'AdmissionNotInForce'> | null {
   const { snapshot, policy, deadlines } = situation;
   const { admissionProblem: problem } = snapshot;
   if (problem === null || policy.mode !== problem.mode) return null;
@@ -30,8 +31,8 @@ export function admissionNotInForce(situation: Situation): Hold | null {
 }
 
 /**
- * A StatefulSet that keeps coming back to RollingUpdate is adopted ever more rarely, so that two programs do not fight
- * over one field. MOCO's partition controller goes on meanwhile.
+ * A StatefulSet that keeps returning to RollingUpdate is adopted less and less often, so that two programs do not keep
+ * overwriting one field. Meanwhile MOCO's partition controller goes on.
  */
 export function mayAdopt({ snapshot, deadlines }: Situation): boolean {
   const recent = snapshot.adoptionAgesSeconds.filter(

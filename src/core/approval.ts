@@ -1,23 +1,40 @@
 import type { Hold } from './decision.ts';
 import type { Member, Situation } from './situation.ts';
 
-/** A person has said that the primary may be updated to this very revision. */
+/** A person has approved updating the primary to exactly this revision. */
 export function isApproved({ policy, snapshot }: Situation): boolean {
-  return policy.approvedRevision === snapshot.statefulSet?.updateRevision;
+  return isNamed(policy.approvedRevision, snapshot.statefulSet?.updateRevision ?? '');
 }
 
-/** With `primaryUpdatePolicy: Manual` the write outage of the switchover comes when a person wants it. */
+/** By its full name, or by the hash at its end, as the command line shows it. */
+function isNamed(approved: string | null, revision: string): boolean {
+  return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
+}
+
+/** What was approved, where it is no revision that the cluster has or is to get: a typing error, as a rule. */
+function unknownApproval({ policy, snapshot, members }: Situation): string | null {
+  const { approvedRevision: approved } = policy;
+  const known = [snapshot.statefulSet?.currentRevision ?? '', ...members.map(({ facts }) => facts.revision)];
+  return known.some((revision) => isNamed(approved, revision)) ? null : approved;
+}
+
+/** With `primaryUpdatePolicy: Manual` a person decides when the switchover interrupts writes. */
 export function awaitingApproval(situation: Situation, { ordinal }: Member): Hold | null {
   const { policy, snapshot } = situation;
   if (policy.primaryUpdatePolicy === 'Automatic' || isApproved(situation)) return null;
-  return { rule: 'AwaitingApproval', member: ordinal, revision: snapshot.statefulSet?.updateRevision ?? '' };
+  const revision = snapshot.statefulSet?.updateRevision ?? '';
+  const unknown = unknownApproval(situation);
+  return { rule: 'AwaitingApproval', member: ordinal, revision, ...(unknown !== null && { unknown }) };
 }
 
-/** A replica must not be older than its source, and a held one would be; those below the partition are meant to be. */
-export function primaryWaitsForHeld({ members, policy, overridden }: Situation, { ordinal }: Member): Hold | null {
-  if (overridden.has('PrimaryWaitsForHeld')) return null;
-  const held = members.filter((member) => member.held && !member.updated && member.ordinal >= policy.partition);
-  return held.length > 0
-    ? { rule: 'PrimaryWaitsForHeld', member: ordinal, held: held.map((member) => member.ordinal) }
+/**
+ * A replica must not be older than its source. A pinned replica would be, and so it blocks the primary. Members below
+ * the partition are meant to be older.
+ */
+export function primaryWaitsForPinned({ members, policy, overridden }: Situation, { ordinal }: Member): Hold | null {
+  if (overridden.has('PrimaryWaitsForPinned')) return null;
+  const pinned = members.filter((member) => member.pinned && !member.updated && member.ordinal >= policy.partition);
+  return pinned.length > 0
+    ? { rule: 'PrimaryWaitsForPinned', member: ordinal, pinned: pinned.map((member) => member.ordinal) }
     : null;
 }

@@ -1,6 +1,6 @@
 /**
- * Compares ages with limits and remembers which limit will be reached first. Every comparison of a decision goes
- * through here, so none can be forgotten when it is asked when to look again.
+ * Compares ages with limits and remembers which limit is reached first. Every comparison of a decision goes through
+ * here, so that no limit is forgotten when the next decision is scheduled.
  */
 export class Deadlines {
   #soonestSeconds = Number.POSITIVE_INFINITY;

@@ -1,25 +1,23 @@
 import { mayAdopt } from './adoption.ts';
-import { isAskedFor } from './asked-for.ts';
-import type { Decision, Hold } from './decision.ts';
+import type { Decision } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
-import { failingRevision, isProven } from './failing-revision.ts';
-import { updatedMemberOwes } from './gates.ts';
-import { handBack } from './hand-back.ts';
+import { failingRevision, isVerified } from './failing-revision.ts';
+import { updatedMemberUnsettled } from './gates.ts';
 import {
   holdEverything,
   holdEverythingButRepairs,
   holdEverythingOfMoco,
   holdUnfinished,
   holdUntouchable,
-  snapshotImpossible,
+  untouchable,
 } from './holds.ts';
 import { lowerPartition, notYetReplaced } from './lower-partition.ts';
-import { nobodyRecovers, nobodyServed } from './nobody-served.ts';
+import { restartUnserved, startUnserved } from './no-serving-members.ts';
 import {
   membersDown,
   membersRunning,
   membersUnreachable,
-  primaryAway,
+  primaryUnavailable,
   protectedRemains,
   unreachableRemains,
 } from './not-participating.ts';
@@ -27,7 +25,9 @@ import { nothingDue } from './nothing-due.ts';
 import { healthyReplicas, membersImpaired, primaryLast, updatedMembersSettle } from './participating.ts';
 import type { RolloutPolicy } from './policy.ts';
 import { recoveringRemains } from './recovering.ts';
+import { release } from './release.ts';
 import { reports } from './reports.ts';
+import { type Hold, isRequestedByUser } from './rules/catalogue.ts';
 import { type Outcome, type Situation, survey, take, wait } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
 import { stepFailing } from './step-failing.ts';
@@ -35,51 +35,54 @@ import { waitForMoco } from './wait-for-moco.ts';
 
 type Rule = (situation: Situation) => Outcome | null;
 
-/** The whole procedure under OnDelete: the first rule that has something to say ends it. */
+/** The whole procedure under OnDelete. The first line that returns an outcome ends it. */
 const onDelete: readonly Rule[] = [
   (situation) => held(holdUntouchable(situation)),
-  takeBackDemotion, // a demotion of ours never outlives its reason, whatever else holds
-  handBack, // the user took the cluster back
-  withItsStep, // everything stands still
-  revisionFails, // a failed update halts
+  takeBackDemotion, // our demotion never outlives its reason, whatever else holds
+  release, // the user released the cluster
+  withItsStep, // nothing moves
+  revisionFails, // a failed update stops the rollout
   membersDown, // they do no work: all at once
   (situation) => held(holdEverythingButRepairs(situation)),
   nothingDue,
   fleetHold, // from here on members that work are taken
   membersUnreachable,
-  primaryAway, // a failover is waited for
-  rolesHold, // from here on a quorum is needed, and somebody who leads it
+  primaryUnavailable, // MOCO has time for a failover
+  rolesHold, // from here on a quorum with a primary is needed
   membersRunning,
   protectedRemains,
   recoveringRemains,
   unreachableRemains,
-  updatedMembersSettle, // one at a time: the last one first
+  updatedMembersSettle, // the previous member first
   membersImpaired,
   healthyReplicas,
   primaryLast,
 ];
 
-/** Partition mode has the same holds; its one step is a lower partition, and the StatefulSet deletes the pods. */
+/**
+ * Partition mode has the same holds. Its main step lowers the partition, and the StatefulSet controller deletes the
+ * pods.
+ */
 const partition: readonly Rule[] = [
   (situation) => held(holdUntouchable(situation)),
   takeBackDemotion,
-  handBack, // it was at OnDelete before
+  release, // it was at OnDelete before
   withItsStep,
   revisionFails,
-  nobodyServed,
+  startUnserved,
   (situation) => held(holdEverythingButRepairs(situation)),
   fleetHold,
-  nobodyRecovers,
+  restartUnserved,
   lowerPartition,
   nothingDue,
   stillAtWork,
 ];
 
-/** MOCO lowers the partition: nothing is done but to give back what this program still has. */
+/** MOCO lowers the partition. This program only releases what it still has. */
 const observe: readonly Rule[] = [
   (situation) => held(holdUntouchable(situation)),
   takeBackDemotion,
-  handBack,
+  release,
   (situation) => held(holdEverythingOfMoco(situation)),
   (situation) => held(failingRevision(situation)),
   (situation) => held(holdUnfinished(situation)),
@@ -95,8 +98,8 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], readonly Rule[]>> = {
 };
 
 /**
- * The one step that may be taken now, or the reason why none is, and what becomes of every member. Pure: the same
- * facts give the same decision. Never throws; facts that can't be are the hold `SnapshotImpossible`.
+ * Returns the one step that may be done now, or the hold that blocks it, and a verdict for every member. Pure: the same
+ * facts give the same decision. Never throws: inconsistent facts give the hold `SnapshotInconsistent`.
  */
 export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
@@ -107,10 +110,10 @@ export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decisi
     hold: outcome?.hold ?? null,
     members: reports(situation, outcome),
     stale,
-    proven: isProven(situation),
+    verified: isVerified(situation),
     complete: isComplete(situation, stale),
     progressDeadlineExceeded: isStuck(situation, stale, outcome?.hold ?? null),
-    lookAgainInSeconds: situation.deadlines.soonestSeconds,
+    requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
 }
 
@@ -131,7 +134,7 @@ function withItsStep(situation: Situation): Outcome | null {
   return hold?.rule === 'StrategyNotOnDelete' && mayAdopt(situation) ? take({ kind: 'setStrategy' }) : held(hold);
 }
 
-/** Members that are down need no slot, and what has begun keeps it. */
+/** Members that are down need no slot, and a rollout that has begun keeps its slot. */
 function fleetHold({ snapshot, overridden, deadlines }: Situation): Outcome | null {
   const { fleetQueue, fleetInterval } = snapshot;
   if (fleetQueue !== null && !overridden.has('AwaitingFleetSlot')) {
@@ -143,20 +146,20 @@ function fleetHold({ snapshot, overridden, deadlines }: Situation): Outcome | nu
 }
 
 function isStuck({ snapshot, policy, deadlines }: Situation, stale: number, hold: Hold | null): boolean {
-  if (stale === 0 || (hold !== null && isAskedFor(hold.rule))) return false;
+  if (stale === 0 || (hold !== null && isRequestedByUser(hold.rule))) return false;
   return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
 }
 
-/** The StatefulSet has still to replace a member, or that one to settle. */
+/** The StatefulSet controller has not replaced a member yet, or the member is not settled. */
 function stillAtWork(situation: Situation): Outcome | null {
-  return held(updatedMemberOwes(situation) ?? notYetReplaced(situation));
+  return held(updatedMemberUnsettled(situation) ?? notYetReplaced(situation));
 }
 
 function rolesHold(situation: Situation): Outcome | null {
   return held(rolesMoving(situation));
 }
 
-/** Without a quorum nothing is lost by giving the revision to members that are down, once it has had its time. */
+/** Without a quorum nothing is lost if members that are down get the revision after the progress deadline. */
 function revisionFails(situation: Situation): Outcome | null {
   const hold = failingRevision(situation);
   if (hold === null) return null;
@@ -174,7 +177,7 @@ function isComplete(situation: Situation, stale: number): boolean {
     missing.length === 0 &&
     snapshot.statefulSet?.observed === true &&
     !snapshot.statefulSet.deleting &&
-    snapshotImpossible(situation) === null &&
+    untouchable.SnapshotInconsistent(situation) === null &&
     holdUnfinished(situation) === null &&
     members.every((member) => member.state === 'participating')
   );

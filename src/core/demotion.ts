@@ -1,17 +1,18 @@
-import { awaitingApproval, primaryWaitsForHeld } from './approval.ts';
-import type { Hold, TakeBackReason } from './decision.ts';
+import { awaitingApproval, primaryWaitsForPinned } from './approval.ts';
+import type { Hold } from './decision.ts';
 import { failingRevision } from './failing-revision.ts';
 import { holdEverythingButRepairsLasting, holdEverythingLasting, isRevisionKnown } from './holds.ts';
-import { stuckTerminating } from './leaving.ts';
+import type { UndemoteReason } from './rules/steps.ts';
 import { dueMembers, type Member, type Outcome, type Situation, take, target } from './situation.ts';
+import { stuckTerminating } from './terminating.ts';
 
 /**
- * A `demote` that carries our mark ends with its reason: left on a pod it would demote that pod again the moment it
- * is promoted. `Healthy`, readiness and budgets are not asked again, since a switchover closes them by itself.
+ * Takes back a `demote` with our mark once its reason is gone. Left on the pod, it would demote that pod again as soon
+ * as it became primary. `Healthy`, readiness and budgets are not checked again, since a switchover itself changes them.
  */
 export function takeBackDemotion(situation: Situation): Outcome | null {
   for (const member of situation.members) {
-    if (member.facts.demotedFor === null || member.state === 'leaving') continue;
+    if (member.facts.demotedFor === null || member.state === 'terminating') continue;
     const reason = takeBackReason(situation, member);
     if (reason !== null) {
       return take({ kind: 'undemote', targets: [target(member)], reason, demoted: member.facts.demote });
@@ -20,15 +21,15 @@ export function takeBackDemotion(situation: Situation): Outcome | null {
   return null;
 }
 
-function takeBackReason(situation: Situation, member: Member): TakeBackReason | null {
+function takeBackReason(situation: Situation, member: Member): UndemoteReason | null {
   const { snapshot, policy, deadlines } = situation;
   const hold =
     holdEverythingLasting(situation) ?? failingRevision(situation) ?? holdEverythingButRepairsLasting(situation);
   const isKnown = isRevisionKnown(situation);
-  if (!member.facts.demote) return hold === null && isNext(situation, member) ? null : 'MarkAlone';
+  if (!member.facts.demote) return hold === null && isNext(situation, member) ? null : 'MarkWithoutDemote';
   const timedOut = deadlines.reached(member.facts.demoteForSeconds, policy.switchoverTimeoutSeconds);
   if (!member.primary) {
-    // MOCO takes it away itself as the last part of the switchover; two writers would only stop each other.
+    // MOCO removes it itself at the end of the switchover. Two writers would only conflict.
     const finishing = hold === null && !timedOut && rolesNotSettled(situation) !== null;
     return finishing ? null : 'NoLongerPrimary';
   }
@@ -37,13 +38,14 @@ function takeBackReason(situation: Situation, member: Member): TakeBackReason | 
     if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
     if (dueMembers(situation).length > 1) return 'OthersDue';
   }
-  const consent = isKnown ? (awaitingApproval(situation, member) ?? primaryWaitsForHeld(situation, member)) : null;
+  const consent = isKnown ? (awaitingApproval(situation, member) ?? primaryWaitsForPinned(situation, member)) : null;
   return (hold ?? consent)?.rule ?? (timedOut ? 'TimedOut' : null);
 }
 
 /**
- * Nobody else is due: what is left on its pod goes with it. Where it seems to be primary still, the index is on its way,
- * which MOCO writes right before it takes `demote` away; or the pod is demoted again, which renews the mark.
+ * No other member is due, so the mark goes with the pod. If the pod still seems to be primary, either MOCO has just
+ * written the index, which it does right before it removes `demote`, or the pod is demoted again, which renews the
+ * mark.
  */
 function isNext(situation: Situation, { due, facts }: Member): boolean {
   const { policy, snapshot } = situation;
@@ -53,8 +55,8 @@ function isNext(situation: Situation, { due, facts }: Member): boolean {
 }
 
 /**
- * A switchover is under way or has not been finished by MOCO, which moves the index first, then re-points the
- * replicas, sets the role labels and only then lets writes in. Nothing that needs a quorum is done meanwhile.
+ * A switchover is under way. MOCO moves the index first, then points the replicas to the new primary, sets the role
+ * labels and lets writes in last. Until then no step that needs a quorum is done.
  */
 export function rolesMoving(situation: Situation): Hold | null {
   return switchoverUnderWay(situation) ?? rolesNotSettled(situation);
@@ -64,8 +66,8 @@ function switchoverUnderWay(situation: Situation): Hold | null {
   const { primary, policy, deadlines } = situation;
   if (primary === null) return null;
   const { facts, ordinal } = primary;
-  if (primary.state === 'leaving') {
-    return stuckTerminating(situation, primary) ?? { rule: 'SwitchoverInProgress', member: ordinal, leaving: true };
+  if (primary.state === 'terminating') {
+    return stuckTerminating(situation, primary) ?? { rule: 'SwitchoverInProgress', member: ordinal, terminating: true };
   }
   if (!facts.demote) return null;
   if (facts.demotedFor !== null) {
@@ -73,7 +75,7 @@ function switchoverUnderWay(situation: Situation): Hold | null {
   }
   return deadlines.reached(facts.demoteForSeconds, policy.switchoverTimeoutSeconds)
     ? null
-    : { rule: 'SwitchoverInProgress', member: ordinal, leaving: false };
+    : { rule: 'SwitchoverInProgress', member: ordinal, terminating: false };
 }
 
 function rolesNotSettled({ members, primary, snapshot, policy, deadlines }: Situation): Hold | null {
@@ -85,12 +87,15 @@ function rolesNotSettled({ members, primary, snapshot, policy, deadlines }: Situ
     : { rule: 'RolesNotSettled', members: [primary.ordinal], unavailable: true };
 }
 
-/** Somebody else's `demote`: on the primary one that moves nothing, on a replica one that waits for its promotion. */
+/**
+ * A `demote` that this controller did not set. On the primary it has had no effect; on a replica it takes effect at its
+ * promotion.
+ */
 export function foreignDemote({ members, policy, deadlines, overridden }: Situation): Hold | null {
   if (overridden.has('ForeignDemote')) return null;
   for (const member of members) {
     const { demote, demotedFor, demoteForSeconds } = member.facts;
-    if (!demote || demotedFor !== null || member.state === 'leaving') continue;
+    if (!demote || demotedFor !== null || member.state === 'terminating') continue;
     if (!member.primary || deadlines.reached(demoteForSeconds, policy.switchoverTimeoutSeconds)) {
       return { rule: 'ForeignDemote', member: member.ordinal };
     }

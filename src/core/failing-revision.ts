@@ -4,11 +4,11 @@ import type { Member, Situation } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
 
 /**
- * A failed update halts: nobody else gets that revision, not even a member that is down, which may still come back
- * with the old one. One updated member that has participated for minReadySeconds acquits the revision.
+ * A failed update stops the rollout: no other member gets that revision, not even one that is down, which may still
+ * come back at the old one. One updated member that has participated for minReadySeconds verifies the revision.
  */
 export function failingRevision(situation: Situation): Hold | null {
-  if (isProven(situation) || situation.overridden.has('UpdateRevisionFailing')) return null;
+  if (isVerified(situation) || situation.overridden.has('UpdateRevisionFailing')) return null;
   const { takenDown } = situation.snapshot.memory;
   for (const member of situation.members) {
     if (!member.updated || member.participates || takenDown.includes(member.ordinal)) continue;
@@ -19,13 +19,13 @@ export function failingRevision(situation: Situation): Hold | null {
 }
 
 /** An updated member is settled and has participated for minReadySeconds: now, or earlier in this rollout. */
-export function isProven({ snapshot, members }: Situation): boolean {
-  return snapshot.memory.proven || members.some((member) => member.updated && member.owes === null);
+export function isVerified({ snapshot, members }: Situation): boolean {
+  return snapshot.memory.verified || members.some((member) => member.updated && member.unsettled === null);
 }
 
-/** What the revision itself can have caused; a node that isn't found is nobody's template. */
+/** A failure that the revision itself can have caused. A missing node is not the template's fault. */
 function failure({ policy, deadlines }: Situation, member: Member): Evidence | null {
-  if (member.state === 'leaving' || member.state === 'unreachable') return null;
+  if (member.state === 'terminating' || member.state === 'unreachable') return null;
   if (member.crashLoop !== null) return member.crashLoop;
   if (member.state !== 'down' || member.evidence?.kind === 'unschedulable') return null;
   if (member.evidence?.kind !== 'idle' || hasFailed(member.facts)) return member.evidence;
@@ -33,8 +33,8 @@ function failure({ policy, deadlines }: Situation, member: Member): Evidence | n
 }
 
 /**
- * mysqld, or an init container before it, has run and failed. A member in which nothing has failed yet is only slow: its
- * node pulls an image or attaches a volume, which takes what it takes.
+ * mysqld, or an init container before it, has run and failed. If nothing has failed yet, the member is only slow: its
+ * node pulls an image or attaches a volume.
  */
 function hasFailed({ containers, initContainers }: MemberFacts): boolean {
   return [...initContainers, ...containers.filter(({ part }) => part === 'mysqld')].some(ranAndFailed);

@@ -1,12 +1,12 @@
-/** What the fleet's limit has to know of one cluster. */
+/** What the fleet's limit needs to know about one cluster. */
 export interface FleetCluster {
   /** `namespace/name`. */
   readonly key: string;
-  /** A rollout of it has begun: members have been taken, or one is away. */
+  /** A rollout of it has begun: members have been taken, or one is unavailable. */
   readonly rolling: boolean;
-  /** Its rollout has begun and does not go on without a person: condition `Stalled` is True. */
+  /** Its rollout has begun and cannot continue without a person: condition `Stalled` is True. */
   readonly stalled: boolean;
-  /** Seconds for which it has had due members and no slot; `null` where it wants none. */
+  /** Seconds for which it has had due members and no slot. `null` if it needs no slot. */
   readonly waitingForSeconds: number | null;
 }
 
@@ -15,14 +15,14 @@ export interface FleetPlace {
   readonly place: number;
   /** How many clusters may be rolling. */
   readonly limit: number;
-  /** How many of those that are rolling are stalled, so that nobody expects their slots soon. */
+  /** How many of the rolling clusters are stalled. Their slots will not be free soon. */
   readonly stalled: number;
 }
 
 /**
- * Who has to wait, and at which place: a pure function over all clusters, so that it is counted anew from the API's
- * objects every time and never from memory. A rollout that has begun keeps its slot; the rest go by how long they have
- * waited, and by name where that is equal. `limit` 0 means no limit.
+ * Which clusters have to wait, and at which place. A pure function over all clusters: it counts from the objects of the
+ * API every time, never from memory. A rollout that has begun keeps its slot. The others are ordered by how long they
+ * have waited, then by name. `limit` 0 means no limit.
  */
 export function fleetQueue(clusters: readonly FleetCluster[], limit: number): ReadonlyMap<string, FleetPlace> {
   if (limit <= 0) return new Map();

@@ -1,16 +1,16 @@
 import type { Hold } from './decision.ts';
 import { foreignDemote } from './demotion.ts';
-import { memberLeaving } from './leaving.ts';
 import { isProtected, memberProtected } from './protected.ts';
 import type { Member, Situation } from './situation.ts';
+import { memberTerminating } from './terminating.ts';
 
-// What has to be true of the cluster before a member that works is taken away. Each gate is a hold or `null`.
+// What has to be true of the cluster before a member that works is taken. Each gate returns a hold or `null`.
 
-/** All that a healthy member's going asks for. Its own are asked beside it. */
+/** The gates for every healthy member. A replica and the primary have gates of their own as well. */
 export function closedGate(situation: Situation): Hold | null {
   return (
     foreignDemote(situation) ??
-    budgetUsed(situation, situation.budget) ??
+    maxUnavailableReached(situation, situation.budget) ??
     clusterNotHealthy(situation) ??
     backupJob(situation) ??
     blockedByBudget(situation)
@@ -18,29 +18,33 @@ export function closedGate(situation: Situation): Hold | null {
 }
 
 /**
- * Updated members must participate, be settled, and have done so for minReadySeconds. With room for more than one a
- * starting member only uses up its part of the room; one that fails holds all the same.
+ * Updated members have to be settled and participate for minReadySeconds. With a budget above 1 a starting member only
+ * uses its part of the budget, and one that fails still blocks the rollout.
  */
-export function updatedMemberOwes({ members, budget }: Situation): Hold | null {
+export function updatedMemberUnsettled({ members, budget }: Situation): Hold | null {
   const owing = members.find(
-    (member) => member.owes !== null && (budget === 1 || member.state === 'down' || member.crashLoop !== null),
+    (member) => member.unsettled !== null && (budget === 1 || member.state === 'down' || member.crashLoop !== null),
   );
-  return owing?.owes ? { rule: 'UpdatedMemberNotParticipating', member: owing.ordinal, wait: owing.owes } : null;
+  return owing?.unsettled
+    ? { rule: 'UpdatedMemberNotParticipating', member: owing.ordinal, wait: owing.unsettled }
+    : null;
 }
 
-/** More members are away than may be, for whatever reason they are; an updated one is until it owes nothing. */
-export function budgetUsed(situation: Situation, maxUnavailable: number): Hold | null {
-  const away = [
+/** As many members are unavailable as may be, for any reason. An updated member is unavailable until it is settled. */
+export function maxUnavailableReached(situation: Situation, maxUnavailable: number): Hold | null {
+  const unavailable = [
     ...situation.missing,
-    ...situation.members.filter((member) => !member.participates || member.owes !== null).map(({ ordinal }) => ordinal),
+    ...situation.members
+      .filter((member) => !member.participates || member.unsettled !== null)
+      .map(({ ordinal }) => ordinal),
   ];
-  if (away.length < maxUnavailable) return null;
-  return memberLeaving(situation) ?? { rule: 'BudgetUsed', away, maxUnavailable };
+  if (unavailable.length < maxUnavailable) return null;
+  return memberTerminating(situation) ?? { rule: 'MaxUnavailableReached', unavailable, maxUnavailable };
 }
 
 /**
- * MOCO sees every member in place. With room for more than one it may miss those that this rollout has on their way,
- * as long as the cluster serves.
+ * MOCO reports every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as long
+ * as the cluster is available.
  */
 function clusterNotHealthy({ snapshot, members, missing, replicas, budget }: Situation): Hold | null {
   const { healthy, available, syncedReplicas: synced } = snapshot.cluster;
@@ -51,24 +55,24 @@ function clusterNotHealthy({ snapshot, members, missing, replicas, budget }: Sit
 }
 
 function isOnItsWay(member: Member): boolean {
-  return member.state === 'leaving' || (member.updated && !member.participates);
+  return member.state === 'terminating' || (member.updated && !member.participates);
 }
 
 /**
- * MOCO closes the budget while a backup runs, but only when it next reconciles the cluster after the job has begun, and
- * opens it as late. A cluster of one has no budget at all. So either of the two says that a backup runs.
+ * MOCO closes the budget while a backup runs, but only at its next reconciliation after the job has begun, and opens it
+ * as late. A cluster of one has no budget. So either the job or the budget shows a backup.
  */
 export function backupRunning({ snapshot, overridden }: Situation): Hold | null {
   const running = snapshot.backupJobActive || snapshot.budgets.some((budget) => budget.closed);
   return running && !overridden.has('BackupRunning') ? { rule: 'BackupRunning' } : null;
 }
 
-/** The job alone: a budget that is closed says so itself, with its numbers. */
+/** The job alone: `BlockedByPDB` reports a closed budget with its numbers. */
 function backupJob({ snapshot, overridden }: Situation): Hold | null {
   return snapshot.backupJobActive && !overridden.has('BackupRunning') ? { rule: 'BackupRunning' } : null;
 }
 
-/** A refusal is believed for this long, unless its budget changes earlier. */
+/** How long a refusal counts, unless its budget changes earlier. */
 const refusalSeconds = 10;
 
 type Blocked = Extract<Hold, { rule: 'BlockedByPDB' }>;
@@ -101,8 +105,9 @@ function blockedByBudget({ snapshot, deadlines }: Situation): Hold | null {
 }
 
 /**
- * KEP-961's behaviour 1: under OrderedReady management members go in whole batches from the top, the next one when every
- * member of those before has been updated and owes nothing. Under Parallel management, MOCO's, there are no batches.
+ * KEP-961's behaviour 1: under OrderedReady management members go in whole batches from the top. The next batch starts
+ * when every member of the previous ones is updated and settled. Under Parallel management, which MOCO uses, there are
+ * no batches.
  */
 export function batchNotComplete(situation: Situation, next: Member): Hold | null {
   const { snapshot, replicas, budget, overridden } = situation;
@@ -111,9 +116,9 @@ export function batchNotComplete(situation: Situation, next: Member): Hold | nul
   const behind = situation.members.filter(
     (member) =>
       batchOf(member.ordinal) < batchOf(next.ordinal) &&
-      !member.held &&
+      !member.pinned &&
       !member.primary &&
-      (!member.updated || member.owes !== null),
+      (!member.updated || member.unsettled !== null),
   );
   const [first] = behind;
   if (first && behind.every(isProtected)) return memberProtected(first);

@@ -1,15 +1,15 @@
 import { awaitingApproval } from './approval.ts';
 import type { Hold } from './decision.ts';
 import { foreignDemote, rolesMoving } from './demotion.ts';
-import { backupRunning, budgetUsed, closedGate, updatedMemberOwes } from './gates.ts';
-import { memberLeaving } from './leaving.ts';
+import { backupRunning, closedGate, maxUnavailableReached, updatedMemberUnsettled } from './gates.ts';
 import { memberProtected } from './protected.ts';
 import { awaitingRecovery, isRecovering } from './recovering.ts';
 import { everyOtherParticipates, type Member, type Outcome, type Situation, take, target, wait } from './situation.ts';
+import { memberTerminating } from './terminating.ts';
 
 /**
- * Partition mode: the StatefulSet's own rolling update replaces what is stale from its partition up, and this program
- * lowers the partition by one when the member below it may go. The gates are those of the other mode.
+ * Partition mode: the StatefulSet controller replaces stale members from the partition up, and this program lowers the
+ * partition by one when the member below it may go. The gates are those of OnDelete.
  */
 export function lowerPartition(situation: Situation): Outcome | null {
   const { policy } = situation;
@@ -19,13 +19,13 @@ export function lowerPartition(situation: Situation): Outcome | null {
   const next = situation.members.find(({ ordinal }) => ordinal === partition - 1);
   if (!next) return null;
   if (next.updated) return lower(partition, next, []);
-  if (next.held) return wait({ rule: 'PartitionReached', partition, members: [], held: [next.ordinal] });
+  if (next.pinned) return wait({ rule: 'PartitionReached', partition, members: [], pinned: [next.ordinal] });
   const hold =
     rolesMoving(situation) ??
     foreignDemote(situation) ??
-    memberLeaving(situation) ??
+    memberTerminating(situation) ??
     notYetReplaced(situation) ??
-    downOutOfTurn(situation, next) ??
+    downOutOfOrder(situation, next) ??
     gateOf(situation, next) ??
     backupRunning(situation) ??
     memberProtected(next) ??
@@ -35,15 +35,15 @@ export function lowerPartition(situation: Situation): Outcome | null {
 }
 
 /**
- * Nobody is stale, and nobody would come up stale: below the partition pods are made from the current revision. The
- * partition may stay where it is then, which every write of MOCO's sets back to the top.
+ * No member is stale, and none would come up stale: below the partition pods are created from the current revision.
+ * Then the partition may stay where it is, and every write of MOCO sets it back to the top.
  */
 function isDone({ members, snapshot }: Situation): boolean {
   const { statefulSet } = snapshot;
   return members.every((member) => member.updated) && statefulSet?.currentRevision === statefulSet?.updateRevision;
 }
 
-/** A partition beyond the last member means as much as one just there. */
+/** A partition above the number of replicas means the same as one equal to it. */
 export function partitionOf({ snapshot, replicas }: Situation): number {
   return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
 }
@@ -60,18 +60,18 @@ function doesNotWork(situation: Situation, member: Member): boolean {
 }
 
 /**
- * A stale member below the next one is down, or has run for longer than a failover may take without serving. Its turn
- * comes last, and nobody's comes before it is back: partitions have no way to take it first. Deleted by a person it comes
- * up at the StatefulSet's current revision.
+ * A stale member below the next one is down, or has run without serving for longer than a failover takes. Partitions
+ * can't take it first, and no other member is taken before it is back. If a person deletes it, it comes up at the
+ * StatefulSet's current revision.
  */
-export function downOutOfTurn(situation: Situation, next: Member): Hold | null {
+export function downOutOfOrder(situation: Situation, next: Member): Hold | null {
   const { members, snapshot } = situation;
   const down = members.find((member) => !member.updated && member !== next && doesNotWork(situation, member));
   if (!down) return null;
   const { revision } = down.facts;
   const current = snapshot.statefulSet?.currentRevision ?? '';
   return {
-    rule: 'MemberDownOutOfTurn',
+    rule: 'MemberDownOutOfOrder',
     member: down.ordinal,
     pod: down.facts.name,
     next: next.ordinal,
@@ -80,13 +80,15 @@ export function downOutOfTurn(situation: Situation, next: Member): Hold | null {
   };
 }
 
-/** The update may be what repairs a member that does not work: neither MOCO's word nor the budget is asked for it. */
+/**
+ * The update may repair a member that does not work, so `Healthy` and the PodDisruptionBudget are not checked for it.
+ */
 function gateOf(situation: Situation, next: Member): Hold | null {
-  if (next.state === 'participating') return updatedMemberOwes(situation) ?? closedGate(situation);
-  return everyOtherParticipates(situation, next) ? null : budgetUsed(situation, 1);
+  if (next.state === 'participating') return updatedMemberUnsettled(situation) ?? closedGate(situation);
+  return everyOtherParticipates(situation, next) ? null : maxUnavailableReached(situation, 1);
 }
 
-/** The StatefulSet has still work to do from the partition up: the highest ordinal is the one that it takes next. */
+/** The StatefulSet controller has members to replace from the partition up. It takes the highest ordinal next. */
 export function notYetReplaced(situation: Situation): Hold | null {
   const { members } = situation;
   const partition = partitionOf(situation);

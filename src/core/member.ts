@@ -1,10 +1,12 @@
 import type { Deadlines } from './deadlines.ts';
 import type { ClusterFacts, ContainerFacts, MemberFacts } from './snapshot.ts';
 
-/** What a member is able to do, from its pod alone. Exactly one at a time; the order is that of the questions. */
-export type MemberState = 'leaving' | 'unreachable' | 'participating' | 'impaired' | 'down' | 'running';
+/**
+ * What a member is able to do, from its pod alone. A member has exactly one state; the order is that of the questions.
+ */
+export type MemberState = 'terminating' | 'unreachable' | 'participating' | 'impaired' | 'down' | 'running';
 
-/** Why a member is in a state that is not simply good: shown to people, never compared. */
+/** Why a member is not well. Shown to people, never compared. */
 export type Evidence =
   | { readonly kind: 'waiting'; readonly container: string; readonly reason: string; readonly restarts: number }
   | { readonly kind: 'failed' }
@@ -14,7 +16,7 @@ export type Evidence =
   | { readonly kind: 'crashLooping'; readonly container: string; readonly restarts: number }
   | { readonly kind: 'errant' };
 
-/** A container that waits for one of these does no work until somebody or a restart helps it. */
+/** A container that waits for one of these reasons does no work until a person or a restart helps. */
 const stoppedReasons: ReadonlySet<string> = new Set([
   'CrashLoopBackOff',
   'ImagePullBackOff',
@@ -25,23 +27,23 @@ const stoppedReasons: ReadonlySet<string> = new Set([
   'RunContainerError',
 ]);
 
-/** How long mysqld may not have been running before its member counts as down. */
+/** After how long without a running mysqld a member counts as down. */
 export const idleLimitSeconds = 60;
 
-/** How long a sidecar may not be ready before its member counts as impaired: longer than any plain restart. */
+/** After how long without a ready sidecar a member counts as impaired: longer than any plain restart. */
 export const impairedLimitSeconds = 60;
 
 export interface Classification {
   readonly state: MemberState;
-  /** For `down` and `impaired`; `null` where the state says it all. */
+  /** For `down` and `impaired`. `null` if the state says everything. */
   readonly evidence: Evidence | null;
 }
 
 /**
- * The node controller has set Ready to False and nobody else has spoken: the kubelet is gone. The node controller leaves the
- * statuses of containers as the kubelet reported them last (`MarkPodsNotReady` in Kubernetes 1.36), so that a member which
- * was not ready when its kubelet was lost is not recognised by this; it counts as what it was. A kubelet that turns
- * a pod not ready says so in a container, an init container that goes on as a sidecar, or a readiness gate as well.
+ * Only the node controller has set Ready to False: the kubelet is lost. The node controller keeps the container
+ * statuses that the kubelet reported last (`MarkPodsNotReady` in Kubernetes 1.36), so a member that was not ready when
+ * its kubelet was lost is not recognised here and keeps its state. A kubelet that makes a pod not ready also reports it
+ * in a container, in an init container that runs on as a sidecar, or in a readiness gate.
  */
 function isUnreachable(member: MemberFacts): boolean {
   return (
@@ -54,18 +56,21 @@ function isUnreachable(member: MemberFacts): boolean {
   );
 }
 
-/** An init container that does not simply lie behind: one that runs on as a sidecar, or fails. */
+/** An init container that has not simply completed: it runs on as a sidecar, or fails. */
 function isTroubled({ ready, state, reason }: ContainerFacts): boolean {
   return !ready && (state === 'running' || (reason !== null && reason !== 'Completed'));
 }
 
-/** Of the MySQLCluster, what says who leads it and whether it follows another database. */
+/** The facts of the MySQLCluster about its primary and about replication from elsewhere. */
 export type Leadership = Pick<ClusterFacts, 'primaryIndex' | 'replicatesFromElsewhere'>;
 
-/** mysqld serves and replicates, as far as its probe can say. Needs no clock. Without `cluster` it leads nobody. */
+/**
+ * mysqld serves and replicates, as far as its probe can tell. Needs no clock. Without `cluster` the member is not a
+ * primary.
+ */
 export function isParticipating(member: MemberFacts, errant: boolean, cluster: Leadership | null = null): boolean {
   return (
-    member.leavingForSeconds === null &&
+    member.terminatingForSeconds === null &&
     !errant &&
     (member.containers.some((container) => container.part === 'mysqld' && container.ready) ||
       (cluster !== null && leadsFromElsewhere(member, cluster))) &&
@@ -74,13 +79,13 @@ export function isParticipating(member: MemberFacts, errant: boolean, cluster: L
 }
 
 /**
- * The primary of a cluster with `spec.replicationSourceSecretName`, whose mysqld has started. moco-agent asks of every
- * read-only mysqld that its own replication works and is not behind (moco-agent 0.16, server/mysqld_health.go,
- * MySQLDReady), and this primary stays read-only (MOCO 0.36, clustering/operations.go, configure). So its pod is not ready
- * while its upstream is away or behind, though its replicas follow it and a restart would cure nothing. MOCO then calls
- * the cluster Incomplete, since Healthy and Degraded want a ready primary (clustering/status.go, isHealthy, isDegraded),
- * and moves the primary neither by a switchover nor, while its mysqld answers, by a failover (isFailed). The label says
- * that MOCO has configured it since the pod was made.
+ * The primary of a cluster with `spec.replicationSourceSecretName`, whose mysqld has started. moco-agent requires of
+ * every read-only mysqld that its replication works and is not behind (moco-agent 0.16, server/mysqld_health.go,
+ * MySQLDReady), and this primary stays read-only (MOCO 0.36, clustering/operations.go, configure). So its pod is not
+ * ready while its upstream is unavailable or behind, although its replicas follow it and a restart would not help. MOCO
+ * then reports the cluster as Incomplete, since Healthy and Degraded need a ready primary (clustering/status.go,
+ * isHealthy, isDegraded). It moves the primary neither by a switchover nor, while mysqld answers, by a failover
+ * (isFailed). The label shows that MOCO has configured the member since its pod was created.
  */
 function leadsFromElsewhere(member: MemberFacts, { primaryIndex, replicatesFromElsewhere }: Leadership): boolean {
   return (
@@ -91,19 +96,19 @@ function leadsFromElsewhere(member: MemberFacts, { primaryIndex, replicatesFromE
   );
 }
 
-/** MOCO has looked at this incarnation of the pod and finished with it. */
+/** MOCO has finished with this incarnation of the pod. */
 export function isSettled(member: MemberFacts, primaryIndex: number): boolean {
   return member.role === (member.ordinal === primaryIndex ? 'primary' : 'replica');
 }
 
 /**
- * A member that MOCO has finished with and gives no role. It labels pods only while it finds something to put right:
- * killed after it has taken a label away, or made a replica follow, and before it has given the label, it comes back to a
- * cluster that it calls Healthy, and leaves it at that. `Healthy` is no remnant then: no mysqld takes part before MOCO
- * has configured it, and MOCO writes `Healthy` False before it configures anybody or takes a label away. A primary is
- * labelled before it is opened for writes, so one without a role has just become it. But where the cluster replicates from
- * elsewhere the primary is never opened: MOCO calls it Healthy read-only (clustering/status.go, isHealthy), and the label
- * proves no more than a replica's.
+ * A member that MOCO has finished with and gives no role. MOCO labels pods only while it finds something to repair. If
+ * it is killed after it removed a label, or after it made a replica follow, and before it set the label, it comes back
+ * to a cluster that it reports as Healthy, and sets no label. `Healthy` is current then: no mysqld participates before
+ * MOCO has configured it, and MOCO sets `Healthy` to False before it configures a member or removes a label. MOCO
+ * labels a primary before it opens it for writes, so a primary without a role has just become primary. In a cluster
+ * that replicates from elsewhere the primary is never opened: MOCO reports it as Healthy while read-only
+ * (clustering/status.go, isHealthy), and the label proves no more than that of a replica.
  */
 export function isPassedOver(
   { ordinal, role, participatingForSeconds }: MemberFacts,
@@ -122,7 +127,7 @@ export function classify(
   deadlines: Deadlines,
   cluster: Leadership | null = null,
 ): Classification {
-  if (member.leavingForSeconds !== null) return { state: 'leaving', evidence: null };
+  if (member.terminatingForSeconds !== null) return { state: 'terminating', evidence: null };
   if (isUnreachable(member)) return { state: 'unreachable', evidence: null };
   if (isParticipating(member, errant, cluster)) {
     const evidence = impairment(member, deadlines);
@@ -202,7 +207,7 @@ export function canAcknowledge(
   errant: boolean,
   crashLoops: boolean,
 ): boolean {
-  if (state === 'leaving' || state === 'unreachable' || errant || crashLoops) return false;
+  if (state === 'terminating' || state === 'unreachable' || errant || crashLoops) return false;
   if (updated) return state === 'participating' || state === 'impaired';
   return member.containers.some(
     (container) => container.part === 'mysqld' && container.state === 'running' && container.started,

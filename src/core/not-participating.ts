@@ -1,10 +1,10 @@
-import type { Hold, StepRule } from './decision.ts';
+import type { Hold } from './decision.ts';
 import { rolesMoving } from './demotion.ts';
-import { backupRunning, updatedMemberOwes } from './gates.ts';
+import { backupRunning, updatedMemberUnsettled } from './gates.ts';
 import { creationOutstanding } from './holds.ts';
-import { memberLeaving } from './leaving.ts';
 import { isProtected, memberProtected } from './protected.ts';
 import { awaitingRecovery, isRecovering, recoveringRemains } from './recovering.ts';
+import type { StepRule } from './rules/steps.ts';
 import {
   descending,
   dueMembers,
@@ -16,14 +16,15 @@ import {
   target,
   wait,
 } from './situation.ts';
+import { memberTerminating } from './terminating.ts';
 
-// Due members that do not participate, in the order in which they are asked about. All of them go by delete: a
-// PodDisruptionBudget may refuse to evict a pod that is down already.
+// Due members that do not participate, in the order of the procedure. All of them are deleted, not evicted: a
+// PodDisruptionBudget can refuse to evict a pod that is already down.
 
 /**
- * They do no work, so nothing is lost while they restart: all of them at once, but for those that MOCO protects. But MOCO's
- * clustering stops while a pod is missing, and with it the failover. So none is deleted while the StatefulSet has still to
- * make another one again.
+ * Members that are down do no work, so all of them are deleted at once, except those that MOCO protects. MOCO's
+ * clustering, and with it the failover, stops while a pod is missing. So none is deleted while the StatefulSet
+ * controller has not created another one again.
  */
 export function membersDown(situation: Situation): Outcome | null {
   const down = descending(dueMembers(situation).filter((member) => member.state === 'down' && !isProtected(member)));
@@ -35,7 +36,10 @@ export function membersDown(situation: Situation): Outcome | null {
 const isLostReplica = (member: Member): boolean =>
   member.state === 'unreachable' && !member.primary && !isProtected(member);
 
-/** mysqld may still serve behind a lost kubelet: one at a time, never the primary, and only from a full house. */
+/**
+ * mysqld may still serve behind a lost kubelet. So one at a time, never the primary, and only while every other member
+ * participates.
+ */
 export function membersUnreachable(situation: Situation): Outcome | null {
   const lost = descending(dueMembers(situation).filter(isLostReplica));
   const next = lost.find((member) => everyOtherParticipates(situation, member));
@@ -43,22 +47,22 @@ export function membersUnreachable(situation: Situation): Outcome | null {
 }
 
 /**
- * Replicas turn not ready because the primary is gone, and MOCO needs their mysqld running to fail over: deleting
- * them now would turn a failover into a loss. Only when none comes within its time may a restart be the cure.
+ * Replicas become not ready because the primary is gone, and MOCO needs their running mysqld for the failover. Deleting
+ * them now would turn a failover into a data loss. A restart may help only if no failover happens in time.
  */
-export function primaryAway(situation: Situation): Outcome | null {
+export function primaryUnavailable(situation: Situation): Outcome | null {
   const { primary, replicas, snapshot, policy, deadlines } = situation;
   if (primary?.participates) return null;
   if (replicas === 1) return singleMemberAway(situation);
   const graceSeconds = policy.failoverGraceSeconds;
   const moving = rolesMoving(situation);
   const awaiting: Hold = { rule: 'AwaitingFailover', primary: snapshot.cluster.primaryIndex, graceSeconds };
-  if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, graceSeconds)) {
+  if (!deadlines.reached(snapshot.cluster.primaryUnavailableForSeconds ?? 0, graceSeconds)) {
     return wait(moving ?? awaiting);
   }
   const floorless = primary === null || !isConfigured(primary);
   return (
-    nobodyParticipates(situation) ??
+    noMemberParticipating(situation) ??
     (moving ? wait(moving) : null) ??
     runningPrimary(situation) ??
     replicasRunning(situation, floorless) ??
@@ -72,7 +76,7 @@ function singleMemberAway(situation: Situation): Outcome | null {
   const { primary, policy, snapshot, deadlines } = situation;
   if (primary?.state !== 'running' || !primary.due) return null;
   const graceSeconds = policy.failoverGraceSeconds;
-  if (!deadlines.reached(snapshot.cluster.primaryAwayForSeconds ?? 0, graceSeconds)) {
+  if (!deadlines.reached(snapshot.cluster.primaryUnavailableForSeconds ?? 0, graceSeconds)) {
     return wait(
       awaitingRecovery(situation, primary) ?? { rule: 'AwaitingRecovery', member: primary.ordinal, graceSeconds },
     );
@@ -81,15 +85,15 @@ function singleMemberAway(situation: Situation): Outcome | null {
   return hold ? wait(hold) : remove('PrimaryNotParticipating', [primary]);
 }
 
-export function nobodyParticipates(situation: Situation): Outcome | null {
+export function noMemberParticipating(situation: Situation): Outcome | null {
   if (situation.participating > 0) return null;
   const due = dueMembers(situation).filter(
     (member) => member.state !== 'unreachable' && !isProtected(member) && !isRecovering(situation, member),
   );
-  return due.length > 0 ? remove('NobodyParticipates', descending(due)) : null;
+  return due.length > 0 ? remove('NoMemberParticipating', descending(due)) : null;
 }
 
-/** A primary with a dead agent, say, goes when as many others participate as MOCO's failover needs. */
+/** A primary with a dead agent, for example, goes when as many others participate as MOCO's failover needs. */
 function runningPrimary(situation: Situation): Outcome | null {
   const { primary, participating, majority } = situation;
   if (primary?.state !== 'running' || !primary.due || participating < majority) return null;
@@ -97,7 +101,10 @@ function runningPrimary(situation: Situation): Outcome | null {
   return hold ? wait(hold) : remove('PrimaryNotParticipating', [primary]);
 }
 
-/** Running replicas may still acknowledge commits: one at a time, and only those whose going leaves a quorum that can. */
+/**
+ * Running replicas may still acknowledge commits. So one at a time, and only while the others keep a quorum that can
+ * acknowledge.
+ */
 export function membersRunning(situation: Situation): Outcome | null {
   return replicasRunning(situation, false);
 }
@@ -105,14 +112,14 @@ export function membersRunning(situation: Situation): Outcome | null {
 const isRunningReplica = (member: Member): boolean =>
   member.state === 'running' && !member.primary && !isProtected(member);
 
-/** `floorless` where the primary has been unable to acknowledge for longer than a failover takes. */
+/** `floorless` if the primary has not been able to acknowledge for longer than a failover takes. */
 function replicasRunning(situation: Situation, floorless: boolean): Outcome | null {
   const running = unconfiguredFirst(
     dueMembers(situation).filter((member) => isRunningReplica(member) && !isRecovering(situation, member)),
   );
   const [first] = running;
   if (!first) return null;
-  const hold = memberLeaving(situation) ?? updatedMemberOwes(situation) ?? backupRunning(situation);
+  const hold = memberTerminating(situation) ?? updatedMemberUnsettled(situation) ?? backupRunning(situation);
   if (hold) return wait(hold);
   const next = running.find((member) => floorless || !member.canAcknowledge || leavesQuorum(situation, member));
   if (next) return remove('MemberNotParticipating', [next]);
@@ -126,11 +133,11 @@ function replicasRunning(situation: Situation, floorless: boolean): Outcome | nu
 }
 
 /**
- * Without this member the primary and enough others acknowledge commits. At first only those that participate are known
- * to. When this one has not for as long as a failover may take, those that MOCO has configured count as well, since one
- * that is behind looks like one whose I/O thread is broken, and waiting for ever would be worse. One without a role was
- * then never configured, and nothing is lost with it: MOCO labels a pod in the pass in which it configures its mysqld
- * (clustering/operations.go, configure, MOCO 0.36).
+ * Without this member the primary and enough others acknowledge commits. At first only members that participate count.
+ * Once this member has not participated for as long as a failover may take, members that MOCO has configured count as
+ * well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse. A member
+ * without a role was never configured then, and nothing is lost with it: MOCO labels a pod in the pass that configures
+ * its mysqld (clustering/operations.go, configure, MOCO 0.36).
  */
 function leavesQuorum(situation: Situation, member: Member): boolean {
   const { primary, majority } = situation;
@@ -151,14 +158,14 @@ function othersThatAcknowledge({ members }: Situation, member: Member, overdue: 
 const counts = (member: Member, overdue: boolean): boolean =>
   member.canAcknowledge && (member.participates || (overdue && member.facts.role !== null));
 
-/** It runs and carries MOCO's role label: it acknowledges unless its I/O thread is broken. */
+/** It runs and has MOCO's role label: it acknowledges unless its I/O thread is broken. */
 const isConfigured = ({ canAcknowledge, facts }: Member): boolean => canAcknowledge && facts.role !== null;
 
-/** MOCO has never finished with a member that has no role, so it is the first whose restart may help. */
+/** MOCO has never finished with a member without a role, so its restart is the first that may help. */
 const unconfiguredFirst = (members: readonly Member[]): readonly Member[] =>
   descending(members).toSorted((a, b) => Number(a.facts.role !== null) - Number(b.facts.role !== null));
 
-/** Nobody after these may go while they are away, so the rollout waits for MOCO to let go of them. */
+/** No member after these may go while they are unavailable, so the rollout waits until MOCO no longer protects them. */
 export function protectedRemains(situation: Situation): Outcome | null {
   const next = descending(dueMembers(situation)).find(
     (member) => !member.participates && isProtected(member) && !(member.primary && member.state === 'unreachable'),
@@ -167,7 +174,7 @@ export function protectedRemains(situation: Situation): Outcome | null {
   return hold ? wait(hold) : null;
 }
 
-/** The last word of this part: one that could not be taken shows why nothing after it is asked. */
+/** An unreachable member that could not be taken blocks everything after it. */
 export function unreachableRemains(situation: Situation): Outcome | null {
   const lost = dueMembers(situation).find((member) => member.state === 'unreachable');
   return lost ? wait({ rule: 'MemberUnreachable', member: lost.ordinal }) : null;

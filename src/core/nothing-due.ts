@@ -1,17 +1,24 @@
-import { updatedMemberOwes } from './gates.ts';
-import { memberLeaving } from './leaving.ts';
+import { updatedMemberUnsettled } from './gates.ts';
 import { type Member, type Outcome, type Situation, take, wait } from './situation.ts';
+import { memberTerminating } from './terminating.ts';
 
-/** No member is due: the end of a rollout, or of what the user lets it reach; or nothing has begun. */
+/** No member is due: the rollout has ended, or has reached what the user allows, or has not begun. */
 export function nothingDue(situation: Situation): Outcome | null {
   const { members, snapshot, policy } = situation;
   if (members.some((member) => member.due)) return null;
-  const hold = memberLeaving(situation) ?? updatedMemberOwes(situation);
+  const hold = memberTerminating(situation) ?? updatedMemberUnsettled(situation);
   if (hold) return wait(hold);
   const stale = members.filter((member) => !member.updated);
   if (stale.length > 0) {
-    const [members, held] = [stale.filter(({ held }) => !held), stale.filter(({ held }) => held)].map(ordinals);
-    return wait({ rule: 'PartitionReached', partition: policy.partition, members: members ?? [], held: held ?? [] });
+    const [members, pinned] = [stale.filter(({ pinned }) => !pinned), stale.filter(({ pinned }) => pinned)].map(
+      ordinals,
+    );
+    return wait({
+      rule: 'PartitionReached',
+      partition: policy.partition,
+      members: members ?? [],
+      pinned: pinned ?? [],
+    });
   }
   const promotion = promotable(situation)
     ? take({
@@ -25,7 +32,7 @@ export function nothingDue(situation: Situation): Outcome | null {
 
 const ordinals = (members: readonly Member[]): readonly number[] => members.map(({ ordinal }) => ordinal);
 
-/** A decision of its own: nothing to do, and nothing that holds. */
+/** Nothing to do, and nothing blocks. */
 const idle: Outcome = take({ kind: 'none' });
 
 /**

@@ -1,7 +1,6 @@
-import { awaitingApproval, isApproved, primaryWaitsForHeld } from './approval.ts';
+import { awaitingApproval, isApproved, primaryWaitsForPinned } from './approval.ts';
 import type { Hold } from './decision.ts';
-import { backupRunning, batchNotComplete, budgetUsed, closedGate, updatedMemberOwes } from './gates.ts';
-import { memberLeaving } from './leaving.ts';
+import { backupRunning, batchNotComplete, closedGate, maxUnavailableReached, updatedMemberUnsettled } from './gates.ts';
 import { remove } from './not-participating.ts';
 import { isProtected, memberProtected } from './protected.ts';
 import {
@@ -15,17 +14,19 @@ import {
   target,
   wait,
 } from './situation.ts';
+import { memberTerminating } from './terminating.ts';
 
-// Due members that participate: the impaired ones, then the healthy replicas, then the primary.
+// Due members that participate: impaired ones first, then healthy replicas, then the primary.
 
 export function updatedMembersSettle(situation: Situation): Outcome | null {
-  const hold = updatedMemberOwes(situation);
+  const hold = updatedMemberUnsettled(situation);
   return hold ? wait(hold) : null;
 }
 
 /**
- * An update may be what repairs a sidecar, and the budget would refuse, counting the pod as away already. The primary
- * goes without a demotion: MOCO doesn't switch over from a cluster that it sees as incomplete.
+ * The update may repair the sidecar, and the PodDisruptionBudget would refuse an eviction, since it already counts the
+ * pod as unavailable. The primary goes without a demotion: MOCO does not switch over in a cluster that it reports as
+ * incomplete.
  */
 export function membersImpaired(situation: Situation): Outcome | null {
   const impaired = descending(dueMembers(situation).filter((member) => member.state === 'impaired'));
@@ -33,8 +34,8 @@ export function membersImpaired(situation: Situation): Outcome | null {
   const next = free.find((member) => !member.primary) ?? free[0] ?? impaired[0];
   if (!next) return null;
   const hold =
-    memberLeaving(situation) ??
-    (everyOtherParticipates(situation, next) ? null : budgetUsed(situation, 1)) ??
+    memberTerminating(situation) ??
+    (everyOtherParticipates(situation, next) ? null : maxUnavailableReached(situation, 1)) ??
     backupRunning(situation) ??
     memberProtected(next);
   return hold ? wait(hold) : remove('MemberImpaired', [next]);
@@ -49,18 +50,18 @@ export function healthyReplicas(situation: Situation): Outcome | null {
 }
 
 /**
- * The primary goes last, when nothing else is due: with others to take over it is asked to hand its role on first, so
- * that the write outage is the switchover alone and never a race against its own preStop.
+ * The primary goes last, when nothing else is due. If others can take over, MOCO moves the role first, so that writes
+ * stop only for the switchover, and the switchover never races with the preStop hook.
  */
 export function primaryLast(situation: Situation): Outcome | null {
   const { snapshot, replicas } = situation;
   const next = dueMembers(situation).find((member) => member.primary);
   if (!next) return null;
   const hold =
-    primaryWaitsForHeld(situation, next) ??
+    primaryWaitsForPinned(situation, next) ??
     closedGate(situation) ??
-    // However many may be away: MOCO may choose one that is leaving, and would have to switch over again.
-    budgetUsed(situation, 1) ??
+    // Whatever the budget: MOCO may choose a terminating member, and would have to switch over again.
+    maxUnavailableReached(situation, 1) ??
     memberProtected(next) ??
     awaitingApproval(situation, next);
   if (hold) return wait(hold);
@@ -71,7 +72,7 @@ export function primaryLast(situation: Situation): Outcome | null {
   return take({ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision });
 }
 
-/** Each try blocks writes for a while, so they come ever more rarely, and after the last a person has to look. */
+/** Each try blocks writes for a while, so the pauses grow, and after the last try a person has to look. */
 const retryDelaysSeconds: readonly number[] = [5 * 60, 15 * 60, 45 * 60];
 const lastRetryDelaySeconds = 45 * 60;
 

@@ -3,17 +3,18 @@ import type { HoldRule } from './decision.ts';
 /** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
 export type MaxUnavailable = number | `${number}%`;
 
-/** The user's wishes for one cluster, each already taken from where it has precedence. */
+/** The user's settings for one cluster, each already resolved. */
 export interface RolloutPolicy {
   /**
-   * Who deletes pods: this program (feature gate `UpdateStrategyOnDelete`), the StatefulSet's own rolling update whose
-   * partition this program lowers, or the same with somebody else lowering it and this program only looking on.
+   * Who deletes pods. In `OnDelete` this program does (feature gate `UpdateStrategyOnDelete`). In `Partition` the
+   * StatefulSet controller does, and this program lowers the partition. In `Observe` MOCO lowers the partition, and
+   * this program only reports.
    */
   readonly mode: 'OnDelete' | 'Partition' | 'Observe';
   readonly paused: boolean;
   /** While paused, members that are down may still go. */
   readonly repairWhilePaused: boolean;
-  /** Members that may be away at once, for whatever reason; at least 1, never more than ⌊replicas/2⌋. */
+  /** Members that may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */
   readonly maxUnavailable: MaxUnavailable;
   /** Members with a lower ordinal keep their revision. */
   readonly partition: number;
@@ -24,15 +25,15 @@ export interface RolloutPolicy {
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */
   readonly approvedRevision: string | null;
-  /** Ordinals that keep their revision until the user lets them go. */
-  readonly heldOrdinals: readonly number[];
+  /** Ordinals that keep their revision until the user unpins them. */
+  readonly pinnedOrdinals: readonly number[];
   readonly overrides: readonly Override[];
 }
 
 /** One rule that the user has switched off for a while. */
 export interface Override {
   readonly rule: HoldRule;
-  /** Seconds until it is on again; 0 or less: it is. */
+  /** Seconds until the rule is on again. 0 or less: it is on. */
   readonly remainingSeconds: number;
 }
 
@@ -49,6 +50,6 @@ export const defaultPolicy: RolloutPolicy = {
   failoverGraceSeconds: 180,
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,
-  heldOrdinals: [],
+  pinnedOrdinals: [],
   overrides: [],
 };

@@ -2,9 +2,9 @@ import type { Hold } from './decision.ts';
 import { dueMembers, type Member, type Outcome, type Situation, wait } from './situation.ts';
 
 /**
- * Its mysqld has started, and its startup probe has not passed since: most likely it recovers after a crash. MOCO gives
- * that `spec.startupWaitSeconds`, an hour by default, and a restart would have it begin anew. So the member is left alone,
- * but not for longer than progressDeadlineSeconds: then a restart may be the cure.
+ * mysqld has started and its startup probe has not passed since: mysqld is probably recovering from a crash. MOCO
+ * allows `spec.startupWaitSeconds` for that, an hour by default, and a restart would make it begin again. So the member
+ * is left alone, but not for longer than progressDeadlineSeconds: then a restart may help.
  */
 export function isRecovering({ policy, deadlines }: Situation, { state, facts }: Member): boolean {
   const mysqld = facts.containers.find(({ part }) => part === 'mysqld');
@@ -17,7 +17,7 @@ export function awaitingRecovery(situation: Situation, member: Member): Hold | n
   return isRecovering(situation, member) ? { rule: 'AwaitingRecovery', member: member.ordinal, graceSeconds } : null;
 }
 
-/** Nobody that works may go while these are away. */
+/** No member that works may go while these are unavailable. */
 export function recoveringRemains(situation: Situation): Outcome | null {
   const next = dueMembers(situation).findLast((member) => isRecovering(situation, member));
   const hold = next ? awaitingRecovery(situation, next) : null;

@@ -2,7 +2,7 @@ import type { MemberReport, Step, VerdictKind } from './decision.ts';
 import { isProtected } from './protected.ts';
 import { dueMembers, type Member, type Outcome, type Situation } from './situation.ts';
 
-/** A verdict for every member, the missing ones included, by ordinal. */
+/** A verdict for every member by ordinal, including the missing ones. */
 export function reports(situation: Situation, outcome: Outcome | null): readonly MemberReport[] {
   const next = nextOrdinals(situation, outcome?.step ?? null);
   const rule = outcome?.hold?.rule ?? null;
@@ -20,7 +20,7 @@ export function reports(situation: Situation, outcome: Outcome | null): readonly
       evidence: member.evidence ?? member.crashLoop,
       verdict,
       rule:
-        verdict === 'KeptBack' || verdict === 'Held'
+        verdict === 'BelowPartition' || verdict === 'Pinned'
           ? 'PartitionReached'
           : verdict === 'Next' || verdict === 'Waiting'
             ? rule
@@ -46,14 +46,14 @@ export function reports(situation: Situation, outcome: Outcome | null): readonly
 }
 
 function verdictOf({ snapshot }: Situation, member: Member, next: readonly number[]): VerdictKind {
-  if (member.state === 'leaving') return 'Leaving';
-  if (member.owes !== null) return 'Starting';
-  if (member.updated) return snapshot.memory.updatedOutOfTurn.includes(member.ordinal) ? 'UpdatedOutOfTurn' : 'Updated';
-  if (!member.due) return member.held ? 'Held' : 'KeptBack';
+  if (member.state === 'terminating') return 'Terminating';
+  if (member.unsettled !== null) return 'Starting';
+  if (member.updated) return snapshot.memory.updatedOutOfBand.includes(member.ordinal) ? 'UpdatedOutOfBand' : 'Updated';
+  if (!member.due) return member.pinned ? 'Pinned' : 'BelowPartition';
   return next.includes(member.ordinal) ? 'Next' : 'Waiting';
 }
 
-/** The targets of the step, or, while something holds, the member that is taken first once it no longer does. */
+/** The targets of the step, or, while a hold blocks, the member that is taken first afterwards. */
 function nextOrdinals(situation: Situation, step: Step | null): readonly number[] {
   if (step !== null && 'targets' in step && step.kind !== 'undemote') return step.targets.map(({ ordinal }) => ordinal);
   const [first] = dueMembers(situation).toSorted(
@@ -62,7 +62,7 @@ function nextOrdinals(situation: Situation, step: Step | null): readonly number[
   return first ? [first.ordinal] : [];
 }
 
-/** The place of a due member in the procedure; equal ones go in descending ordinal. */
+/** The place of a due member in the procedure. Equal members go in descending ordinal. */
 function turn(member: Member): number {
   switch (member.state) {
     case 'down':
@@ -74,7 +74,7 @@ function turn(member: Member): number {
     case 'impaired':
       return member.primary ? 4 : 3;
     case 'participating':
-    case 'leaving':
+    case 'terminating':
       return member.primary ? 6 : 5;
   }
 }

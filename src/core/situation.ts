@@ -1,6 +1,6 @@
 import { budgetOf } from './budget.ts';
 import { Deadlines } from './deadlines.ts';
-import type { Hold, HoldRule, Step, Target, Wait } from './decision.ts';
+import type { Hold, HoldRule, Step, Target } from './decision.ts';
 import {
   canAcknowledge,
   classify,
@@ -12,9 +12,10 @@ import {
 } from './member.ts';
 import { overriddenRules } from './overrides.ts';
 import type { RolloutPolicy } from './policy.ts';
+import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts, StatefulSetFacts } from './snapshot.ts';
 
-/** What a rule says when it applies: a step to take, or the reason why none is taken. `null` hands on to the next. */
+/** What a line of the procedure returns when it applies: a step, or a hold. With `null` the next line is asked. */
 export type Outcome = { readonly step: Step; readonly hold: null } | { readonly step: null; readonly hold: Hold };
 
 export const take = (step: Step): Outcome => ({ step, hold: null });
@@ -28,26 +29,26 @@ export interface Member {
   readonly evidence: Evidence | null;
   readonly primary: boolean;
   readonly settled: boolean;
-  /** Participating, impaired or not. */
+  /** Participates, impaired or not. */
   readonly participates: boolean;
   readonly canAcknowledge: boolean;
   readonly crashLoop: Evidence | null;
   readonly updated: boolean;
   /** The user wants it to keep its revision. */
-  readonly held: boolean;
-  /** Stale, not leaving, and neither below the partition nor held. */
+  readonly pinned: boolean;
+  /** Stale, not terminating, and neither below the partition nor pinned. */
   readonly due: boolean;
-  /** What an updated member still owes before the next one may go; `null` when nothing, and for stale ones. */
-  readonly owes: Wait | null;
+  /** What an updated member still needs before the next member may go. `null` if nothing, and for stale members. */
+  readonly unsettled: Wait | null;
 }
 
-/** Far more members than MySQL replicates to; what counts them one by one stays bounded whatever the facts say. */
+/** Far more members than MySQL replicates to. It bounds loops over members, whatever the facts say. */
 const mostReplicas = 1000;
 
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
 
-/** The snapshot, surveyed once: every rule reads this. */
+/** What every rule reads: the snapshot with what follows from it. */
 export interface Situation {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
@@ -57,10 +58,10 @@ export interface Situation {
   readonly missing: readonly number[];
   readonly primary: Member | null;
   readonly replicas: number;
-  /** How many have to participate for a quorum: ⌊replicas/2⌋ + 1. */
+  /** How many members have to participate for a quorum: ⌊replicas/2⌋ + 1. */
   readonly majority: number;
   readonly participating: number;
-  /** How many members may be away at once. */
+  /** How many members may be unavailable at once. */
   readonly budget: number;
   /** Rules that the user has switched off for now. */
   readonly overridden: ReadonlySet<HoldRule>;
@@ -103,7 +104,7 @@ function view(
     isSettled(facts, cluster.primaryIndex) || isPassedOver(facts, cluster, policy.failoverGraceSeconds, deadlines);
   const participates = state === 'participating' || state === 'impaired';
   const crashLooping = crashLoop(facts);
-  const held = policy.heldOrdinals.includes(facts.ordinal);
+  const pinned = policy.pinnedOrdinals.includes(facts.ordinal);
   return {
     facts,
     ordinal: facts.ordinal,
@@ -115,15 +116,15 @@ function view(
     canAcknowledge: canAcknowledge(facts, state, updated, errant, crashLooping !== null),
     crashLoop: crashLooping,
     updated,
-    held,
-    due: !updated && state !== 'leaving' && facts.ordinal >= policy.partition && !held,
-    owes: updated
-      ? owed(facts, state, evidence ?? crashLooping, participates, settled, policy.minReadySeconds, deadlines)
+    pinned,
+    due: !updated && state !== 'terminating' && facts.ordinal >= policy.partition && !pinned,
+    unsettled: updated
+      ? unsettledWait(facts, state, evidence ?? crashLooping, participates, settled, policy.minReadySeconds, deadlines)
       : null,
   };
 }
 
-function owed(
+function unsettledWait(
   facts: MemberFacts,
   state: MemberState,
   evidence: Evidence | null,
@@ -134,7 +135,7 @@ function owed(
 ): Wait | null {
   if (!participates) return { for: 'state', state, evidence };
   if (!settled) return { for: 'role' };
-  // Never null while it participates; a gatherer that says otherwise makes us wait, not go on.
+  // Never `null` while the member participates. A snapshot with `null` makes the rollout wait.
   if (facts.participatingForSeconds === null) return { for: 'minReadySeconds', minReadySeconds };
   return deadlines.reached(facts.participatingForSeconds, minReadySeconds)
     ? null

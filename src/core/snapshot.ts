@@ -1,12 +1,12 @@
 import type { FleetPlace } from './fleet.ts';
 
 /**
- * The facts about one cluster at one moment, as `decide` wants them: ages instead of clocks, words instead of
- * labels. Whoever gathers them has read every object once; nothing here can be asked for more.
+ * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
+ * labels.
  */
 export interface ClusterSnapshot {
   readonly cluster: ClusterFacts;
-  /** `null` while there is none, which MOCO's re-creation of it makes ordinary. */
+  /** `null` while there is none, as when MOCO re-creates it. */
   readonly statefulSet: StatefulSetFacts | null;
   /** The pods that exist, one for each ordinal, ascending. */
   readonly members: readonly MemberFacts[];
@@ -15,31 +15,38 @@ export interface ClusterSnapshot {
   /** A backup job of this cluster is active, whether or not MOCO has closed the PodDisruptionBudget for it yet. */
   readonly backupJobActive: boolean;
   readonly memory: RolloutMemory;
-  /** Why nothing of the MySQLRollout can be followed or written down, or `null`. */
+  /** Why the MySQLRollout can't be used, or `null`. */
   readonly rolloutProblem: RolloutProblem | null;
-  /** Why the user's wishes can't be read, or `null`. */
-  readonly policyProblem: string | null;
-  /** The StatefulSet's FailedCreate sentence while a pod can't be made, else `null`. */
+  /** Why the user's settings are invalid, or `null`. */
+  readonly settingsProblem: string | null;
+  /** The StatefulSet's FailedCreate message while a pod can't be created, else `null`. */
   readonly createFailure: string | null;
-  /** The user took this cluster back from this program, and no later wish says otherwise. */
-  readonly handedBack: boolean;
+  /** The user has released this cluster, and no later setting says otherwise. */
+  readonly released: boolean;
   /** The place in the queue of a cluster that may not begin yet, or `null`. */
   readonly fleetQueue: FleetPlace | null;
-  /** A least time between two disruptions in the whole fleet, and the seconds since the last one; `null` without. */
+  /**
+   * The least time between two disruptions in the fleet, and the seconds since the last one. `null` without such an
+   * interval.
+   */
   readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
   /** What a dry run has shown about admission, or `null` while nothing is known against it. */
   readonly admissionProblem: AdmissionProblem | null;
+  /** The cluster's pods were last seen under this program's protection: at OnDelete, kept there by admission. */
+  readonly wasAdopted: boolean;
   /** Seconds since each adoption of this StatefulSet that is remembered. */
   readonly adoptionAgesSeconds: readonly number[];
-  /** The current revision that a hand-back has replaced, and by which, until it has been seen to stay. */
+  /**
+   * The current revision that a release has replaced, and the one that replaced it, until the change is known to stay.
+   */
   readonly promotion: { readonly from: string; readonly to: string } | null;
-  /** What a hand-back that was only tried would have come to, seconds ago, or `null` where nothing is against it. */
-  readonly handBackRefusal: { readonly message: string; readonly sinceSeconds: number } | null;
-  /** The last step, if the API server was too slow for it or did not carry it out, or `null`. */
+  /** Why a dry run of a release was unsafe, and when, or `null`. */
+  readonly releaseRefusal: { readonly message: string; readonly sinceSeconds: number } | null;
+  /** The last step if the API server was too slow for it or did not carry it out, else `null`. */
   readonly stepFailure: StepFailure | null;
-  /** Fields of the MySQLRollout's status, such as `status.intent`, that were written and that its definition did not keep. */
-  readonly fieldsNotKept: readonly string[];
-  /** A write of this controller that the facts don't show yet, in a word or two, or `null`. */
+  /** The API server's sentence when it refused a status of the MySQLRollout that its CRD does not know, else `null`. */
+  readonly statusRefusal: string | null;
+  /** A write of this controller that the facts do not show yet, in a word or two, or `null`. */
   readonly ownWritePending: string | null;
 }
 
@@ -48,7 +55,7 @@ export type RolloutProblem =
   | { readonly kind: 'terminating'; readonly finalizers: readonly string[] }
   | { readonly kind: 'notOwned'; readonly owner: string };
 
-/** A dry run whose answer was not what a mode needs of admission. */
+/** A dry run that did not return what a mode needs from admission. */
 export interface AdmissionProblem {
   readonly mode: 'OnDelete' | 'Partition';
   /** What came back, as a sentence without a full stop. */
@@ -59,9 +66,9 @@ export interface AdmissionProblem {
   readonly sinceSeconds: number;
 }
 
-/** A step that did not happen. */
+/** A step that was not done. */
 export interface StepFailure {
-  /** As `stepIdentity` names it; `null` where an earlier step is not settled, so that no step may be taken. */
+  /** As `stepIdentity` names it. `null` if an earlier step may still happen, so that no step may be done. */
   readonly step: string | null;
   readonly cause: 'tooSlow' | 'refused';
   /** The API server's words, or which time limit has passed. */
@@ -69,7 +76,7 @@ export interface StepFailure {
   /** How often in a row, from 1 up. */
   readonly tries: number;
   readonly sinceLastTrySeconds: number;
-  /** How long the API server asked to wait; 0 where it did not. */
+  /** How long the API server asked to wait. 0 if it did not. */
   readonly retryAfterSeconds: number;
 }
 
@@ -97,7 +104,7 @@ export interface ClusterFacts {
   /** `spec.replicationSourceSecretName` is set: its primary follows another database and is never opened for writes. */
   readonly replicatesFromElsewhere: boolean;
   /** Seconds for which the member at `primaryIndex` has not participated; `null` while it does. */
-  readonly primaryAwayForSeconds: number | null;
+  readonly primaryUnavailableForSeconds: number | null;
   /** Seconds for which the primary has participated as what its role label says, without a break; `null` while not. */
   readonly primarySettledForSeconds: number | null;
 }
@@ -134,15 +141,15 @@ export interface MemberFacts {
   readonly ready: boolean;
   /** Ready is False for a readiness gate of the pod, which says nothing about its containers. */
   readonly readinessGateClosed: boolean;
-  /** The scheduler's sentence while it finds no node, else `null`. */
+  /** The scheduler's message while it finds no node, else `null`. */
   readonly unschedulable: string | null;
   readonly containers: readonly ContainerFacts[];
   readonly initContainers: readonly ContainerFacts[];
   /**
-   * Seconds since its deletion was requested with this grace period, and at a grace period of 0, which comes right before
-   * the end, since that was seen; `null` while nobody has requested it.
+   * Seconds since its deletion was requested with this grace period. At a grace period of 0, which comes right before
+   * the end: since that was observed. `null` while nobody has requested it.
    */
-  readonly leavingForSeconds: number | null;
+  readonly terminatingForSeconds: number | null;
   readonly graceSeconds: number;
   /** Seconds since container mysqld was last seen running; 0 while it runs. */
   readonly mysqldIdleForSeconds: number;
@@ -158,7 +165,7 @@ export interface MemberFacts {
 
 export interface ContainerFacts {
   readonly name: string;
-  /** What the member is without it: `mysqld` is the database, `agent` answers its probes, `side` is negligible. */
+  /** What the container is for: `mysqld` is the database, `agent` answers its probes, `side` is any other. */
   readonly part: 'mysqld' | 'agent' | 'side';
   readonly state: 'waiting' | 'running' | 'terminated';
   /** Of a waiting or terminated container, else `null`. */
@@ -180,30 +187,30 @@ export interface BudgetFacts {
   readonly disruptionsAllowed: number;
   readonly currentHealthy: number;
   readonly desiredHealthy: number;
-  /** Evictions that it has counted and whose pods Kubernetes has not seen leave yet (`status.disruptedPods`). */
+  /** Evictions that it counts although their pods may still exist (`status.disruptedPods`). */
   readonly awaiting: number;
   /** `spec.maxUnavailable` is 0, as MOCO sets it while a backup runs. */
   readonly closed: boolean;
-  /** The API server's sentence when it refused an eviction and this budget has not changed since, else `null`. */
+  /** The API server's message if it refused an eviction and this budget has not changed since, else `null`. */
   readonly refusal: string | null;
-  /** Seconds since that refusal; 0 without one. */
+  /** Seconds since that refusal. 0 without one. */
   readonly refusedForSeconds: number;
 }
 
-/** What can't be read from the objects of the moment; kept in the status of MySQLRollout. */
+/** What the current objects do not show. Kept in the status of the MySQLRollout. */
 export interface RolloutMemory {
   /** A member at the update revision has participated for minReadySeconds. */
-  readonly proven: boolean;
+  readonly verified: boolean;
   /** Members that were down already when this rollout took them. */
   readonly takenDown: readonly number[];
   /** Members that came up at the update revision without a step of ours. */
-  readonly updatedOutOfTurn: readonly number[];
+  readonly updatedOutOfBand: readonly number[];
   /** Seconds since the rollout last moved. */
   readonly sinceProgressSeconds: number;
-  /** Switchovers for this update revision that did not come in their time. Other demotions that were taken back are none. */
+  /** Switchovers for this update revision that timed out. Demotions taken back for other reasons do not count. */
   readonly switchoverTries: number;
-  /** Seconds since the last of them was taken back; 0 without one. */
+  /** Seconds since the last of them was taken back. 0 without one. */
   readonly sinceLastTrySeconds: number;
-  /** Ages in seconds of the update revisions seen within the last ten minutes, each counted once when it came. */
+  /** Ages in seconds of the update revisions of the last ten minutes. Each counts once, when it appeared. */
   readonly recentRevisionAgesSeconds: readonly number[];
 }

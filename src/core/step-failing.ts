@@ -3,10 +3,10 @@ import { type Outcome, type Situation, wait } from './situation.ts';
 
 const longestRetryDelaySeconds = 30;
 
-/** How long the same step rests after so many failures in a row: 2 s, 4 s, 8 s, 16 s, then 30 s. */
+/** How long the same step waits after so many failures in a row: 2 s, 4 s, 8 s, 16 s, then 30 s. */
 const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longestRetryDelaySeconds);
 
-/** Tells one step from another: what it does, to which pods, for which update revision. */
+/** Identifies a step: what it does, to which pods, for which update revision. */
 export function stepIdentity(step: Step, updateRevision: string): string {
   const uids = 'targets' in step ? step.targets.map(({ uid }) => uid) : [];
   const partition = step.kind === 'setPartition' ? [step.partition] : [];
@@ -14,8 +14,8 @@ export function stepIdentity(step: Step, updateRevision: string): string {
 }
 
 /**
- * A step that the API server was too slow for, or did not carry out, rests before it is tried again. Any other step goes
- * on, unless an earlier one may still happen: nothing is done before that is settled.
+ * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
+ * goes on, unless an earlier step may still happen: then no step is done before that is known.
  */
 export function stepFailing(situation: Situation, outcome: Outcome | null): Outcome | null {
   const { stepFailure: failure, statefulSet } = situation.snapshot;

@@ -1,12 +1,12 @@
 import type { Hold } from './decision.ts';
-import { memberLeaving } from './leaving.ts';
-import { downOutOfTurn, notYetReplaced, partitionOf } from './lower-partition.ts';
+import { downOutOfOrder, notYetReplaced, partitionOf } from './lower-partition.ts';
 import { type Outcome, type Situation, wait } from './situation.ts';
+import { memberTerminating } from './terminating.ts';
 
 /**
- * MOCO's own partition controller drives, and this program says what that waits for, by MOCO's conditions and not by
- * ours: it asks for the pods' readiness and for `Healthy`, and knows neither budgets nor backups nor the user's wishes
- * (MOCO 0.36, its partition controller).
+ * MOCO's own partition controller drives, and this program reports what it waits for. MOCO's conditions apply, not
+ * ours: the partition controller checks that pods are ready and that the cluster is `Healthy`. It knows neither budgets
+ * nor backups nor the user's settings (MOCO 0.36).
  */
 export function waitForMoco(situation: Situation): Outcome | null {
   const { members, replicas } = situation;
@@ -17,17 +17,17 @@ export function waitForMoco(situation: Situation): Outcome | null {
   const lowers: Hold = { rule: 'AwaitingMoco', partition: partition - 1, member: next.ordinal };
   if (next.updated) return wait(lowers);
   const others = members.filter((member) => member !== next);
-  // It asks for pods that have been ready for a while, and not for their roles.
-  const owing = others.find((member) => member.owes !== null && member.owes.for !== 'role');
-  const away = others.filter((member) => !member.participates).map(({ ordinal }) => ordinal);
+  // It checks that pods have been ready for a while, and not their roles.
+  const owing = others.find((member) => member.unsettled !== null && member.unsettled.for !== 'role');
+  const unavailable = others.filter((member) => !member.participates).map(({ ordinal }) => ordinal);
   const hold =
-    memberLeaving(situation) ??
+    memberTerminating(situation) ??
     notYetReplaced(situation) ??
-    (owing?.owes
-      ? ({ rule: 'UpdatedMemberNotParticipating', member: owing.ordinal, wait: owing.owes } as const)
+    (owing?.unsettled
+      ? ({ rule: 'UpdatedMemberNotParticipating', member: owing.ordinal, wait: owing.unsettled } as const)
       : null) ??
-    downOutOfTurn(situation, next) ??
-    (away.length > 0 ? ({ rule: 'BudgetUsed', away, maxUnavailable: 1 } as const) : null) ??
+    downOutOfOrder(situation, next) ??
+    (unavailable.length > 0 ? ({ rule: 'MaxUnavailableReached', unavailable, maxUnavailable: 1 } as const) : null) ??
     (next.facts.ready ? unhealthy(situation, replicas) : null);
   return wait(hold ?? lowers);
 }

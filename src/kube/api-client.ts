@@ -6,15 +6,15 @@ import type { Reservation } from './reservation.ts';
 import { path, type ResourceKind, type ResourcePlace } from './resource.ts';
 import { errorOfAnswer } from './status.ts';
 import { TimeLimit } from './time-limit.ts';
-import { type Lane, TokenBucket } from './token-bucket.ts';
+import { type Priority, TokenBucket } from './token-bucket.ts';
 import type { ExchangeRequest, ExchangeResponse, World } from './world.ts';
 
-export type { Lane } from './token-bucket.ts';
+export type { Priority } from './token-bucket.ts';
 
 const defaultTimeoutMilliseconds = 10_000;
 const defaultRetries = 3;
 const retryBackoff = { firstMilliseconds: 200, longestMilliseconds: 5_000 };
-/** A server that asks for more than this gets its wait from whoever called, who may have better things to do. */
+/** If the server asks for a longer wait than this, the call fails, and the caller decides when to retry. */
 const longestRetryAfterSeconds = 10;
 const refusals: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
@@ -28,32 +28,32 @@ export type ContentType =
   | 'application/apply-patch+yaml';
 
 export interface CallOptions {
-  readonly lane: Lane;
+  readonly priority: Priority;
   readonly signal?: AbortSignal;
   readonly query?: Query;
-  /** How often it may be sent again; 3 unless told. */
+  /** Number of retries; default 3. */
   readonly retries?: number;
-  /** Has the tokens for it; once these are used up it waits for its turn like any other. */
+  /** Holds tokens for this call; once they are used up, the call waits like any other. */
   readonly reservation?: Reservation | undefined;
-  /** For one try, from its sending to the last byte of the answer; the client's own unless told. */
+  /** Time limit of one attempt, from sending to the last byte of the answer; default: the client's. */
   readonly timeoutMilliseconds?: number;
 }
 
 export interface Call extends CallOptions {
   readonly method: ExchangeRequest['method'];
-  /** Without its query, as `path()` makes it. */
+  /** Path without the query, as `path()` makes it. */
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: ContentType;
-  /** Asked at the very moment before it is sent, for the first time or again: waiting for its turn may take long. */
+  /** Called immediately before each attempt is sent, because the call may have waited long. */
   readonly isStillWanted?: () => boolean;
 }
 
-/** One answer, or the lack of one (status 0), for whoever counts them. */
+/** One answer, or the lack of one (status 0), for metrics. */
 export interface Answer {
   readonly method: string;
-  readonly lane: Lane;
+  readonly priority: Priority;
   readonly status: number;
   readonly seconds: number;
 }
@@ -65,15 +65,15 @@ export interface ApiClientOptions {
   readonly userAgent?: string;
   readonly timeoutMilliseconds?: number;
   readonly onAnswer?: (answer: Answer) => void;
-  /** Asked at the very moment before a write is sent, for the first time or again. Always, unless told. */
-  readonly mayWrite?: (lane: Lane) => boolean;
+  /** Called immediately before each attempt of a write is sent. Default: always allowed. */
+  readonly mayWrite?: (priority: Priority) => boolean;
 }
 
 /**
- * Calls the API server: paced, limited in time, with one type of error. Objects go in and come out as plain JSON, so
+ * Calls the API server: with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON, so
  * that no field is lost that somebody else has put there.
  *
- * A GET is sent again after no answer, 429 and 5xx. A write is sent again only where it can't have been carried out:
+ * A GET is retried after no answer, 429 and 5xx. A write is retried only if it can't have been carried out:
  * the connection was refused, or the server said 429 or 503 together with when to come back.
  */
 export class ApiClient {
@@ -82,7 +82,7 @@ export class ApiClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMilliseconds: number;
   readonly #onAnswer: (answer: Answer) => void;
-  readonly #mayWrite: (lane: Lane) => boolean;
+  readonly #mayWrite: (priority: Priority) => boolean;
 
   constructor({ world, qps, burst, userAgent = 'moco-rollout', ...options }: ApiClientOptions) {
     this.#world = world;
@@ -94,18 +94,18 @@ export class ApiClient {
   }
 
   /**
-   * Takes the tokens for so many calls before the first of them. Whoever takes them ends the reservation. `null` when the
+   * Takes the tokens for several calls before the first of them. The caller must end the reservation. `null` when the
    * signal is aborted before.
    */
-  reserve(lane: Lane, calls: number, signal: AbortSignal): Promise<Reservation | null> {
-    return this.#bucket.reserve(lane, calls, signal);
+  reserve(priority: Priority, calls: number, signal: AbortSignal): Promise<Reservation | null> {
+    return this.#bucket.reserve(priority, calls, signal);
   }
 
   /** Resolves to the answer's body. Rejects with `ApiError` and nothing else. */
   async call<T>(call: Call): Promise<T> {
-    const { lane, signal, reservation, retries = defaultRetries } = call;
+    const { priority, signal, reservation, retries = defaultRetries } = call;
     for (let failures = 0; ; ) {
-      if (!reservation?.take() && !(await this.#bucket.take(lane, signal))) throw aborted(call, signal);
+      if (!reservation?.take() && !(await this.#bucket.take(priority, signal))) throw aborted(call, signal);
       try {
         return await this.#once<T>(call);
       } catch (error) {
@@ -159,11 +159,11 @@ export class ApiClient {
   }
 
   /**
-   * The lines of an answer without end, as they come: a watch. Only the answer's head has a time limit; whoever
-   * reads judges a silence. Ends where the server ends it, throws `ApiError` otherwise. Leaving the loop closes it.
+   * The lines of an endless answer, such as a watch. Only the answer's head has a time limit; the
+   * reader decides how long silence may last. Ends when the server ends it, else throws `ApiError`. Leaving the loop closes it.
    */
   async *stream(requestPath: string, query: Query, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
-    const call: Call = { method: 'GET', path: requestPath, query, lane: 'read', signal };
+    const call: Call = { method: 'GET', path: requestPath, query, priority: 'read', signal };
     if (!(await this.#bucket.take('read', signal))) throw aborted(call, signal);
     const limit = new TimeLimit(this.#world, this.#timeoutMilliseconds, signal);
     try {
@@ -193,14 +193,14 @@ export class ApiClient {
     if (call.isStillWanted?.() === false) {
       throw silent(call, 'TooLate', 'it was no longer wanted when its turn came, so that nothing was sent', undefined);
     }
-    if (call.method !== 'GET' && !this.#mayWrite(call.lane)) {
+    if (call.method !== 'GET' && !this.#mayWrite(call.priority)) {
       throw silent(call, 'NotLeading', 'this process does not lead, so that nothing was sent', undefined);
     }
   }
 
   /** The answer, if it is 2xx. */
   async #send(call: Call, pool: ExchangeRequest['pool'], { signal }: TimeLimit): Promise<ExchangeResponse> {
-    const { method, body, contentType = 'application/json', lane } = call;
+    const { method, body, contentType = 'application/json', priority } = call;
     const start = this.#world.monotonic();
     let status = 0;
     try {
@@ -217,11 +217,11 @@ export class ApiClient {
       if (status >= 200 && status < 300) return response;
       throw errorOfAnswer(`${method} ${call.path}`, status, response.headers, await textOf(response.body));
     } finally {
-      this.#onAnswer({ method, lane, status, seconds: (this.#world.monotonic() - start) / 1000 });
+      this.#onAnswer({ method, priority, status, seconds: (this.#world.monotonic() - start) / 1000 });
     }
   }
 
-  /** Milliseconds until the call may be sent again; `null`: it may not. */
+  /** Milliseconds until the call may be retried; `null`: never. */
   #wait({ method }: Call, error: ApiError, failures: number): number | null {
     const { status, reason, retryAfterSeconds } = error;
     const backoff = backoffMilliseconds(failures, retryBackoff, this.#world.random());
@@ -244,7 +244,7 @@ function withQuery(requestPath: string, query: Query = {}): string {
   return parameters.size === 0 ? requestPath : `${requestPath}?${parameters.toString()}`;
 }
 
-/** Some answers have no body at all: they are `undefined`. */
+/** An answer without a body is `undefined`. */
 function parsed(call: Call, text: string): unknown {
   if (text === '') return undefined;
   try {

@@ -15,7 +15,7 @@ export interface ApiErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Why there was no answer, in place of the reason that a Status would have brought. */
+/** Why there was no answer; stands in place of a Status' reason. */
 export type NoAnswerReason =
   /** The connection was refused: the request can't have reached the server. */
   | 'ConnectionRefused'
@@ -23,15 +23,15 @@ export type NoAnswerReason =
   | 'ConnectionLost'
   /** The time limit passed: whether the request was carried out is unknown. */
   | 'TimedOut'
-  /** The caller gave the request up. */
+  /** The caller aborted the request. */
   | 'Aborted'
-  /** An answer came that isn't what a Kubernetes API server says. */
+  /** The answer is not one of a Kubernetes API server. */
   | 'UnreadableAnswer'
-  /** Credentials couldn't be had (a token file, an exec plugin): nothing was sent. */
+  /** Credentials were unavailable (a token file, an exec plugin): nothing was sent. */
   | 'CredentialsUnavailable'
-  /** This process may not write any more, since it doesn't lead: nothing was sent. */
+  /** This process is not the leader any more and must not write: nothing was sent. */
   | 'NotLeading'
-  /** The caller did not want it any more when its turn came: nothing was sent. */
+  /** The request waited until its caller no longer wanted it: nothing was sent. */
   | 'TooLate';
 
 /** The one error of every request to the API server: its refusal, or that there was no answer. */
@@ -57,16 +57,16 @@ export class ApiError extends Error {
   }
 }
 
-/** It never left this process, whatever its answer would have been. */
+/** Whether the request was never sent. */
 export const wasNeverSent = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 0 && (error.reason === 'NotLeading' || error.reason === 'TooLate');
 
-/** It never left this process, since the caller did not want it any more when its turn came. */
+/** Whether the request was never sent because it waited too long. */
 export const wasTooLate = (error: unknown): boolean => wasNeverSent(error) && (error as ApiError).reason === 'TooLate';
 
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 
-/** The object was changed meanwhile, or a precondition failed. Not that it exists already. */
+/** The object was changed meanwhile, or a precondition failed. `AlreadyExists` is not one. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && !isAlreadyExists(error);
 
 export const isAlreadyExists = (error: unknown): boolean =>
@@ -78,6 +78,9 @@ export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 export const isTooManyRequests = (error: unknown): boolean => hasStatus(error, 429);
 
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
+
+/** The request is malformed, for example an unknown field under strict validation. */
+export const isBadRequest = (error: unknown): boolean => hasStatus(error, 400);
 
 /** The object would not be valid. */
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);

@@ -10,10 +10,10 @@ export { ConfigurationError } from './kubeconfig.ts';
 /** Shorter than the 90 s after which an API server closes an idle connection, and than most load balancers' limits. */
 const keepAliveMilliseconds = 30_000;
 const mostCallConnections = 16;
-/** The kernel asks after a peer that has said nothing for so long, and gives it up when no answer comes. */
+/** TCP keep-alive: the kernel probes a peer that is silent this long, and closes the connection when no answer comes. */
 const probing = { allowH2: false, keepAlive: true, keepAliveInitialDelay: 30_000 };
 const unauthorized = 401;
-/** They are the World's. */
+/** Defined by the World. */
 const noTimeLimits = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** A way to one API server. */
@@ -21,20 +21,20 @@ export interface Connection {
   /** Its address. */
   readonly server: string;
   readonly exchange: Exchange;
-  /** Breaks off whatever is under way. */
+  /** Aborts everything in progress. */
   close(): Promise<void>;
 }
 
 export interface ConnectOptions {
-  /** `null`: from inside of a pod, by its ServiceAccount. */
+  /** `null`: inside a pod, by its ServiceAccount. */
   readonly kubeconfigPath: string | null;
-  /** The kubeconfig's current one unless told. */
+  /** Default: the kubeconfig's current context. */
   readonly context?: string;
-  /** Where a pod's own files are; the root of the file system unless told. */
+  /** Directory of a pod's own files; default: the root of the file system. */
   readonly podRoot?: string;
 }
 
-/** Opens nothing yet. Throws `ConfigurationError` where there is no telling where to connect to, and as whom. */
+/** Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as whom. */
 export function connect({ kubeconfigPath, context, podRoot }: ConnectOptions): Connection {
   return new PooledConnection(() => Kubeconfig.load(kubeconfigPath, context, podRoot));
 }
@@ -108,7 +108,7 @@ class PooledConnection implements Connection {
     return { status: response.statusCode, headers: flat(response.headers), body: response.body };
   }
 
-  /** New connections where the certificates have changed; watches under way may end on the old ones. */
+  /** Opens new connections if the certificates have changed; current watches may end on the old ones. */
   #pool(which: ExchangeRequest['pool'], options: DispatcherOptions): Dispatcher {
     if (this.#pools === null || !isDeepStrictEqual(this.#pools.options, options)) {
       if (this.#pools) this.#retire(this.#pools);

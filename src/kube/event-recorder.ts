@@ -10,11 +10,11 @@ import type { World } from './world.ts';
 
 export type { ObjectReference, Occurrence } from './event.ts';
 
-/** Of events alone, on top of what all calls share. */
+/** The limit for Events alone, below the limit that all calls share. */
 const eventsPerSecond = 5;
 const eventsAtOnce = 25;
 const mostPending = 1_000;
-/** The same thing after more than this is told anew, as client-go does it. */
+/** An Event that repeats after a longer time is a new Event, as in client-go. */
 const seriesMilliseconds = 360_000;
 const mostTries = 5;
 const retryBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 10_000 };
@@ -29,22 +29,22 @@ export interface EventRecorderOptions {
   readonly log: Log;
 }
 
-interface Told extends Series {
+interface Reported extends Series {
   readonly seenAtMilliseconds: number;
-  /** Whether the API server has it, so that what comes is a patch. */
+  /** Whether the API server has it, so that the next write is a patch. */
   readonly created: boolean;
 }
 
 /**
- * Tells people what happens, as events.k8s.io/v1. Never throws and never waits: what can't be written in time is
- * dropped, since an event is a courtesy. What repeats within six minutes counts up instead of being told again.
+ * Writes Events (events.k8s.io/v1). Never throws and never waits: an Event that can't be written in time is
+ * dropped, because Events are best effort. One that repeats within six minutes increases the count of its series.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #bucket: TokenBucket;
   readonly #stop = new AbortController();
   /** By key, the one seen least recently first. */
-  readonly #told = new Map<string, Told>();
+  readonly #reported = new Map<string, Reported>();
   readonly #pending = new Set<string>();
   #writing: Promise<void> | null = null;
   #names = 0;
@@ -54,7 +54,7 @@ export class EventRecorder {
     this.#bucket = new TokenBucket({ world: options.world, qps: eventsPerSecond, burst: eventsAtOnce });
   }
 
-  /** Returns at once; it is written when its turn comes. */
+  /** Returns at once and queues the Event. */
   record(occurrence: Occurrence): void {
     if (this.#stop.signal.aborted) return;
     this.#forgetOld();
@@ -63,14 +63,14 @@ export class EventRecorder {
       this.#options.log.warn({ reason: occurrence.reason }, `more than ${mostPending} events wait: dropped one`);
       return;
     }
-    const before = this.#told.get(key);
-    this.#told.delete(key);
-    this.#told.set(key, before ? this.#again(before) : this.#first(occurrence));
+    const before = this.#reported.get(key);
+    this.#reported.delete(key);
+    this.#reported.set(key, before ? this.#again(before) : this.#first(occurrence));
     this.#pending.add(key);
     this.#writing ??= this.#writeAll();
   }
 
-  /** Takes nothing any more; resolves when what is pending has been written, at the latest after the grace. */
+  /** Accepts no more Events; resolves when the pending ones are written, at the latest after the grace period. */
   async close(graceMilliseconds: number): Promise<void> {
     const written = new AbortController();
     const writing = this.#writing?.then(() => written.abort());
@@ -79,7 +79,7 @@ export class EventRecorder {
     await writing;
   }
 
-  #first(occurrence: Occurrence): Told {
+  #first(occurrence: Occurrence): Reported {
     const { world } = this.#options;
     const wall = world.wall();
     this.#names += 1;
@@ -95,7 +95,7 @@ export class EventRecorder {
     };
   }
 
-  #again(before: Told): Told {
+  #again(before: Reported): Reported {
     const { world } = this.#options;
     return {
       ...before,
@@ -107,35 +107,38 @@ export class EventRecorder {
 
   #forgetOld(): void {
     const now = this.#options.world.monotonic();
-    for (const [key, { seenAtMilliseconds }] of this.#told) {
+    for (const [key, { seenAtMilliseconds }] of this.#reported) {
       if (now - seenAtMilliseconds < seriesMilliseconds) return;
-      if (!this.#pending.has(key)) this.#told.delete(key);
+      if (!this.#pending.has(key)) this.#reported.delete(key);
     }
   }
 
-  /** One after another, each as it is when its turn comes. Never rejects. */
+  /** Writes one after another, each in its newest state. Never rejects. */
   async #writeAll(): Promise<void> {
-    // Not in the stack of whoever records.
+    // Not in the caller's stack.
     await Promise.resolve();
     for (const key of this.#pending) {
       if (!(await this.#bucket.take('events', this.#stop.signal))) break;
       this.#pending.delete(key);
-      const told = this.#told.get(key);
-      if (told) await this.#write(key, told);
+      const reported = this.#reported.get(key);
+      if (reported) await this.#write(key, reported);
     }
     this.#writing = null;
   }
 
-  async #write(key: string, told: Told): Promise<void> {
+  async #write(key: string, reported: Reported): Promise<void> {
     const { world, log } = this.#options;
     for (let tries = 1; ; tries += 1) {
       try {
-        await this.#send(told);
-        const now = this.#told.get(key);
-        if (now?.name === told.name) this.#told.set(key, { ...now, created: true });
+        await this.#send(reported);
+        const now = this.#reported.get(key);
+        if (now?.name === reported.name) this.#reported.set(key, { ...now, created: true });
         return;
       } catch (error) {
-        const { reason, namespace } = { reason: told.occurrence.reason, namespace: namespaceOf(told.occurrence) };
+        const { reason, namespace } = {
+          reason: reported.occurrence.reason,
+          namespace: namespaceOf(reported.occurrence),
+        };
         if (tries >= mostTries || !mayPass(error) || this.#stop.signal.aborted) {
           log.warn({ error, reason, namespace }, 'could not write an event: dropped it');
           return;
@@ -145,41 +148,41 @@ export class EventRecorder {
     }
   }
 
-  async #send(told: Told): Promise<void> {
-    if (!told.created) {
-      await this.#create(told);
+  async #send(reported: Reported): Promise<void> {
+    if (!reported.created) {
+      await this.#create(reported);
       return;
     }
     try {
       const { client } = this.#options;
-      const place = { namespace: namespaceOf(told.occurrence), name: told.name };
+      const place = { namespace: namespaceOf(reported.occurrence), name: reported.name };
       const contentType = 'application/merge-patch+json';
       await client.call({
         method: 'PATCH',
         path: path(events, place),
         contentType,
-        body: seriesPatch(told),
-        lane: 'events',
+        body: seriesPatch(reported),
+        priority: 'events',
         signal: this.#stop.signal,
       });
     } catch (error) {
       // Events live for an hour.
       if (!isNotFound(error)) throw error;
-      await this.#create(told);
+      await this.#create(reported);
     }
   }
 
-  async #create(told: Told): Promise<void> {
+  async #create(reported: Reported): Promise<void> {
     try {
       await this.#options.client.call({
         method: 'POST',
-        path: path(events, { namespace: namespaceOf(told.occurrence) }),
-        body: eventOf(told, this.#options),
-        lane: 'events',
+        path: path(events, { namespace: namespaceOf(reported.occurrence) }),
+        body: eventOf(reported, this.#options),
+        priority: 'events',
         signal: this.#stop.signal,
       });
     } catch (error) {
-      // An earlier try has arrived whose answer has not.
+      // An earlier attempt arrived, but its answer did not.
       if (!isAlreadyExists(error)) throw error;
     }
   }

@@ -1,11 +1,11 @@
-import { microTime } from './micro-time.ts';
+import { V1MicroTime } from '@kubernetes/client-node';
 import { apiVersion, events } from './resource.ts';
 
-/** What an event is about, as events.k8s.io/v1 has it. */
+/** The object that an Event is about, as in events.k8s.io/v1. */
 export interface ObjectReference {
   readonly apiVersion?: string;
   readonly kind: string;
-  /** None for what isn't namespaced; its events are kept in `default`. */
+  /** Absent for cluster-scoped objects; their Events are stored in `default`. */
   readonly namespace?: string;
   readonly name: string;
   readonly uid?: string;
@@ -13,26 +13,26 @@ export interface ObjectReference {
   readonly fieldPath?: string;
 }
 
-/** Something that happened, told by whoever did it or saw it. */
+/** Something that happened. */
 export interface Occurrence {
   readonly regarding: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   /** Why, in CamelCase. */
   readonly reason: string;
-  /** What was done, or failed to be, in CamelCase. */
+  /** The action, or the failed one, in CamelCase. */
   readonly action: string;
-  /** A sentence for people. What is longer than 1 kB of UTF-8 is cut. */
+  /** A sentence for people; cut after 1 kB of UTF-8. */
   readonly note: string;
 }
 
-/** Who tells it. */
+/** Who reports it. */
 export interface Reporter {
   readonly component: string;
   readonly instance: string;
 }
 
-/** The same thing, again and again. */
+/** Repetitions of the same Event. */
 export interface Series {
   readonly name: string;
   readonly occurrence: Occurrence;
@@ -45,12 +45,12 @@ const longestNoteBytes = 1024;
 const longestWordCharacters = 128;
 const longestNameCharacters = 253;
 
-/** Two occurrences with the same key are one event that happened twice. */
+/** Two occurrences with the same key belong to one series. */
 export function seriesKey({ regarding, related, type, reason, action, note }: Occurrence): string {
   return JSON.stringify([identityOf(regarding), related && identityOf(related), type, reason, action, note]);
 }
 
-/** A name that no other event has, as client-go makes them: the object's and something unique. */
+/** A unique name, as client-go makes it: the object's name and a unique suffix. */
 export function eventName({ regarding }: Occurrence, unique: string): string {
   return `${regarding.name.slice(0, longestNameCharacters - unique.length - 1)}.${unique}`;
 }
@@ -67,7 +67,7 @@ export function eventOf(series: Series, { component, instance }: Reporter): obje
     apiVersion: apiVersion(events),
     kind: events.kind,
     metadata: { name, namespace: namespaceOf(occurrence) },
-    eventTime: microTime(firstWallMilliseconds),
+    eventTime: new V1MicroTime(firstWallMilliseconds).toISOString(),
     ...seriesPatch(series),
     reportingController: component,
     reportingInstance: instance.slice(0, longestWordCharacters),
@@ -80,16 +80,16 @@ export function eventOf(series: Series, { component, instance }: Reporter): obje
   };
 }
 
-/** All that may change of an event. */
+/** The only fields of an Event that may change. */
 export function seriesPatch({ count, lastWallMilliseconds }: Series): object {
-  return count < 2 ? {} : { series: { count, lastObservedTime: microTime(lastWallMilliseconds) } };
+  return count < 2 ? {} : { series: { count, lastObservedTime: new V1MicroTime(lastWallMilliseconds).toISOString() } };
 }
 
 function identityOf({ kind, namespace, name, uid, fieldPath }: ObjectReference): readonly (string | undefined)[] {
   return [kind, namespace, name, uid, fieldPath];
 }
 
-/** To what the API server takes, in whole characters. */
+/** Cut to the API server's limit, in whole characters. */
 function cut(note: string): string {
   const bytes = new TextEncoder().encode(note);
   if (bytes.length <= longestNoteBytes) return note;

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { type Cluster, type DispatcherOptions, HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
 import { load as parseYaml } from 'js-yaml';
 
-/** There is no telling where to connect to, or as whom. The message is a sentence for the person who set it up. */
+/** The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -35,7 +35,7 @@ export class Kubeconfig extends KubeConfig {
     return kubeconfig;
   }
 
-  /** Without a password that its address may carry: nothing is sent with it, and whoever reads logs is to know none. */
+  /** The address without a password: none is ever sent with it, and none may reach the logs. */
   get server(): string {
     return withoutPassword(this.getCurrentCluster()?.server ?? '');
   }

@@ -17,20 +17,20 @@ export interface LeaseElectorOptions {
   readonly world: World;
   readonly namespace: string;
   readonly name: string;
-  /** Another one for each process that ever runs. */
+  /** Unique for each process that ever runs. */
   readonly identity: string;
-  /** How long others leave an unrenewed lease alone. */
+  /** How long other candidates wait for an unrenewed lease. */
   readonly leaseDurationMilliseconds?: number;
-  /** How long the leader itself goes on without having renewed it: less, by more than clocks can drift apart. */
+  /** How long the leader keeps leading without a renewal: shorter, by more than clocks can drift apart. */
   readonly renewDeadlineMilliseconds?: number;
   readonly retryPeriodMilliseconds?: number;
   readonly log: Log;
   readonly onStartedLeading: () => void;
-  /** Once, after `onStartedLeading`, whyever it ends: lost, released, or `run` aborted. */
+  /** Called once after `onStartedLeading`, when leading ends: lease lost, released, or `run` aborted. */
   readonly onStoppedLeading: () => void;
 }
 
-/** What was last seen of the lease, and when, by the own clock: others' timestamps are never compared with it. */
+/** The lease as last seen, and when by the local clock: timestamps of other machines are never compared with it. */
 interface Observed {
   readonly lease: Lease;
   readonly atMilliseconds: number;
@@ -45,7 +45,7 @@ export class LeaseElector {
   readonly #stop = new AbortController();
   #observed: Observed | null = null;
   #leading = false;
-  /** The start of the last renewal that succeeded: the lease was ours from then on at the latest. */
+  /** The start of the last successful renewal: the lease is held from then on. */
   #renewedAtMilliseconds = Number.NEGATIVE_INFINITY;
   #signal: AbortSignal | null = null;
   #running: Promise<void> | null = null;
@@ -86,20 +86,20 @@ export class LeaseElector {
     return this.#running;
   }
 
-  /** Ends `run` and gives the lease back if it is still ours. Resolves in any case. */
+  /** Ends `run` and releases the lease if it is still held. Never rejects. */
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#running;
     const { log } = this.#options;
     try {
-      if (await this.#giveBack()) log.info(this.#fields(), 'released the lease');
+      if (await this.#release()) log.info(this.#fields(), 'released the lease');
     } catch (error) {
       log.warn({ ...this.#fields(), error }, 'could not release the lease, it will run out');
     }
   }
 
-  /** Whether it was ours to give. A renewal that was broken off may have changed it without our having seen that. */
-  async #giveBack(): Promise<boolean> {
+  /** Whether the lease was still held. An aborted renewal may have changed it without an answer. */
+  async #release(): Promise<boolean> {
     for (let conflicts = 0; ; conflicts += 1) {
       const lease = this.#observed?.lease;
       if (lease === undefined || holderOf(lease) !== this.#options.identity) return false;
@@ -108,7 +108,7 @@ export class LeaseElector {
         return true;
       } catch (error) {
         if (!isConflict(error) || conflicts > 0) throw error;
-        await this.#look();
+        await this.#read();
       }
     }
   }
@@ -129,7 +129,7 @@ export class LeaseElector {
     onStoppedLeading();
   }
 
-  /** Resolves to whether it got it, `false` when aborted. */
+  /** Resolves to whether the lease was acquired, `false` when aborted. */
   async #acquire(signal: AbortSignal): Promise<boolean> {
     const { world, retryPeriodMilliseconds } = this.#options;
     while (!signal.aborted) {
@@ -139,7 +139,7 @@ export class LeaseElector {
     return false;
   }
 
-  /** Renews until the lease is somebody else's or couldn't be renewed for too long. */
+  /** Renews until another candidate holds the lease, or until the renew deadline has passed. */
   async #keep(signal: AbortSignal): Promise<void> {
     const { world, retryPeriodMilliseconds, identity } = this.#options;
     const deadline = new AbortController();
@@ -164,13 +164,13 @@ export class LeaseElector {
     return this.#renewedAtMilliseconds + renewDeadlineMilliseconds - world.monotonic();
   }
 
-  /** Takes the lease if it may be had, renews it if it is ours. Whether it is ours now. */
+  /** Acquires the lease if it is free, renews it if it is held. Resolves to whether it is held now. */
   async #try(signal: AbortSignal): Promise<boolean> {
     const { world, identity, leaseDurationMilliseconds, log } = this.#options;
     const startMilliseconds = world.monotonic();
     try {
       const mine = this.#observed && holderOf(this.#observed.lease) === identity;
-      if (!mine) await this.#look(signal);
+      if (!mine) await this.#read(signal);
       const before = this.#observed?.lease ?? this.#blank();
       if (!this.#mayHave(before)) return false;
       const lease = heldBy(identity, before, leaseDurationMilliseconds, world.wall());
@@ -181,7 +181,7 @@ export class LeaseElector {
       if (signal.aborted) return false;
       if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
         log.debug({ ...this.#fields(), error }, 'somebody else has written the lease');
-        await this.#lookAgain(signal);
+        await this.#readAgain(signal);
       } else {
         log.warn({ ...this.#fields(), error }, 'could not get or renew the lease');
       }
@@ -189,22 +189,22 @@ export class LeaseElector {
     }
   }
 
-  /** Somebody else has written it: without a look, the next try would fail the same way. */
-  async #lookAgain(signal: AbortSignal): Promise<void> {
+  /** Another candidate has written the lease: it is read again, or the next attempt would fail the same way. */
+  async #readAgain(signal: AbortSignal): Promise<void> {
     try {
-      await this.#look(signal);
+      await this.#read(signal);
     } catch (error) {
       if (!signal.aborted) this.#options.log.warn({ ...this.#fields(), error }, 'could not read the lease');
     }
   }
 
-  async #look(signal?: AbortSignal): Promise<void> {
+  async #read(signal?: AbortSignal): Promise<void> {
     const { client, namespace, name } = this.#options;
     try {
       const answer = await client.call<unknown>({
         method: 'GET',
         path: path(leases, { namespace, name }),
-        lane: 'lease',
+        priority: 'lease',
         retries: 0,
         timeoutMilliseconds: this.#callTimeoutMilliseconds,
         ...(signal && { signal }),
@@ -216,7 +216,7 @@ export class LeaseElector {
     }
   }
 
-  /** A lease that hasn't changed is as old as when it was first seen so. */
+  /** The age of a lease counts from when this version of it was first seen. */
   #observe(lease: Lease): void {
     if (this.#observed?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;
     this.#observed = { lease, atMilliseconds: this.#options.world.monotonic() };
@@ -237,10 +237,10 @@ export class LeaseElector {
       method,
       path: path(leases, method === 'PUT' ? { namespace, name } : { namespace }),
       body: lease,
-      lane: 'lease',
+      priority: 'lease',
       retries: 0,
       timeoutMilliseconds: this.#callTimeoutMilliseconds,
-      // A leader that was stopped between these lines and the network renews nothing when it wakes up.
+      // A leader that was suspended between these lines and the network renews nothing when it resumes.
       isStillWanted: () => !this.#leading || this.#leftMilliseconds() > 0,
       ...(signal && { signal }),
     });

@@ -1,4 +1,4 @@
-import { microTime } from './micro-time.ts';
+import { V1MicroTime } from '@kubernetes/client-node';
 import { metadataOf } from './raw-object.ts';
 
 /** A coordination.k8s.io/v1 Lease, as far as electing a leader goes. Everything else in it stays as it came. */
@@ -20,7 +20,7 @@ export interface Lease {
   };
 }
 
-/** Whoever it is, empty for nobody. */
+/** The holder; empty for none. */
 export function holderOf({ spec }: Lease): string {
   return spec?.holderIdentity ?? '';
 }
@@ -32,7 +32,7 @@ export function heldBy(
   leaseDurationMilliseconds: number,
   wallMilliseconds: number,
 ): Lease {
-  const now = microTime(wallMilliseconds);
+  const now = new V1MicroTime(wallMilliseconds).toISOString();
   const mine = holderOf(before) === identity;
   const transitions = before.spec?.leaseTransitions ?? 0;
   return {
@@ -48,11 +48,16 @@ export function heldBy(
   };
 }
 
-/** The lease given back: whoever waits may have it at once. */
+/** The released lease: another candidate may acquire it at once. */
 export function heldByNobody(before: Lease, wallMilliseconds: number): Lease {
   return {
     ...before,
-    spec: { ...before.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(wallMilliseconds) },
+    spec: {
+      ...before.spec,
+      holderIdentity: '',
+      leaseDurationSeconds: 1,
+      renewTime: new V1MicroTime(wallMilliseconds).toISOString(),
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** More than any object that etcd takes (1.5 MB by default), however its text is escaped. */
+/** Longer than any object that etcd accepts (1.5 MB by default), however its text is escaped. */
 const longestLineCharacters = 64 * 1024 * 1024;
 
 /**
@@ -36,7 +36,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** A whole body as text. Chunk by chunk, so that a long one isn't in memory as bytes as well. */
+/** A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. */
 export async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';

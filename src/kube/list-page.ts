@@ -5,7 +5,7 @@ const longestQuotedCharacters = 80;
 /** One page of a list. */
 export interface ListPage {
   readonly items: readonly unknown[];
-  /** Of the whole list: a watch from there misses nothing. */
+  /** Of the whole list: a watch from here misses nothing. */
   readonly resourceVersion: string;
   /** The token of the next page, if there is one. */
   readonly next: string | undefined;

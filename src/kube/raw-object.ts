@@ -1,9 +1,9 @@
-/** An object as it came, before projection. */
+/** An object as the API server sent it, before projection. */
 export type RawObject = Readonly<Record<string, unknown>>;
 
-/** As much of an object as this layer itself has to know. */
+/** The part of an object that this layer reads. */
 export interface RawMetadata {
-  /** Empty for what isn't namespaced. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -14,7 +14,7 @@ export function isRawObject(value: unknown): value is RawObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `null` where it isn't an object that an API server could have sent. */
+/** `null` if it is not an object that an API server could have sent. */
 export function metadataOf(raw: unknown): RawMetadata | null {
   const metadata = isRawObject(raw) ? raw['metadata'] : null;
   if (!isRawObject(metadata)) return null;

@@ -1,41 +1,41 @@
 import type { ApiClient, Query } from './api-client.ts';
 import { ApiError, isForbidden, isGone, isNotFound } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds } from './backoff.ts';
+import type { DecodeFailureReason } from './decode-failure.ts';
 import { delay } from './delay.ts';
-import type { IgnoredReason } from './ignored.ts';
 import { type ListPage, parseListPage } from './list-page.ts';
 import type { Log } from './log.ts';
-import { OwnedRecords } from './owned-records.ts';
 import type { RawObject } from './raw-object.ts';
+import { ReflectorStore } from './reflector-store.ts';
 import { errorOfWatch } from './status.ts';
 import type { Store, Stored } from './store.ts';
 import { TimeLimit } from './time-limit.ts';
 import { parseWatchEvent } from './watch-event.ts';
 import type { World } from './world.ts';
 
-/** A page blocks the event loop while it is parsed; what a larger one leaves behind outlives the young generation. */
+/** A page blocks the event loop while it is parsed; garbage of larger pages outlives the young generation. */
 const defaultPageSize = 50;
 /** The server ends each watch after a random time between the two, so that they don't all end together. */
 const shortestWatchSeconds = 240;
 const longestWatchSeconds = 480;
-/** Bookmarks come about every 60 s; a connection that says nothing for twice as long is dead, or as good as. */
+/** Bookmarks come about every 60 s; a connection that is silent for twice as long is treated as dead. */
 const silenceMilliseconds = 120_000;
-/** After a watch that was open for so long the next failure counts as the first one again. */
+/** After a watch that was open this long, the next failure counts as the first again. */
 const goodWatchMilliseconds = 10_000;
 const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
-/** A server that wants to be left alone for longer is asked again nevertheless: without a cache nothing goes on. */
+/** The longest Retry-After that is obeyed: without a cache the controller does nothing. */
 const longestAskedMilliseconds = 60_000;
-/** A list whose page tokens have expired so often in a row is asked for in one piece, which can't. */
+/** After this many expired page tokens in a row the list is requested in one page, which can't expire. */
 const mostPagesLost = 2;
 const pageTimeoutMilliseconds = 60_000;
 
-/** Told what a reflector does, for metrics. */
+/** Observes a reflector, for metrics. */
 export interface ReflectorObserver {
   listed?(objects: number, seconds: number): void;
   watchEnded?(seconds: number, events: number): void;
   failed?(error: unknown): void;
-  /** An object, a list or an event that couldn't be read, and was left out. */
-  ignored?(reason: IgnoredReason): void;
+  /** An object, a list or an event that could not be decoded and was skipped. */
+  ignored?(reason: DecodeFailureReason): void;
 }
 
 /** Why a kind can't be read: its definition isn't there, or no role grants it. */
@@ -46,22 +46,22 @@ export interface ReflectorOptions<R extends Stored> {
   readonly world: World;
   /** Of the kind's list, in one namespace or all, as `path()` makes it. */
   readonly path: string;
-  /** Of its objects, such as `Pod`: what says to be of another one is left out. */
+  /** The kind of its objects, such as `Pod`; objects of another kind are skipped. */
   readonly kind?: string;
   /** Selectors, for list and watch alike. */
   readonly query?: Query;
-  /** What to keep of an object; `null` for nothing. What it throws costs that object alone. */
+  /** What to keep of an object; `null` for nothing. An error skips that object alone. */
   readonly project: (raw: RawObject) => R | null;
   readonly store: Store<R>;
   readonly log: Log;
   readonly pageSize?: number;
   readonly observer?: ReflectorObserver;
   /**
-   * Given for a kind that one can do without: while it is forbidden or not there it counts as synced, and this is told
-   * why, then `null` once it can be read. What was read before stays while it is forbidden, and goes with its kind.
+   * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with
+   * the reason, then with `null` once it can be read. Known objects stay while it is forbidden, and go when the kind is gone.
    */
   readonly onUnavailable?: (why: Unavailable | null) => void;
-  /** Given for one that one can do without for this reason alone. Then whoever is told says so. */
+  /** Set for a kind that is optional for this reason alone. The callback logs it. */
   readonly onlyWhere?: Unavailable;
 }
 
@@ -74,14 +74,14 @@ export class Reflector<R extends Stored> {
   /** Resolves once the first list is in the store, or `run` has ended without one: `hasSynced` tells. */
   readonly synced: Promise<void>;
   readonly #options: ReflectorOptions<R>;
-  readonly #owned: OwnedRecords<R>;
+  readonly #owned: ReflectorStore<R>;
   readonly #resolveSynced: () => void;
   #hasSynced = false;
   #resourceVersion: string | null = null;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
-  /** What keeps it from being read and has been said: it is not said again while it stays. */
-  #said: Unavailable | null = null;
+  /** The reason why it can't be read that was logged last; it is logged once. */
+  #reported: Unavailable | null = null;
   /** In a row. */
   #pagesLost = 0;
   #wentWell = false;
@@ -91,7 +91,7 @@ export class Reflector<R extends Stored> {
     this.synced = promise;
     this.#resolveSynced = resolve;
     this.#options = options;
-    this.#owned = new OwnedRecords({
+    this.#owned = new ReflectorStore({
       ...options,
       onFailure: (...failure) => this.#leftOut(...failure),
     });
@@ -101,12 +101,12 @@ export class Reflector<R extends Stored> {
     return this.#hasSynced;
   }
 
-  /** Since the server last said anything, a bookmark too; `null` before the first list. */
+  /** Seconds since the last answer of the server, bookmarks included; `null` before the first list. */
   get ageMilliseconds(): number | null {
     return this.#heardAtMilliseconds === null ? null : this.#options.world.monotonic() - this.#heardAtMilliseconds;
   }
 
-  /** Goes on until aborted, whatever happens. Never rejects. */
+  /** Runs until aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { world, log, path, observer } = this.#options;
     let failures = 0;
@@ -117,7 +117,7 @@ export class Reflector<R extends Stored> {
       if (this.#wentWell) failures = expirations = 0;
       if (error === null) continue;
       if (isGone(error)) {
-        // The server is there: what came before has no part in how soon it may be asked for a list.
+        // The server answers again: earlier failures don't delay the next list.
         this.#resourceVersion = null;
         expirations += 1;
         failures = 0;
@@ -132,16 +132,16 @@ export class Reflector<R extends Stored> {
         observer?.failed?.(error);
         const fields = { path, error, waitMilliseconds };
         const why = unavailability(error);
-        if (why === null || why !== this.#said) log.warn(fields, 'could not list or watch, trying again');
+        if (why === null || why !== this.#reported) log.warn(fields, 'could not list or watch, trying again');
         else log.debug(fields, 'could not list or watch for the same reason as before, trying again');
-        this.#said = why;
+        this.#reported = why;
       }
       await delay(world, waitMilliseconds, signal);
     }
     this.#resolveSynced();
   }
 
-  /** Whether the failure is that of a kind that one can do without, and is dealt with. */
+  /** Whether the failure is that of an optional kind, and handled. */
   #goesWithout(error: unknown): boolean {
     const why = unavailability(error);
     const { onUnavailable, onlyWhere = why } = this.#options;
@@ -170,7 +170,7 @@ export class Reflector<R extends Stored> {
     this.#resolveSynced();
   }
 
-  /** Until the watch ends. What went wrong, `null` for nothing. */
+  /** Runs until the watch ends. Resolves to the error, or `null`. */
   async #listAndWatch(signal: AbortSignal): Promise<unknown> {
     this.#wentWell = false;
     try {
@@ -197,7 +197,7 @@ export class Reflector<R extends Stored> {
           method: 'GET',
           path,
           query: { ...query, limit, continue: next },
-          lane: 'read',
+          priority: 'read',
           retries: 0,
           timeoutMilliseconds: pageTimeoutMilliseconds,
           signal,
@@ -211,7 +211,7 @@ export class Reflector<R extends Stored> {
     } while (next !== undefined);
     this.#pagesLost = 0;
     this.#owned.replace(listing);
-    this.#said = null;
+    this.#reported = null;
     this.#setUnavailable(null);
     this.#synchronized();
     observer?.listed?.(listing.size, (world.monotonic() - start) / 1000);
@@ -260,7 +260,7 @@ export class Reflector<R extends Stored> {
     }
   }
 
-  /** Throws where events may have been missed: the next list makes up for it. */
+  /** Throws if events may have been missed; the next list then replaces the store. */
   #take(line: string): void {
     const event = parseWatchEvent(line);
     switch (event.type) {
@@ -289,19 +289,19 @@ export class Reflector<R extends Stored> {
     this.#heardAtMilliseconds = this.#options.world.monotonic();
   }
 
-  #leftOut(error: unknown, what: string, reason: IgnoredReason | null): void {
+  #leftOut(error: unknown, what: string, reason: DecodeFailureReason | null): void {
     const { log, path, observer } = this.#options;
     if (reason !== null) observer?.ignored?.(reason);
     log.error({ path, error }, `could not take in ${what}: left out`);
   }
 }
 
-/** Of the kinds of failure that stay until a person does something; `null` for any other. */
+/** The reason of a failure that lasts until a person acts; `null` for any other. */
 function unavailability(error: unknown): Unavailable | null {
   return isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
 }
 
-/** What the server has asked for by Retry-After. */
+/** The wait that the server requested by Retry-After. */
 function askedMilliseconds(error: unknown): number {
   return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
 }

@@ -1,11 +1,11 @@
-/** Tokens taken ahead of the calls that need them, so that none of these waits for its turn. What is left goes back. */
+/** Tokens taken before the calls that need them, so that none of these calls waits. Unused tokens are returned. */
 export class Reservation {
   #left: number;
-  readonly #giveBack: (tokens: number) => void;
+  readonly #release: (tokens: number) => void;
 
-  constructor(tokens: number, giveBack: (tokens: number) => void) {
+  constructor(tokens: number, release: (tokens: number) => void) {
     this.#left = tokens;
-    this.#giveBack = giveBack;
+    this.#release = release;
   }
 
   /** Whether there was one left for a call. */
@@ -15,10 +15,10 @@ export class Reservation {
     return true;
   }
 
-  /** Nothing can be taken any more. */
+  /** Takes no more tokens. */
   end(): void {
     const left = this.#left;
     this.#left = 0;
-    if (left > 0) this.#giveBack(left);
+    if (left > 0) this.#release(left);
   }
 }

@@ -3,7 +3,7 @@ const numeric = /^\d+$/;
 /**
  * Whether resourceVersion `a` is `b` or a later one of the same kind. They are decimal integers of any length
  * (KEP-5504, Kubernetes 1.35; true of etcd's revisions before), so they are compared without ever becoming numbers.
- * What isn't one is at least another only where the two are equal.
+ * Values that are not integers compare as equal or not at all.
  */
 export function isAtLeast(a: string, b: string): boolean {
   if (a === b) return true;

@@ -28,10 +28,10 @@ function errorOfStatus(
   headers: Readonly<Record<string, string>>,
   body: string,
 ): ApiError {
-  const said = isObject(given) && given['kind'] === 'Status' ? given : {};
-  const details = isObject(said['details']) ? said['details'] : undefined;
-  const reason = typeof said['reason'] === 'string' && said['reason'] !== '' ? said['reason'] : reasonOf(status);
-  const message = typeof said['message'] === 'string' ? said['message'] : quoted(body);
+  const fields = isObject(given) && given['kind'] === 'Status' ? given : {};
+  const details = isObject(fields['details']) ? fields['details'] : undefined;
+  const reason = typeof fields['reason'] === 'string' && fields['reason'] !== '' ? fields['reason'] : reasonOf(status);
+  const message = typeof fields['message'] === 'string' ? fields['message'] : quoted(body);
   return new ApiError({
     status,
     reason,
@@ -42,7 +42,7 @@ function errorOfStatus(
   });
 }
 
-/** What Kubernetes calls the statuses that something else in front of it may answer with. */
+/** Kubernetes' reasons for the HTTP statuses that a proxy in front of it may answer with. */
 function reasonOf(status: number): string {
   const reasons: Readonly<Record<number, string>> = {
     400: 'BadRequest',
@@ -70,7 +70,7 @@ function causesOf(causes: unknown): readonly ApiErrorCause[] {
   }));
 }
 
-/** Retry-After in its seconds form, which is the only one that Kubernetes sends. 0 in a Status means not said. */
+/** Retry-After in its seconds form, which is the only one that Kubernetes sends. 0 in a Status means unset. */
 function seconds(value: unknown): number | null {
   if (typeof value === 'number') return value > 0 ? value : null;
   return typeof value === 'string' && /^\d{1,9}$/.test(value.trim()) ? Number(value) : null;

@@ -1,4 +1,4 @@
-/** What every cached record has, whatever else its kind keeps. */
+/** The fields of every cached record. */
 export interface Stored {
   readonly namespace: string;
   readonly name: string;
@@ -12,10 +12,10 @@ export type Change<R> =
   | { readonly type: 'updated'; readonly before: R; readonly after: R }
   | { readonly type: 'removed'; readonly before: R; readonly after: null };
 
-/** Gives the key under which a record is found by an index, `null` for not at all. */
+/** Returns the key of a record in an index, or `null` to leave it out. */
 export type Index<R> = (record: R) => string | null;
 
-/** The records of one kind, found by name and by index. Whoever subscribes is called after the store has changed. */
+/** The records of one kind, found by name and by index. Subscribers are called after each change. */
 export class Store<R extends Stored> {
   readonly #records = new Map<string, R>();
   readonly #indexes: ReadonlyMap<string, { readonly index: Index<R>; readonly buckets: Map<string, Map<string, R>> }>;
@@ -37,7 +37,7 @@ export class Store<R extends Stored> {
     return [...this.#records.values()];
   }
 
-  /** Throws `TypeError` for an index that wasn't given at construction. */
+  /** Throws `TypeError` for an unknown index. */
   by(indexName: string, key: string): readonly R[] {
     const found = this.#indexes.get(indexName);
     if (!found) {
@@ -48,14 +48,14 @@ export class Store<R extends Stored> {
     return [...(found.buckets.get(key)?.values() ?? [])];
   }
 
-  /** Returns a function that ends it. */
+  /** Returns a function that unsubscribes. */
   subscribe(subscriber: (change: Change<R>) => void): () => void {
     const own = (change: Change<R>): void => subscriber(change);
     this.#subscribers.add(own);
     return () => this.#subscribers.delete(own);
   }
 
-  /** Throws what subscribers have thrown, once the record is in and all of them have been called. */
+  /** Throws the subscribers' errors, once the record is stored and all of them have been called. */
   put(record: R): void {
     const key = keyOf(record.namespace, record.name);
     const before = this.#records.get(key);
@@ -72,7 +72,7 @@ export class Store<R extends Stored> {
     );
   }
 
-  /** Nothing happens where there is no such record. Throws as `put` does. */
+  /** Does nothing if there is no such record. Throws as `put` does. */
   remove(namespace: string, name: string): void {
     const key = keyOf(namespace, name);
     const before = this.#records.get(key);

@@ -1,9 +1,9 @@
 import type { World } from './world.ts';
 
-/** A timer may fire a little before its time. */
+/** A timer may fire slightly early. */
 const shortestWaitMilliseconds = 1;
 
-/** A signal that is aborted when the caller's is, or so long after its start or its last restart. */
+/** A signal that is aborted with the caller's, or after a time since its start or last restart. */
 export class TimeLimit {
   readonly #world: World;
   readonly #milliseconds: number;
@@ -28,22 +28,22 @@ export class TimeLimit {
     return this.#controller.signal;
   }
 
-  /** Whether it was time, and not the caller, that aborted. */
+  /** Whether the time limit aborted, and not the caller. */
   get passed(): boolean {
     return this.#passed;
   }
 
-  /** From now on once more. Cheap enough for every line of a watch: the timer stays as it is. */
+  /** Restarts the limit. Cheap enough for every line of a watch: the timer stays as it is. */
   restart(): void {
     this.#endsAtMilliseconds = this.#world.monotonic() + this.#milliseconds;
   }
 
-  /** No limit from here on; the caller's signal still counts. */
+  /** Removes the limit; the caller's signal still counts. */
   lift(): void {
     this.#cancel();
   }
 
-  /** Leaves neither timer nor listener behind. */
+  /** Removes timer and listener. */
   end(): void {
     this.#cancel();
     this.#unlink();

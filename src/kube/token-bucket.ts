@@ -2,19 +2,19 @@ import { Reservation } from './reservation.ts';
 import type { World } from './world.ts';
 
 /**
- * Whose calls go first when the API server may not be called as often as all would like to: keeping the lease, then
- * what confirms and does a disruption, then what is written about it, then the rest.
+ * Which calls go first when the rate limit makes calls wait: keeping the lease, then
+ * confirming and carrying out a disruption, then writing its status, then the rest.
  */
-export type Lane = 'lease' | 'disrupt' | 'status' | 'events' | 'read';
+export type Priority = 'lease' | 'disrupt' | 'status' | 'events' | 'read';
 
-/** Lanes of equal rank share one queue, so that neither starves the other. */
-const rankOfLane: Readonly<Record<Lane, number>> = { lease: 0, disrupt: 1, status: 2, events: 3, read: 3 };
+/** Priorities of equal rank share one queue, so that neither starves the other. */
+const rankOfLane: Readonly<Record<Priority, number>> = { lease: 0, disrupt: 1, status: 2, events: 3, read: 3 };
 const ranks = 4;
 
-/** Whoever has waited for so long goes next, whatever its rank, so that no rank starves another. */
+/** A call that has waited this long goes next, whatever its rank, so that no rank starves. */
 const longestStarvingMilliseconds = 1000;
 
-/** A timer may fire a little before its time; asking again after less than this would be spinning. */
+/** A timer may fire slightly early; waiting for less than this would spin. */
 const shortestWaitMilliseconds = 1;
 
 interface Waiter {
@@ -25,15 +25,15 @@ interface Waiter {
 
 export interface TokenBucketOptions {
   readonly world: World;
-  /** Calls a second in the long run. */
+  /** Average calls per second. */
   readonly qps: number;
-  /** Calls that may go at once after a quiet time. */
+  /** Calls that may go at once after an idle time. */
   readonly burst: number;
 }
 
 /**
- * Holds calls back to so many a second, the important ones first, in order within a rank. Keeping the lease always goes
- * first; of the rest whoever has waited for a second does. Counts on the monotonic clock: a step of the wall clock neither
+ * Limits the rate of calls. Higher priorities go first, in order within a rank. Keeping the lease always goes
+ * first; of the rest a call that has waited for a second does. Uses the monotonic clock: a step of the wall clock neither
  * opens nor closes it.
  */
 export class TokenBucket {
@@ -55,19 +55,19 @@ export class TokenBucket {
     this.#countedAt = world.monotonic();
   }
 
-  /** How many wait. */
+  /** The number of waiting calls. */
   get waiting(): number {
     return this.#waiting.reduce((sum, { size }) => sum + size, 0);
   }
 
   /**
-   * Resolves to `true` once the call may go, to `false` when the signal is aborted before. With `tokens` so many calls may
+   * Resolves to `true` once the call may go, or to `false` when the signal is aborted before. With `tokens`, that many calls may
    * go at once. More of them than the burst go when the bucket is full, and those after them wait for it.
    */
-  take(lane: Lane, signal?: AbortSignal, tokens = 1): Promise<boolean> {
+  take(priority: Priority, signal?: AbortSignal, tokens = 1): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const queue = this.#waiting[rankOfLane[lane]] as Set<Waiter>;
+      const queue = this.#waiting[rankOfLane[priority]] as Set<Waiter>;
       const aborted = (): void => {
         queue.delete(waiter);
         this.#arm();
@@ -88,13 +88,13 @@ export class TokenBucket {
     });
   }
 
-  /** Takes so many tokens before the calls that will need them; `null` when the signal is aborted before. */
-  async reserve(lane: Lane, tokens: number, signal?: AbortSignal): Promise<Reservation | null> {
-    if (!(await this.take(lane, signal, tokens))) return null;
-    return new Reservation(tokens, (left) => this.#giveBack(left));
+  /** Takes tokens before the calls that will need them; `null` when the signal is aborted before. */
+  async reserve(priority: Priority, tokens: number, signal?: AbortSignal): Promise<Reservation | null> {
+    if (!(await this.take(priority, signal, tokens))) return null;
+    return new Reservation(tokens, (left) => this.#release(left));
   }
 
-  #giveBack(tokens: number): void {
+  #release(tokens: number): void {
     this.#count();
     this.#tokens = Math.min(this.#burst, this.#tokens + tokens);
     this.#admit();
@@ -119,7 +119,7 @@ export class TokenBucket {
     return Math.min(tokens, this.#burst);
   }
 
-  /** Of each rank the first has waited longest. */
+  /** The first of each rank has waited longest. */
   #next(): Waiter | undefined {
     const [lease, ...others] = this.#waiting.map(([first]) => first);
     if (lease) return lease;
@@ -131,7 +131,7 @@ export class TokenBucket {
     return starving ?? waiting[0];
   }
 
-  /** One timer as long as somebody waits: for the tokens of the next, or for when somebody else becomes the next. */
+  /** One timer while calls wait: until the next call has its tokens, or until another call becomes the next. */
   #arm(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

@@ -1,4 +1,4 @@
-import type { IgnoredReason } from './ignored.ts';
+import type { DecodeFailureReason } from './decode-failure.ts';
 import { isRawObject, metadataOf, type RawObject } from './raw-object.ts';
 
 /** One line of a watch. */
@@ -8,7 +8,12 @@ export type WatchEvent =
   /** The server gives the watch up; `status` is a Status. */
   | { readonly type: 'ERROR'; readonly status: unknown }
   /** `broken`: not even JSON, so that there is no telling what was missed. */
-  | { readonly type: 'UNREADABLE'; readonly why: string; readonly reason: IgnoredReason; readonly broken: boolean };
+  | {
+      readonly type: 'UNREADABLE';
+      readonly why: string;
+      readonly reason: DecodeFailureReason;
+      readonly broken: boolean;
+    };
 
 const longestQuotedCharacters = 80;
 

@@ -5,17 +5,17 @@ import { delay } from './delay.ts';
 import type { World } from './world.ts';
 
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
-/** From so many on that wait, each of them starts in a turn of the event loop of its own. */
+/** When more keys than this wait, each run starts in its own iteration of the event loop. */
 const crowd = 16;
-/** For passes that have been aborted to come to their end. */
+/** How long aborted runs may take to end. */
 const abortGraceMilliseconds = 1_000;
 
-/** What a run of a key may say at its end. */
+/** What a run of a key returns. */
 export interface RunResult {
   readonly requeueAfterMilliseconds?: number;
 }
 
-/** Told what one queue does. Times are seconds. */
+/** Observes one queue. Times are seconds. */
 export interface WorkQueueObserver {
   added(depth: number): void;
   started(waitedSeconds: number, depth: number): void;
@@ -28,11 +28,11 @@ export interface WorkQueueOptions {
   readonly world: World;
   /** How many keys are worked on at once. */
   readonly concurrency: number;
-  /** Resolves: done, whatever happened before is forgotten. Rejects: again, later each time. */
+  /** Resolves: done, and earlier failures are forgotten. Rejects: retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<RunResult | void>;
   readonly onError: (key: string, error: unknown, retries: number) => void;
   readonly metrics?: {
-    /** `unfinished` gives how long each key under way has been so, in seconds. */
+    /** `unfinished` returns how long each key has been worked on, in seconds. */
     observe(name: string, unfinished: () => readonly number[]): WorkQueueObserver;
   };
 }
@@ -74,7 +74,7 @@ export class WorkQueue {
     return this.#pool.size;
   }
 
-  /** As soon as there is a worker. Nothing happens if it waits already, or if the queue is drained. */
+  /** Runs the key as soon as a worker is free. Does nothing if the key waits already, or after `drain`. */
   add(key: string): void {
     if (this.#draining || this.#dirty.has(key)) return;
     this.#dirty.set(key, this.#options.world.monotonic());
@@ -83,7 +83,7 @@ export class WorkQueue {
     if (waits) this.#enqueue(key);
   }
 
-  /** As `add`, after that long. Of several plans for a key the earliest counts. */
+  /** Like `add`, after a delay. If a key is added several times, the earliest time counts. */
   addAfter(key: string, milliseconds: number): void {
     if (this.#draining) return;
     if (!(milliseconds > 0)) {
@@ -102,18 +102,18 @@ export class WorkQueue {
     this.#planned.set(key, { dueMilliseconds, cancel });
   }
 
-  /** The next failure of the key counts as its first one. What is planned stays planned. */
+  /** The next failure of the key counts as its first. Delayed adds stay. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** Keys may be added before; none is worked on. */
+  /** Starts the workers. Keys added before wait until then. */
   start(): void {
     if (!this.#draining) this.#pool.start();
   }
 
   /**
-   * Starts no run any more, forgets what waits, and resolves once the runs under way have ended; after the grace they
+   * Starts no more runs, forgets what waits, and resolves once the current runs have ended. After the grace period they
    * are aborted.
    */
   async drain(graceMilliseconds: number): Promise<void> {
@@ -142,9 +142,9 @@ export class WorkQueue {
 
   async #run(key: string): Promise<void> {
     const { world, process } = this.#options;
-    // Not in the stack of whoever adds: a change may be one of many that belong together.
+    // Not in the caller's stack: a change may be one of many that belong together.
     await Promise.resolve();
-    // Runs without I/O follow one another without a pause: a thousand of them would stop everything else for a second.
+    // Runs without I/O follow one another without a pause: a thousand of them would block the event loop for a second.
     if (this.depth >= crowd) await delay(world, 0);
     const since = this.#dirty.get(key);
     if (since === undefined) return;

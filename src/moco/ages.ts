@@ -1,8 +1,8 @@
-/** The two clocks that ages need; both in milliseconds. */
+/** The two clocks that ages need, in milliseconds. */
 export interface Clocks {
-  /** Never steps back. */
+  /** Monotonic. */
   monotonic(): number;
-  /** Since 1970; may step. Only read to place a timestamp of the API. */
+  /** Milliseconds since 1970; may step. Only used to place a timestamp of the API. */
   wall(): number;
 }
 
@@ -12,28 +12,28 @@ interface Sighting {
   readonly resourceVersion: string;
 }
 
-/** The API cuts its timestamps to the second: what they tell may have come as much later. */
+/** The API truncates its timestamps to seconds: the change may have happened up to a second later. */
 const cutMilliseconds = 1000;
 
 /**
- * Of one object, by fact. Objects, not maps: members of a fleet have the same facts, whose names V8 then keeps once for
- * all of them.
+ * The observations of one object, by fact. An object and not a map: V8 then stores the names of the facts once for all
+ * members of a fleet.
  */
 type Facts = Record<string, Sighting>;
 
 /**
- * For how long the facts of one cluster have been as they are. Counted on the monotonic clock from the moment that this
- * process saw a fact come; only for what was there before its first look is a timestamp of the API believed, and one
- * in the future counts as now. So neither a step of a clock nor a wrong one can make something look older than it is
- * for a running process.
+ * How long the facts of one cluster have had their values. Time is counted on the monotonic clock since this process
+ * first observed the value. A timestamp of the API counts only for values that existed before the first observation,
+ * and a timestamp in the future counts as now. So a step of a clock or a wrong clock cannot make a fact seem older to
+ * a running process.
  */
 export class Ages {
   readonly #clocks: Clocks;
   /** By uid. */
   #sightings = new Map<string, Facts>();
   #asked = new Map<string, Facts>();
-  #firstLook = true;
-  /** Both clocks as they were when the look began. */
+  #firstObservation = true;
+  /** Both clocks at the start of the observation. */
   #nowMilliseconds = 0;
   #wallMilliseconds = 0;
 
@@ -41,21 +41,21 @@ export class Ages {
     this.#clocks = clocks;
   }
 
-  /** Begins a look at the cluster: facts that are not asked about before its end are forgotten. */
-  look<T>(facts: () => T): T {
+  /** Observes the cluster. Facts that `facts` does not query are forgotten. */
+  observe<T>(facts: () => T): T {
     this.#asked = new Map();
     this.#nowMilliseconds = this.#clocks.monotonic();
     this.#wallMilliseconds = this.#clocks.wall();
     const result = facts();
     this.#sightings = this.#asked;
-    this.#firstLook = false;
+    this.#firstObservation = false;
     return result;
   }
 
   /**
-   * Seconds for which `fact` of the object has had this value; `wallMilliseconds` is when the API says it came. An
-   * object older than one seen before (a cache behind a live read) never changes what is remembered: what it says
-   * otherwise has the age 0.
+   * The seconds for which `fact` of the object has had this value; `wallMilliseconds` is the API's timestamp of the
+   * change. An object older than one observed before (a cache behind a live read) never changes what is remembered: if
+   * its value differs, the age is 0.
    */
   since(
     object: { readonly uid: string; readonly resourceVersion: string },
@@ -72,19 +72,19 @@ export class Ages {
       this.#keep(object.uid, fact, known);
       return 0;
     }
-    const before = this.#firstLook ? this.#elapsedSince(wallMilliseconds) : 0;
+    const before = this.#firstObservation ? this.#elapsedSince(wallMilliseconds) : 0;
     this.#see(object, fact, value, this.#nowMilliseconds - before);
     return before / 1000;
   }
 
-  /** Whether the fact has this value or had it at the last change that was worth remembering. */
+  /** Whether the fact has this value, or had it at the last remembered change. */
   remembers(uid: string, fact: string, value: string): boolean {
     const known = this.#asked.get(uid)?.[fact] ?? this.#sightings.get(uid)?.[fact];
     if (known) this.#keep(uid, fact, known);
     return known?.value === value;
   }
 
-  /** Much of an object comes at the same moment with the same value: all of that shares one sighting. */
+  /** Many facts of an object change to the same value at the same time: they share one record. */
   #see(
     { uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string },
     fact: string,

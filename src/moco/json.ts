@@ -1,5 +1,5 @@
-// Reading objects of unknown shape: what isn't of the expected type counts as absent, so that an object without
-// labels, without status or with unknown fields is an object with less in it and never an exception.
+// Reads objects of unknown shape. A value without the expected type counts as absent. So an object without labels or
+// status, or with unknown fields, is never an exception.
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import type { LabelSelector } from './records.ts';
 
 /**
- * Whether a `policy/v1` selector matches: an empty one matches every pod of its namespace, none at all matches no pod.
- * An operator that Kubernetes does not know matches, which can only make us wait.
+ * Whether a `policy/v1` selector matches. An empty selector matches every pod of its namespace; an absent one matches
+ * none. An operator that Kubernetes does not know matches, which can only delay a step.
  */
 export function selects(selector: LabelSelector | null, labels: Readonly<Record<string, string>>): boolean {
   if (selector === null) return false;

@@ -14,6 +14,7 @@ import {
   mysqldContainer,
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
+  releasedAnnotation,
   revisionHashLabel,
   roleLabel,
   rolePrimary,
@@ -33,21 +34,28 @@ import type {
   StatefulSetRecord,
 } from './records.ts';
 
-// Objects as the API server sends them, made into records. `null` for an object that is nothing to us, such as a pod
-// with MOCO's labels and a name that no StatefulSet gives.
+// Converts objects of the API server into records. `null` for an object that does not concern us, such as a pod with
+// MOCO's labels and a name that no StatefulSet gives.
 
 const prefix = 'moco-';
 const backupPrefix = 'moco-backup-';
 
-/** StatefulSet, PodDisruptionBudget and headless Service of a cluster. */
+/** The name of the StatefulSet, the PodDisruptionBudget and the headless Service of a cluster. */
 export const statefulSetName = (clusterName: string): string => `${prefix}${clusterName}`;
+
+/** `5897fd84f8` of the revision `moco-test-5897fd84f8`, as users see it in the labels of pods. */
+export function revisionHash(revision: string, clusterName: string): string {
+  const stem = `${statefulSetName(clusterName)}-`;
+  return revision.startsWith(stem) ? revision.slice(stem.length) : revision;
+}
+
 export const backupName = (clusterName: string): string => `${backupPrefix}${clusterName}`;
 
-/** Pods and StatefulSets that MOCO makes for members, as a label selector for lists and watches. */
+/** The label selector of the pods and StatefulSets that MOCO creates for members. */
 export const memberSelector = `${createdByLabel}=${createdByMoco},${appNameLabel}=${appNameOfMoco}`;
 export const createdBySelector = `${createdByLabel}=${createdByMoco}`;
 
-/** An annotation of MOCO's means something only with this very value. */
+/** An annotation has a meaning only with exactly this value. */
 const isOn = (annotations: Json, name: string): boolean => annotations[name] === annotationOn;
 
 function meta(raw: Json) {
@@ -82,7 +90,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     replicas: whole(spec['replicas'], 0),
     offline: spec['offline'] === true,
     replicatesFromElsewhere: text(spec['replicationSourceSecretName']) !== null,
-    // MOCO has not spoken yet: it reads its own absent field as 0 as well.
+    // MOCO has not written it yet. MOCO also reads the absent field as 0.
     primaryIndex: status['currentPrimaryIndex'] === undefined ? 0 : whole(status['currentPrimaryIndex'], -1),
     syncedReplicas: whole(status['syncedReplicas'], 0),
     errantOrdinals: Array.isArray(status['errantReplicaList'])
@@ -96,6 +104,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     reconciliationStopped: isOn(annotations, reconciliationStoppedAnnotation),
     clusteringStopped: isOn(annotations, clusteringStoppedAnnotation),
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
+    released: isOn(annotations, releasedAnnotation),
     rolloutComplete:
       ours['type'] === undefined
         ? null
@@ -181,7 +190,9 @@ function phaseOf(phase: unknown): PodRecord['phase'] {
   }
 }
 
-/** One record for each container of the spec; a kubelet that has not spoken yet leaves it waiting without a reason. */
+/**
+ * One record for each container of the spec. Until the kubelet has reported, a container is waiting without a reason.
+ */
 function containers(specs: unknown, statuses: unknown): readonly ContainerRecord[] {
   const byName = new Map(objects(statuses).map((status) => [status['name'], status]));
   return objects(specs).map(({ name }) => containerOf(text(name) ?? '', byName.get(name) ?? {}));

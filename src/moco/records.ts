@@ -1,7 +1,6 @@
 import type { ContainerFacts, MemberFacts } from '../core/snapshot.ts';
 
-// What the cache keeps of an object: the fields that a decision reads and nothing else. A raw pod weighs a hundred
-// times as much.
+// The fields of an object that the cache keeps: those that a decision reads. A raw pod is a hundred times larger.
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -9,7 +8,7 @@ interface ObjectRecord {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** An opaque number; only ever compared as Kubernetes 1.35 allows (KEP-5504). */
+  /** An opaque number. It is only compared as Kubernetes 1.35 allows (KEP-5504). */
   readonly resourceVersion: string;
 }
 
@@ -32,7 +31,9 @@ export interface ClusterRecord extends ObjectRecord {
   readonly clusteringStopped: boolean;
   readonly forcedRollingUpdate: boolean;
   readonly replicatesFromElsewhere: boolean;
-  /** Our own condition as it stands, or `null` where there is none. */
+  /** A user has released it. */
+  readonly released: boolean;
+  /** Our own condition, or `null` if there is none. */
   readonly rolloutComplete: { readonly status: boolean; readonly observedGeneration: number } | null;
 }
 
@@ -51,11 +52,11 @@ export interface StatefulSetRecord extends ObjectRecord {
   readonly forcedRollingUpdate: boolean;
 }
 
-/** A container with the moments that its ages are counted from where this program has not seen them come. */
+/** A container, with the times that its ages are counted from if this program has not observed the changes. */
 export interface ContainerRecord extends Omit<ContainerFacts, 'readySinceRestart' | 'notReadyForSeconds'> {
-  /** When the present run started, else `null`. */
+  /** When the current run started, or `null`. */
   readonly startedAt: string | null;
-  /** When the last run ended, else `null`. */
+  /** When the last run ended, or `null`. */
   readonly finishedAt: string | null;
 }
 
@@ -68,7 +69,7 @@ export interface PodRecord extends ObjectRecord {
   readonly role: MemberFacts['role'];
   readonly phase: MemberFacts['phase'];
   readonly ready: boolean;
-  /** When condition Ready last changed, else `null`. */
+  /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
   readonly containersReadyChangedAt: string | null;
   readonly readinessGateClosed: boolean;
@@ -113,7 +114,7 @@ export interface LabelSelector {
   }[];
 }
 
-/** Everything about one cluster that MOCO or Kubernetes keeps. */
+/** All objects of MOCO and Kubernetes that belong to one cluster. */
 export interface ClusterObjects {
   readonly cluster: ClusterRecord;
   readonly statefulSet: StatefulSetRecord | null;

@@ -5,7 +5,7 @@ import { selects } from './label-selector.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, PodRecord } from './records.ts';
 import { milliseconds } from './timestamp.ts';
 
-/** What MOCO's and Kubernetes' objects say about a cluster, in the core's words. */
+/** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
 export interface ObjectFacts {
   readonly cluster: ClusterFacts;
   readonly statefulSet: StatefulSetFacts | null;
@@ -14,13 +14,13 @@ export interface ObjectFacts {
   readonly backupJobActive: boolean;
 }
 
-/** What was done about a demotion is written down; it is older than the first look at its pod. */
+/** The status records the demotion, which may be older than the first observation of its pod. */
 export interface DemotionMemory {
-  /** When this controller asked for the demotion that is under way, or `null`. */
+  /** When this controller requested the demotion in progress, or `null`. */
   readonly demotionAskedAt: string | null;
 }
 
-/** Call within `ages.look`. */
+/** Call within `ages.observe`. */
 export function objectFacts(objects: ClusterObjects, ages: Ages, memory: DemotionMemory): ObjectFacts {
   const { cluster, statefulSet, backup } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
@@ -28,7 +28,7 @@ export function objectFacts(objects: ClusterObjects, ages: Ages, memory: Demotio
   return {
     cluster: {
       ...cluster,
-      primaryAwayForSeconds: primaryAway(cluster, members, ages),
+      primaryUnavailableForSeconds: primaryUnavailable(cluster, members, ages),
       primarySettledForSeconds: primarySettled(cluster, pods, members, ages),
     },
     statefulSet,
@@ -44,7 +44,7 @@ function memberFacts(pod: PodRecord, cluster: ClusterRecord, ages: Ages, memory:
     ...pod,
     containers: pod.containers.map((container) => containerFacts(container, pod, turn, ages)),
     initContainers: pod.initContainers.map((container) => containerFacts(container, pod, turn, ages)),
-    leavingForSeconds: leaving(pod, ages),
+    terminatingForSeconds: terminating(pod, ages),
     mysqldIdleForSeconds: idle(pod, ages),
     participatingForSeconds: null,
     demoteForSeconds: demoted(pod, ages, memory),
@@ -69,10 +69,10 @@ function containerFacts(container: ContainerRecord, pod: PodRecord, turn: Turn, 
   };
 }
 
-/** What comes before any of the pod's containers has its turn is nothing that a container could be blamed for. */
+/** A failure before any container could start is no container's fault. */
 interface Turn {
   readonly begun: boolean;
-  /** Since when a container may not have been ready, as far as the API tells, or `null`. */
+  /** The earliest time at which a container may have become unready, according to the API, or `null`. */
   readonly sinceMilliseconds: number | null;
 }
 
@@ -93,7 +93,7 @@ function notReady({ name, ready }: ContainerRecord, pod: PodRecord, turn: Turn, 
   return value === 'no' ? seconds : 0;
 }
 
-/** The containers stopped being ready together after this one had started, so until then it was. */
+/** All containers became unready together after this one had started, so it was ready until then. */
 function wasReadyAfter(startedAt: string | null, pod: PodRecord): boolean {
   const changed = milliseconds(pod.containersReadyChangedAt);
   const started = milliseconds(startedAt);
@@ -101,19 +101,19 @@ function wasReadyAfter(startedAt: string | null, pod: PodRecord): boolean {
 }
 
 /**
- * The deletionTimestamp is the moment of the request plus the grace period. Whoever shortens the period begins it anew.
- * The kubelet's last DELETE shortens it to 0 right before the object goes: at 0 nothing counts but how long this process
- * has seen the pod stay.
+ * The deletionTimestamp is the time of the request plus the grace period. Shortening the period sets it again. The
+ * kubelet's final DELETE shortens it to 0 right before the object is removed: at 0 only the time for which this process
+ * has seen the pod counts.
  */
-function leaving(pod: PodRecord, ages: Ages): number | null {
+function terminating(pod: PodRecord, ages: Ages): number | null {
   const { deletionTimestamp, graceSeconds } = pod;
   if (deletionTimestamp === null) return null;
   const goneBy = graceSeconds === 0 ? null : milliseconds(deletionTimestamp);
   const requested = goneBy === null ? null : goneBy - graceSeconds * 1000;
-  return ages.since(pod, 'leaving', `within ${graceSeconds} s`, requested);
+  return ages.since(pod, 'terminating', `within ${graceSeconds} s`, requested);
 }
 
-/** A restart in between means that it ran, even where nobody saw it running. */
+/** A restart in between means that it ran, even if it was never observed running. */
 function idle(pod: PodRecord, ages: Ages): number {
   const mysqld = mysqldOf(pod);
   const running = mysqld?.state === 'running';
@@ -122,14 +122,14 @@ function idle(pod: PodRecord, ages: Ages): number {
   return running ? 0 : seconds;
 }
 
-/** A restart of mysqld begins anew; another role does not, since nothing of the member has been restarted for it. */
+/** A restart of mysqld resets this; a new role does not, since nothing restarted for it. */
 function participating(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecord, ages: Ages): number | null {
   const is = isParticipating(facts, cluster.errantOrdinals.includes(pod.ordinal), cluster);
   const seconds = ages.since(pod, 'participating', is ? restartsOf(pod) : 'no', readySince(pod));
   return is ? seconds : null;
 }
 
-/** Remembered of whoever is primary only, so that another one begins anew. */
+/** Remembered only of the current primary, so that a new primary starts over. */
 function primarySettled(
   cluster: ClusterRecord,
   pods: readonly PodRecord[],
@@ -153,12 +153,12 @@ function readySince({ ready, readyChangedAt, containersReadyChangedAt }: PodReco
   return milliseconds(ready ? readyChangedAt : containersReadyChangedAt);
 }
 
-function primaryAway(cluster: ClusterRecord, members: readonly MemberFacts[], ages: Ages): number | null {
+function primaryUnavailable(cluster: ClusterRecord, members: readonly MemberFacts[], ages: Ages): number | null {
   const primary = members.find((member) => member.ordinal === cluster.primaryIndex);
-  const away = primary === undefined || primary.participatingForSeconds === null;
-  const value = away ? `away from ${cluster.primaryIndex}` : 'no';
-  // Since when its pod has not been ready the API says, but not since when it has been the primary: the index may have
-  // moved to one that was away already. So a process that comes later begins to count.
+  const unavailable = primary === undefined || primary.participatingForSeconds === null;
+  const value = unavailable ? `away from ${cluster.primaryIndex}` : 'no';
+  // The API shows since when its pod has not been ready, but not since when it has been the primary: the index may have
+  // moved to an unavailable member. So a process that starts later counts from its start.
   const seconds = ages.since(cluster, 'primary', value);
-  return away ? seconds : null;
+  return unavailable ? seconds : null;
 }

@@ -1,6 +1,6 @@
 /**
- * Milliseconds since 1970 of a timestamp as the API server writes it, or `null` where it is none. A parser, not a
- * clock: nobody here asks what time it is.
+ * Milliseconds since 1970 of a timestamp of the API server, or `null` if it is invalid. This only parses; it reads no
+ * clock.
  */
 export function milliseconds(timestamp: string | null): number | null {
   // oxlint-disable-next-line no-restricted-globals
@@ -8,7 +8,7 @@ export function milliseconds(timestamp: string | null): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-/** A timestamp as the API server takes it, with milliseconds. */
+/** A timestamp in the API server's format, with milliseconds. */
 export function timestampOf(wallMilliseconds: number): string {
   // oxlint-disable-next-line no-restricted-globals
   return new Date(wallMilliseconds).toISOString();

@@ -11,7 +11,7 @@ export const featureGates = {
   UpdateStrategyOnDelete: {
     stage: 'ALPHA',
     enabledByDefault: false,
-    description: 'StatefulSets are set to OnDelete and this program decides which pod is replaced when',
+    description: 'StatefulSets are set to OnDelete, and this program decides which pod is replaced, and when',
   },
 } as const satisfies Readonly<Record<string, FeatureGate>>;
 

@@ -1,14 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What the keeper of one part of the cache tells. */
+/** Observes one part of the cache. */
 export interface CacheObserver {
   /** A list or a watch failed, and is tried again. */
   failed(): void;
-  /** Something that the API server has sent was left out. */
+  /** Something that the API server sent was skipped. */
   ignored(reason: string): void;
 }
 
-/** Since the API server last said anything, in seconds; `null` before the first list. */
+/** Seconds since the last answer of the API server; `null` before the first list. */
 export type CacheAge = () => number | null;
 
 /** How well the cache follows the API server, by kind of object. */
@@ -27,7 +27,7 @@ export class CacheMetrics {
       registers,
     });
     this.#ignored = new Counter({
-      name: 'moco_rollout_ignored_objects_total',
+      name: 'moco_rollout_decode_failures_total',
       help: 'Objects, lists and watch events that could not be read and were left out, by kind of object and by reason.',
       labelNames: ['kind', 'reason'],
       registers,
@@ -48,7 +48,7 @@ export class CacheMetrics {
     );
   }
 
-  /** For one keeper; a kind may have several. `age` is asked whenever the metrics are read. */
+  /** For one reflector; a kind may have several. `age` is called whenever the metrics are read. */
   observe(kind: string, age: CacheAge): CacheObserver {
     this.#ages.set(kind, [...(this.#ages.get(kind) ?? []), age]);
     this.#failures.inc({ kind }, 0);

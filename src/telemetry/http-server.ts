@@ -17,7 +17,7 @@ export interface HttpServerOptions {
   readonly flag: string;
   /** By path. */
   readonly handlers: Readonly<Record<string, HttpHandler>>;
-  /** Told when a handler throws; the client gets a 500 without details. */
+  /** Called when a handler throws; the client gets a 500 without details. */
   readonly onError: (path: string, error: unknown) => void;
 }
 

@@ -1,13 +1,13 @@
 import type { Server } from 'node:net';
 import { type BindAddress, showBindAddress } from './bind-address.ts';
 
-/** A server can't have the address it was given. The message is a sentence for the person who gave it. */
+/** A server can't listen on its address. The message is a sentence for the person who configured it. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
 /**
- * Starts listening and returns the address that it became, with the real port where 0 was asked for.
+ * Starts listening and returns the address, with the real port if port 0 was requested.
  * `flag` is the flag that the address came from, for the sentence of the `ListenError` that this rejects with.
  */
 export async function listen(server: Server, address: BindAddress, flag: string): Promise<BindAddress> {

@@ -4,7 +4,7 @@ const levelWidth = 5;
 const timeOfDay = /T(\d\d:\d\d:\d\d\.\d\d\d)Z$/;
 
 /**
- * Turns one JSON line of the logger into one for people: `10:23:45.123 info  evicted  cluster=ns/test step=evict`.
+ * Turns one JSON line of the logger into a readable one: `10:23:45.123 info  evicted  cluster=ns/test step=evict`.
  * An error shows as its message; at level error its stack follows, indented. Times are UTC. A line that isn't JSON
  * is handed through as it is.
  */

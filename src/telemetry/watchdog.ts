@@ -10,20 +10,20 @@ export interface WatchdogClock {
 
 export interface WatchdogOptions {
   readonly clock: WatchdogClock;
-  /** Told, in milliseconds, for how long nothing could run, once something can again. */
+  /** Called with the milliseconds for which the event loop was blocked, once it runs again. */
   readonly onStall: (milliseconds: number) => void;
 }
 
 const beatMilliseconds = 1_000;
-/** Well beyond what listing everything or collecting garbage takes; others are served late from here on. */
+/** Well above what a full list or a garbage collection takes. */
 const stallMilliseconds = 1_000;
 /** By then a lease with the default renew deadline is lost, and whoever still answers probes is of no use. */
 const deadMilliseconds = 10_000;
 
 /**
- * Looks once a second whether timers still come. An event loop that stands still answers no probe at all, which the
- * kubelet notices by itself; this tells of one that answers but doesn't get to its timers, and says afterwards how long
- * it stood still.
+ * Checks once a second whether timers still fire. A blocked event loop answers no probe at all, which the
+ * kubelet notices by itself; this detects one that answers but is late with its timers, and reports afterwards how long
+ * it was blocked.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** From 10 ns to 1000 s in powers of ten, as client-go has them. */
 const bucketsSeconds = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
 
-/** What one work queue tells. Times are seconds. */
+/** Observes one work queue. Times are seconds. */
 export interface WorkQueueObserver {
   /** A key came in that wasn't waiting already. */
   added(depth: number): void;
@@ -15,7 +15,7 @@ export interface WorkQueueObserver {
   retried(): void;
 }
 
-/** How long each key that is being worked on has been so, in seconds. */
+/** How long each key has been worked on, in seconds. */
 export type Unfinished = () => readonly number[];
 
 /** The metrics of work queues under the names that client-go gives them, so that dashboards made for it fit. */
@@ -73,7 +73,7 @@ export class WorkQueueMetrics {
     );
   }
 
-  /** For one queue. `unfinished` is asked whenever the metrics are read. */
+  /** For one queue. `unfinished` is called whenever the metrics are read. */
   observe(name: string, unfinished: Unfinished): WorkQueueObserver {
     this.#unfinished.set(name, unfinished);
     this.#depth.set({ name }, 0);

@@ -2,8 +2,11 @@ import type { Box, ChartLook, Ink, PageLook } from './look.ts';
 
 /** What a chart has to show. Places are shares of the time that is shown. */
 export interface ExpectedChart {
-  /** From top to bottom; `away` in the order of time. */
-  readonly lanes: readonly { readonly name: string; readonly away: readonly (readonly [from: number, to: number])[] }[];
+  /** From top to bottom; `unavailable` in the order of time. */
+  readonly lanes: readonly {
+    readonly name: string;
+    readonly unavailable: readonly (readonly [from: number, to: number])[];
+  }[];
   readonly switchovers: readonly number[];
   readonly holds: readonly number[];
 }
@@ -12,7 +15,7 @@ export interface ExpectedChart {
 const tolerancePixels = 2;
 /** WCAG 2.2, 1.4.3 Contrast (Minimum). */
 const leastContrast = 4.5;
-const legend = ['away', 'switchover', 'wait'];
+const legend = ['unavailable', 'switchover', 'wait'];
 
 /** Everything that is wrong with what is shown, in sentences. */
 export function defectsOf(look: PageLook, expected: readonly ExpectedChart[]): readonly string[] {
@@ -35,8 +38,8 @@ function defectsOfChart(chart: ChartLook, expected: ExpectedChart): readonly str
   const [first] = chart.lanes;
   if (first === undefined || names !== expectedNames) return [`lanes are "${names}", not "${expectedNames}"`];
   return [
-    ...chart.lanes.flatMap(({ name, nameOnTop, nameBox, lane, away, words }, index) => {
-      const bars = expected.lanes[index]?.away ?? [];
+    ...chart.lanes.flatMap(({ name, nameOnTop, nameBox, lane, unavailable, words }, index) => {
+      const bars = expected.lanes[index]?.unavailable ?? [];
       const above = chart.lanes[index - 1]?.lane;
       return [
         ...(nameOnTop && nameBox.width > 0 ? [] : [`the name ${name} can't be seen`]),
@@ -45,19 +48,19 @@ function defectsOfChart(chart: ChartLook, expected: ExpectedChart): readonly str
         ...(above === undefined || above.y + above.height < lane.y ? [] : [`${name} is not below the one before`]),
         ...placesWrong(
           `starts of ${name}`,
-          away.map(left),
+          unavailable.map(left),
           lane,
           bars.map(([from]) => from),
         ),
         ...placesWrong(
           `ends of ${name}`,
-          away.map(right),
+          unavailable.map(right),
           lane,
           bars.map(([, to]) => to),
         ),
-        ...away.filter((bar) => !isInside(bar, lane)).map(() => `a bar of ${name} is not inside of its lane`),
+        ...unavailable.filter((bar) => !isInside(bar, lane)).map(() => `a bar of ${name} is not inside of its lane`),
         ...words
-          .filter((word) => !away.some((bar) => isInside(word, bar)))
+          .filter((word) => !unavailable.some((bar) => isInside(word, bar)))
           .map(() => `words of ${name} are not inside of a bar`),
       ];
     }),

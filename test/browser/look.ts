@@ -14,8 +14,8 @@ interface LaneLook {
   readonly nameOnTop: boolean;
   readonly nameBox: Box;
   readonly lane: Box;
-  readonly away: readonly Box[];
-  /** The words in `away` that are shown. */
+  readonly unavailable: readonly Box[];
+  /** The words in `unavailable` that are shown. */
   readonly words: readonly Box[];
 }
 
@@ -64,15 +64,15 @@ const script = `(() => {
         nameOnTop: names[index] !== undefined && onTop(names[index]),
         nameBox: names[index] === undefined ? seen(section) : seen(names[index]),
         lane: seen(lane),
-        away: all(lane, '.away').map(seen),
-        words: all(lane, '.away span').map(seen).filter(({ width }) => width > 0),
+        unavailable: all(lane, '.unavailable').map(seen),
+        words: all(lane, '.unavailable span').map(seen).filter(({ width }) => width > 0),
       })),
       switchovers: all(section, '.plot .switchover').map(seen),
       holds: all(section, '.waits .hold').map(seen),
       legend: all(section, '.legend li').map((item) => item.innerText.trim()),
     };
   };
-  const inks = ['h1', 'p.dim', '.outcome', 'code', '.name', '.tick span', '.away span', '.legend li', 'td', 'summary'];
+  const inks = ['h1', 'p.dim', '.outcome', 'code', '.name', '.tick span', '.unavailable span', '.legend li', 'td', 'summary'];
   return {
     charts: all(document, 'section').map(chartOf),
     inks: inks.flatMap((what) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import { FakeCluster } from '../cli/fake-cluster.ts';
 import { at, recordedHistory, recordRollout, tell } from '../cli/recorded-rollout.ts';
 import { startChromium } from './chromium.ts';
@@ -26,18 +26,18 @@ interface Shown {
 const charts: readonly ExpectedChart[] = [
   {
     lanes: [
-      { name: 'moco-test-2', away: [[20 / 120, 1]] },
-      { name: 'moco-test-1', away: [] },
-      { name: 'moco-test-0', away: [] },
+      { name: 'moco-test-2', unavailable: [[20 / 120, 1]] },
+      { name: 'moco-test-1', unavailable: [] },
+      { name: 'moco-test-0', unavailable: [] },
     ],
     switchovers: [],
     holds: [30 / 120],
   },
   {
     lanes: [
-      { name: 'moco-test-2', away: [[5 / 120, 34 / 120]] },
-      { name: 'moco-test-1', away: [[40 / 120, 71.4 / 120]] },
-      { name: 'moco-test-0', away: [[80 / 120, 110 / 120]] },
+      { name: 'moco-test-2', unavailable: [[5 / 120, 34 / 120]] },
+      { name: 'moco-test-1', unavailable: [[40 / 120, 71 / 120]] },
+      { name: 'moco-test-0', unavailable: [[80 / 120, 110 / 120]] },
     ],
     switchovers: [74 / 120],
     holds: [75 / 120],
@@ -98,7 +98,7 @@ describe('a report in a browser', () => {
 
   for (const width of [wide, narrow]) {
     for (const colours of ['light', 'dark'] as const) {
-      it(`shows lanes, times away, the switchover and waits where they belong, ${colours} and ${width} wide`, async () => {
+      it(`shows lanes, unavailability, the switchover and waits at their places, ${colours} and ${width} wide`, async () => {
         const { look, errors, requests } = await shown(html, width, colours);
         expect(defectsOf(look, charts)).to.deep.equal([]);
         expect(errors).to.deep.equal([]);
@@ -107,7 +107,7 @@ describe('a report in a browser', () => {
     }
   }
 
-  it('has colours of their own for light and for dark', async () => {
+  it('has separate colours for light and dark', async () => {
     const [light, dark] = [await shown(html, wide, 'light'), await shown(html, wide, 'dark')];
     expect(light.look.inks).to.have.length.greaterThan(20);
     for (const [index, { what, text, ground }] of light.look.inks.entries()) {
@@ -116,7 +116,7 @@ describe('a report in a browser', () => {
     }
   });
 
-  it('has room for the longest names', async () => {
+  it('fits the longest names', async () => {
     const long = `moco-${'long-name-'.repeat(4)}test-`;
     const expected = charts.map((chart) => ({
       ...chart,
@@ -126,7 +126,7 @@ describe('a report in a browser', () => {
     expect(defectsOf(look, expected)).to.deep.equal([]);
   });
 
-  describe('is seen to be broken', () => {
+  describe('is detected as broken', () => {
     const breakages: readonly (readonly [what: string, from: RegExp, to: string, sentence: RegExp])[] = [
       ['without lanes', /<div class="lane">/g, '<div>', /lanes are "", not "moco-test-2/],
       ['without names', /<div class="name">[^<]*/g, '<div class="name">', /lanes are " *", not/],
@@ -137,18 +137,18 @@ describe('a report in a browser', () => {
         '.plot { left: -9rem; pointer-events: auto }</style>',
         /can't be seen/,
       ],
-      ['with times away at the wrong place', /left:33\.33%/, 'left:13.33%', /starts of moco-test-1 are at/],
-      ['with times away that are too long', /width:24\.17%/, 'width:124.17%', /not inside of its lane/],
+      ['with bars at the wrong place', /left:33\.33%/, 'left:13.33%', /starts of moco-test-1 are at/],
+      ['with bars that are too long', /width:24\.17%/, 'width:124.17%', /not inside of its lane/],
       [
-        'without times away',
+        'without bars',
         /<\/style>/,
-        '.lane .away { display: none }</style>',
+        '.lane .unavailable { display: none }</style>',
         /starts of moco-test-2 are at \[0\]/,
       ],
       [
-        'with words longer than a time away',
+        'with words longer than its bar',
         /<\/style>/,
-        '.away { max-width: 9px } .away span { display: block !important }</style>',
+        '.unavailable { max-width: 9px } .unavailable span { display: block !important }</style>',
         /words of moco-test-1 are not/,
       ],
       [
@@ -172,7 +172,7 @@ describe('a report in a browser', () => {
       });
     }
 
-    it('when it asks for anything else', async () => {
+    it('if it loads anything else', async () => {
       const open = html.replace(/<meta http-equiv[^>]*>/, '').replace('</body>', '<img src="other.png"></body>');
       const { errors, requests } = await shown(open);
       expect(requests).to.have.length(1);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../src/cli/commands/commands.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { FakeCluster, forbidden } from './fake-cluster.ts';
 
@@ -18,6 +18,7 @@ const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update',
 /** One line of each command. */
 const lines: Readonly<Record<string, readonly string[]>> = {
   status: ['status', 'test'],
+  get: ['get', 'test'],
   plan: ['plan', 'test'],
   wait: ['wait', 'test', '--timeout', '10ms'],
   explain: ['explain', 'Paused'],
@@ -27,16 +28,16 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   pause: ['pause', 'test'],
   resume: ['resume', 'test'],
   approve: ['approve', 'test'],
-  hold: ['hold', 'moco-test-1', '--reason', 'a test'],
-  unhold: ['unhold', 'moco-test-1'],
+  pin: ['pin', 'moco-test-1', '--reason', 'a test'],
+  unpin: ['unpin', 'moco-test-1'],
   override: ['override', 'test', 'BackupRunning', '--for', '1h', '--reason', 'a test'],
-  'hand-back': ['hand-back', 'test'],
-  take: ['take', 'test'],
+  release: ['release', 'test'],
+  adopt: ['adopt', 'test'],
   completion: ['completion'],
 };
 
 /** `kubectl exec` into the controller's pod: whatever a command asks the API server there, its ServiceAccount asks. */
-describe("a command with the controller's rights", () => {
+describe("commands that need the controller's rights", () => {
   let role: Role;
   let text: string;
   let cluster: FakeCluster;
@@ -67,11 +68,11 @@ describe("a command with the controller's rights", () => {
     );
   }
 
-  it('has a line here for each that there is', () => {
+  it('are all listed in this test', () => {
     expect(Object.keys(lines)).to.have.members(commands.map(({ name }) => name));
   });
 
-  it('does what docs/cli.md says, and is refused the rest', async () => {
+  it('do what docs/cli.md describes, and are refused anything else', async () => {
     const refused: string[] = [];
     for (const [name, line] of Object.entries(lines)) {
       const { err } = await cluster.run(...line);

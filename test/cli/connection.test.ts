@@ -8,7 +8,7 @@ import { mysqlCluster } from '../controller/moco-objects.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { FakeCluster, forbidden, notFound, runWith } from './fake-cluster.ts';
 
-describe('what goes wrong around a command', () => {
+describe('errors of commands', () => {
   let cluster: FakeCluster;
 
   beforeEach(async () => {
@@ -17,8 +17,8 @@ describe('what goes wrong around a command', () => {
 
   afterEach(() => cluster.close());
 
-  it('names the nearest clusters where there is none of that name', async () => {
-    for (const command of ['status', 'plan', 'pause', 'wait', 'take', 'hand-back']) {
+  it('suggests the nearest clusters for an unknown name', async () => {
+    for (const command of ['status', 'plan', 'pause', 'wait', 'adopt', 'release']) {
       const { status: code, out, err } = await cluster.run(command, 'tset');
       expect([code, out], command).to.deep.equal([1, '']);
       expect(err).to.equal(
@@ -27,7 +27,7 @@ describe('what goes wrong around a command', () => {
     }
   });
 
-  it('says in which namespace it is', async () => {
+  it('names the namespace of a cluster that is elsewhere', async () => {
     cluster.server.create(clusterKind, { ...mysqlCluster(), metadata: { name: 'orders', namespace: 'shop' } });
     const items = [{ ...mysqlCluster(), metadata: { name: 'orders', namespace: 'shop', uid: 'o' } }];
     cluster.clusterScoped['/apis/moco.cybozu.com/v1beta2/mysqlclusters'] = { items };
@@ -38,7 +38,7 @@ describe('what goes wrong around a command', () => {
     expect((await cluster.run('status', 'orders', '-n', 'shop')).status).to.equal(0);
   });
 
-  it('does without the other namespaces where they may not be read', async () => {
+  it('works without the other namespaces if they cannot be read', async () => {
     cluster.fault = (request) => (/v1beta2\/mysqlclusters\?/.test(request.path) ? forbidden(request) : null);
     const { status: code, err } = await cluster.run('status', 'orders');
     expect([code, err]).to.deep.equal([
@@ -47,16 +47,16 @@ describe('what goes wrong around a command', () => {
     ]);
   });
 
-  it('says what is forbidden as kubectl does', async () => {
+  it('reports forbidden requests as kubectl does', async () => {
     cluster.fault = forbidden;
-    for (const argv of [['status'], ['status', 'test'], ['plan', 'test'], ['hand-back', '--all']]) {
+    for (const argv of [['status'], ['status', 'test'], ['plan', 'test'], ['release', '--all']]) {
       const { status: code, err } = await cluster.run(...argv);
       expect(code, argv.join(' ')).to.equal(1);
       expect(err).to.match(/^Error from server \(Forbidden\): user "me" cannot get \/apis\/[^\n]+\n$/);
     }
   });
 
-  it('knows a cluster without MOCO, and one without this program', async () => {
+  it('recognizes a Kubernetes cluster without MOCO, or without moco-rollout', async () => {
     cluster.fault = (request) => (request.path.includes('/mysqlclusters') ? notFound() : null);
     expect((await cluster.run('status')).err).to.match(
       /^error: there is no kind MySQLCluster on .*: is MOCO installed\?\n$/,
@@ -64,33 +64,33 @@ describe('what goes wrong around a command', () => {
     cluster.fault = (request) => (request.path.includes('/mysqlrollouts') ? notFound() : null);
     const { status: code, out } = await cluster.run('status', 'test');
     expect(code).to.equal(0);
-    expect(out).to.contain('no controller has looked at this cluster yet');
+    expect(out).to.contain('no controller has observed this cluster yet');
   });
 
-  it('waits for an API server that hangs no longer than it was told', async () => {
+  it('waits for an unresponsive API server until the request timeout', async () => {
     cluster.fault = () => 'hang';
     const { status: code, err } = await cluster.run('status', '--request-timeout=100ms');
     expect(code).to.equal(1);
     expect(err).to.match(
-      /^Unable to connect to the server: http:\/\/127\.0\.0\.1:\d+ gave no answer within 0\.1 s \(--request-timeout\)\n$/,
+      /^Unable to connect to the server: http:\/\/127\.0\.0\.1:\d+ did not answer within 0\.1 s \(--request-timeout\)\n$/,
     );
     expect(cluster.requests.filter(({ path }) => path.includes('mysqlclusters'))).to.have.length(1);
   });
 
-  it('asks again where the server says that it is busy', async () => {
+  it('retries if the API server is busy', async () => {
     let asked = 0;
     cluster.fault = () => (asked++ < 2 ? answer(503, status(503, 'ServiceUnavailable')) : null);
     expect((await cluster.run('status')).status).to.equal(0);
   });
 
-  it('says that it is not known', async () => {
+  it('reports an untrusted API server', async () => {
     cluster.fault = () => answer(401, status(401, 'Unauthorized'));
     const { status: code, err } = await cluster.run('status');
     expect(code).to.equal(1);
     expect(err).to.contain('You must be logged in to the server');
   });
 
-  it('says which kubeconfig it can not use, and which contexts there are', async () => {
+  it('names an unusable kubeconfig, and lists the contexts', async () => {
     expect(await runWith({ KUBECONFIG: '/nowhere/config' }, ['status'])).to.deep.equal({
       status: 1,
       out: '',
@@ -102,18 +102,18 @@ describe('what goes wrong around a command', () => {
   });
 
   for (const argv of [['stats'], ['status', '--wathc'], ['status', '-o', 'xml'], ['status', '--request-timeout=x']]) {
-    it(`ends with 2 and one line for ${argv.join(' ')}`, async () => {
+    it(`exits with 2 and one line for ${argv.join(' ')}`, async () => {
       const { status: code, out, err } = await cluster.run(...argv);
       expect([code, out]).to.deep.equal([2, '']);
       expect(err).to.match(/^error: [^\n]+; see `kubectl moco-rollout [^\n]*--help`\n$/);
     });
   }
 
-  it('never lets a text from the cluster steer the terminal', async () => {
-    cluster.bench.wish({ heldMembers: [{ ordinal: 2, reason: 'red \u001B[31m alert\u0007' }] });
+  it('never passes control characters from the cluster to the terminal', async () => {
+    cluster.bench.setting({ pinnedMembers: [{ ordinal: 2, reason: 'red \u001B[31m alert\u0007' }] });
     await cluster.bench.start().work();
     const { out } = await cluster.run('status', 'test');
-    expect(out).to.contain('held: red  alert').and.not.to.contain('\u001B');
+    expect(out).to.contain('pinned: red  alert').and.not.to.contain('\u001B');
   });
 });
 
@@ -144,13 +144,13 @@ describe('the choice of a kubeconfig', () => {
     return path;
   }
 
-  it('does not help where nobody is there', async () => {
+  it('does not help if no API server answers', async () => {
     const { status: code, err } = await runWith({ KUBECONFIG: await write('c', 'gone', 'gone') }, ['status']);
     expect(code).to.equal(1);
-    expect(err).to.match(/^Unable to connect to the server: \S+ can't be reached \(.*ECONNREFUSED.*\)\n$/);
+    expect(err).to.match(/^Unable to connect to the server: \S+ is unreachable \(.*ECONNREFUSED.*\)\n$/);
   });
 
-  it('is the first of several files that has the context, as KUBECONFIG has them', async () => {
+  it('is the first file in KUBECONFIG that has the context', async () => {
     const KUBECONFIG = [await write('a', 'one'), join(directory, 'none'), await write('b', 'two', 'two')].join(':');
     expect((await runWith({ KUBECONFIG }, ['status'])).err).to.contain(`127.0.0.1:${port}/two`);
     expect((await runWith({ KUBECONFIG }, ['status', '--context=one'])).err).to.contain(`127.0.0.1:${port}/one`);

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const folder = fileURLToPath(new URL('golden/', import.meta.url));
+const folder = fileURLToPath(new URL('../fixtures/cli/', import.meta.url));
 const variable = 'UPDATE_GOLDEN';
 
-/** Holds a text against the one in `golden/`; with `UPDATE_GOLDEN=1` that becomes this, for somebody to read through. */
+/** Holds a text against the one in `../fixtures/cli/`; with `UPDATE_GOLDEN=1` that becomes this, for somebody to read through. */
 export function expectGolden(name: string, text: string): void {
   const file = `${folder}${name}`;
   if (process.env[variable] === '1') {

@@ -1,4 +1,4 @@
-import { clusterKind, forceRollingUpdateAnnotation } from '../../src/moco/names.ts';
+import { clusterKind, forceRollingUpdateAnnotation, releasedAnnotation } from '../../src/moco/names.ts';
 import { appliedBy, mysqlCluster } from '../controller/moco-objects.ts';
 import type { Patch } from '../controller/object-server.ts';
 import { heldBack } from '../controller/object-server.ts';
@@ -18,8 +18,8 @@ export function switchOver({ bench }: FakeCluster, from: number, to: number): vo
 }
 
 /** The replicas are updated, one after another, each away for so long. */
-async function replicasUpdated({ bench }: FakeCluster, wishes = {}): Promise<ReturnType<typeof bench.start>> {
-  const program = bench.start(wishes);
+async function replicasUpdated({ bench }: FakeCluster, settings = {}): Promise<ReturnType<typeof bench.start>> {
+  const program = bench.start(settings);
   for (const ordinal of [2, 1]) {
     await program.work();
     bench.world.freeze(40_000);
@@ -31,8 +31,7 @@ async function replicasUpdated({ bench }: FakeCluster, wishes = {}): Promise<Ret
 
 export const phases: Readonly<Record<string, Play>> = {
   evicting: async ({ bench }) => {
-    await bench.start().work();
-    bench.world.freeze(12_000);
+    await bench.start().reportAll();
   },
   starting: async ({ bench }) => {
     const program = bench.start();
@@ -58,17 +57,17 @@ export const phases: Readonly<Record<string, Play>> = {
     bench.world.freeze(600_000);
   },
   paused: async ({ bench }) => {
-    bench.wish({ paused: true });
+    bench.setting({ paused: true });
     await bench.start().work();
     bench.world.freeze(3_600_000);
   },
   'awaiting-approval': async (cluster) => {
-    cluster.bench.wish({ primaryUpdatePolicy: 'Manual' });
+    cluster.bench.setting({ primaryUpdatePolicy: 'Manual' });
     await replicasUpdated(cluster);
     cluster.bench.world.freeze(300_000);
   },
-  held: async (cluster) => {
-    cluster.bench.wish({ heldMembers: [{ ordinal: 1, reason: 'being looked at' }] });
+  pinned: async (cluster) => {
+    cluster.bench.setting({ pinnedMembers: [{ ordinal: 1, reason: 'being looked at' }] });
     const program = cluster.bench.start();
     await program.work();
     cluster.bench.world.freeze(30_000);
@@ -76,7 +75,7 @@ export const phases: Readonly<Record<string, Play>> = {
     await program.work();
   },
   'partition-reached': async ({ bench }) => {
-    bench.wish({ partition: 2 });
+    bench.setting({ partition: 2 });
     const program = bench.start();
     await program.work();
     bench.world.freeze(30_000);
@@ -105,16 +104,19 @@ export const phases: Readonly<Record<string, Play>> = {
     await bench.start().work();
   },
   'policy-unknown': async ({ bench }) => {
-    bench.wish({ maxUnavailable: 'half' as '1%' });
+    bench.setting({ maxUnavailable: 'half' as '1%' });
     await bench.start().work();
   },
-  'handed-back': async ({ bench }) => {
-    bench.changeRollout({ status: { handedBack: { generation: 1, at: bench.now } } });
+  released: async ({ bench }) => {
+    bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: 'true' } } });
+    bench.changeRollout({ status: { strategy: 'OnDelete' } });
     await bench.start().work();
   },
   'moco-drives': async ({ bench }) => {
-    bench.wish({ paused: true });
-    await bench.start({ mode: 'Observe' }).work();
+    const program = bench.start({ mode: 'Observe' });
+    await program.work();
+    bench.setting({ paused: true });
+    await program.work();
   },
   'own-partitions': async ({ bench }) => {
     bench.server.admit = heldBack;

@@ -1,4 +1,4 @@
-import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import { events } from '../../src/kube/resource.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 
@@ -14,7 +14,11 @@ export const recordedHistory = [
     disruptions: 3,
     switchovers: 1,
     outcome: 'Complete',
-    memberSeconds: { 0: 30, 1: 31.4, 2: 29 },
+    memberDurations: [
+      { ordinal: 0, seconds: 30 },
+      { ordinal: 1, seconds: 31 },
+      { ordinal: 2, seconds: 29 },
+    ],
     changes: [{ path: 'spec.containers[mysqld].image', from: 'mysql:8.4.8', to: '<script>alert(1)</script>' }],
   },
 ];

@@ -54,7 +54,7 @@ describe('the plugin as one file, under a real kubectl', function () {
     return stdout;
   }
 
-  it('is the same bytes when it is made again', async function () {
+  it('is built reproducibly', async function () {
     if (!platform?.node) this.skip();
     const again = join(directory, 'again');
     await makeExecutable(sources.program, join(await nodeDirectory(platform.node), 'bin/node'), again);
@@ -63,7 +63,7 @@ describe('the plugin as one file, under a real kubectl', function () {
     await rm(again);
   });
 
-  it('runs with nothing around it, whatever NODE_OPTIONS says', async () => {
+  it('runs on its own, whatever NODE_OPTIONS is', async () => {
     const cluster = await FakeCluster.start();
     try {
       const env = { KUBECONFIG: await cluster.kubeconfig(), PATH: path(), NODE_OPTIONS: '--no-such-option' };
@@ -84,14 +84,14 @@ describe('the plugin as one file, under a real kubectl', function () {
     );
   });
 
-  it('is found and asked by it, for commands as for words', async () => {
-    expect(await kubectl('moco-rollout', 'explain', 'Paused')).to.match(/^Paused\n {2}what it means/);
+  it('is called by kubectl to complete commands and arguments', async () => {
+    expect(await kubectl('moco-rollout', 'explain', 'Paused')).to.match(/^Paused\n {2}meaning/);
     const words = await kubectl('__complete', 'moco-rollout', 'sta');
-    expect(words).to.match(/^status\tShow how far rollouts are, and what they wait for\n:4\n/);
+    expect(words).to.match(/^status\tShow the progress of rollouts and what they wait for\n:4\n/);
     expect(await kubectl('__complete', 'moco-rollout', 'explain', 'Paus')).to.match(/^Paused\t/);
   });
 
-  it('has reason to: kubectl itself calls a rollout complete at a partition', async () => {
+  it('is needed since kubectl itself calls a rollout complete at a partition', async () => {
     const namespace = await freshNamespace(controlPlane());
     const labels = { app: 'x' };
     await writeFile(

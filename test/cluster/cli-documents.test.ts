@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { goTool } from '../../hack/go-tools/build.ts';
-import { sampleCluster } from '../../hack/moco/sample.ts';
 import { filledIn, isRunUnderItsHeading, kindOf, partsOf } from '../docs/command-kind.ts';
 import { type DocumentedCommand, documentedCommands } from '../docs/markdown.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { goTool } from '../support/go-tools/build.ts';
+import { sampleCluster } from '../support/moco/sample.ts';
 import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 
@@ -59,9 +59,8 @@ const cluster: readonly object[] = [
 const readTest = (name: string): Promise<string> => readFile(join(root, 'test/cluster', name), 'utf8');
 
 /**
- * What of the documents is kubectl's and helm's, in a shell, as they say it, but for the names that a reader has to put in.
- * No controller runs: the API server's answer is what is looked at. What is run under its heading by `installing.test.ts` and
- * `uninstalling.test.ts` isn't run here.
+ * Runs the commands for kubectl and helm in a shell as documented, with names for the placeholders. No controller runs: the
+ * test checks the answer of the API server. Commands that `installing.test.ts` and `uninstalling.test.ts` run are skipped.
  */
 describe('the commands in the documents', function () {
   this.timeout(testDeadlineMilliseconds);
@@ -73,7 +72,7 @@ describe('the commands in the documents', function () {
   before(async function build() {
     this.timeout(buildDeadlineMilliseconds);
     const helm = await goTool('helm');
-    controlPlane = await startControlPlane({ audit: false, manifests: [join(root, 'hack/moco/crd')] });
+    controlPlane = await startControlPlane({ audit: false, manifests: [join(root, 'test/support/moco/crd')] });
     directory = join(controlPlane.directory, 'reader');
     await mkdir(directory);
     await symlink(join(root, 'config'), join(directory, 'config'));
@@ -90,8 +89,8 @@ describe('the commands in the documents', function () {
 
   after(() => controlPlane?.stop());
 
-  it('install it beside moco-controller, turn it on for one cluster, and wait for that', async () => {
-    const [install = '', ...others] = await commandsUnder('Install it beside moco-controller', '../README.md');
+  it('of README.md install moco-rollout, adopt one cluster and wait for its rollout', async () => {
+    const [install = '', ...others] = await commandsUnder('Install', '../README.md');
     await shell(install);
     await apply(...cluster);
     await patchStatus();
@@ -102,7 +101,7 @@ describe('the commands in the documents', function () {
     expect(await shell(args)).to.contain('--default-strategy=Partition');
   });
 
-  it('are answered by the API server as they stand', async () => {
+  it('are accepted by the API server as documented', async () => {
     const sources = [await readTest('installing.test.ts'), await readTest('uninstalling.test.ts')];
     const isRun = commands.filter((one) => isRunUnderItsHeading(one, sources)).map(({ command }) => command);
     const remaining = commands.filter(({ command }) => !isRun.includes(command));
@@ -119,7 +118,7 @@ describe('the commands in the documents', function () {
     await shell(`echo '{}' | ${pipedInto(remaining)}`);
   });
 
-  it('that ask a kubelet have flags that kubectl knows', async () => {
+  it('that need a kubelet use flags that kubectl knows', async () => {
     const parts = commands.flatMap(({ command }) => partsOf(command));
     const asking = new Set(parts.filter((part) => kindOf(part) === 'kubectl-node'));
     expect(asking.size).to.be.greaterThan(2);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const programs = {
-  plugin: fileURLToPath(new URL('../../src/cli.ts', import.meta.url)),
+  plugin: fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)),
   image: fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
 } as const;
 

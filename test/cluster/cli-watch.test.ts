@@ -5,7 +5,7 @@ import { CliProcess } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { TerminalScreen } from './terminal-screen.ts';
 
-const program = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const lookMilliseconds = 100;
 const mostLooks = 600;
 /** What every picture ends with. */

@@ -2,12 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { until } from '../../hack/control-plane/until.ts';
-import { clusterDefinitionFile } from '../../hack/moco/install.ts';
-import { Stage } from '../../hack/stage/stage.ts';
 import { mocoWebhookConfiguration } from '../../src/moco/names.ts';
 import { configDirectory } from '../config/manifests.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { until } from '../support/control-plane/until.ts';
+import { clusterDefinitionFile } from '../support/moco/install.ts';
+import { Stage } from '../support/stage/stage.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 import { Helm } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';
@@ -22,7 +22,7 @@ const values = ['featureGates.UpdateStrategyOnDelete=true', 'flags.min-ready-sec
 const mysqlClusters = 'customresourcedefinition/mysqlclusters.moco.cybozu.com';
 
 /** In turn, on one control plane to which everything comes only as the tests go on; the controller is started once. */
-describe('a cluster in which something is missing or otherwise than it is known', function () {
+describe('a Kubernetes cluster with missing or unknown components', function () {
   this.timeout(scenarioDeadlineMilliseconds);
   let controlPlane: ControlPlane;
   let helm: Helm;
@@ -46,7 +46,7 @@ describe('a cluster in which something is missing or otherwise than it is known'
     await helm?.close();
   });
 
-  it('has no cert-manager, where a webhook needs it: kubectl says so', async () => {
+  it('without cert-manager: kubectl reports that the webhook needs it', async () => {
     const directory = join(configDirectory, 'kubernetes-before-1.36');
     const apply = controlPlane.kubectl('apply', '--server-side', '-k', directory);
     const said = await apply.then(
@@ -60,30 +60,30 @@ describe('a cluster in which something is missing or otherwise than it is known'
     await controlPlane.kubectl('delete', 'mutatingwebhookconfiguration', 'moco-rollout-mutating-webhook-configuration');
   });
 
-  it('has no MOCO: the controller says so once, is ready, and does nothing', async () => {
+  it('without MOCO: the controller logs that once, is ready, and does nothing', async () => {
     const file = join(controlPlane.directory, 'foreign.yaml');
     await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
     await controlPlane.apply(file);
     await controller.apply(await helm.render(system, ...values.flatMap((value) => ['--set', value])));
     await controller.start();
     await controller.isReady();
-    await askedFor(3);
+    await requestedByUser(3);
     expect(said('MOCO is not installed')).to.have.length(replicas);
     expect(said('"level":"error"')).to.deep.equal([]);
   });
 
-  it('has a MOCO of another version: that is the same', async () => {
+  it('with another version of MOCO: the controller works the same', async () => {
     const text = await readFile(clusterDefinitionFile, 'utf8');
     const file = join(controlPlane.directory, 'another.yaml');
     await writeFile(file, text.replace('- name: v1beta2', '- name: v1beta1'));
     await controlPlane.apply(file);
-    await askedFor(2);
+    await requestedByUser(2);
     expect(said('MOCO is not installed')).to.have.length(replicas);
     expect(said('as moco.cybozu.com/v1beta2 now')).to.deep.equal([]);
     await controlPlane.kubectl('delete', mysqlClusters);
   });
 
-  it('gets MOCO: the controller goes to work without a restart', async () => {
+  it('after MOCO is installed: the controller starts to work without a restart', async () => {
     stage = await Stage.open(controlPlane);
     history = await History.start(stage.client, stage.world);
     cluster = new RolloutCluster(stage, history, 'shop');
@@ -94,7 +94,7 @@ describe('a cluster in which something is missing or otherwise than it is known'
     expect(said('as moco.cybozu.com/v1beta2 now')).to.have.length(replicas);
   });
 
-  it('has MOCO’s webhook under another name, after ours: that is the same', async () => {
+  it('with MOCO’s webhook under another name, after ours: the controller works the same', async () => {
     await judged(cluster, async () => {
       await cluster.begin();
       await rename(mocoWebhookConfiguration, `zz-${mocoWebhookConfiguration}`);
@@ -111,7 +111,7 @@ describe('a cluster in which something is missing or otherwise than it is known'
   }
 
   /** MySQLClusters have been asked for so often more, in vain. */
-  async function askedFor(times: number): Promise<void> {
+  async function requestedByUser(times: number): Promise<void> {
     const asked = async (): Promise<number> =>
       (await controlPlane.audit()).filter(
         ({ requestURI, responseStatus }) =>

@@ -1,45 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { atEndOfRun } from '../support/end-of-run.ts';
 
 /** Long enough for everything to be built from nothing on a slow machine. */
 const startDeadlineMilliseconds = 30 * 60_000;
 const stopDeadlineMilliseconds = 180_000;
 
 /** CustomResourceDefinitions that every cluster test may rely on. */
-const definitions = ['../../config/crd', '../../hack/moco/crd'].map((path) =>
+const definitions = ['../../config/crd', '../support/moco/crd'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
 let shared: Promise<ControlPlane> | null = null;
-const closers: (() => Promise<void>)[] = [];
-
-/** Whatever lives on the shared control plane ends before it does, the last that came first. */
-export function beforeControlPlaneStops(close: () => Promise<void>): void {
-  closers.push(close);
-}
 
 /**
- * The one control plane of a whole test run. The first file that asks starts it, the root `after` of the run stops it.
+ * The one control plane of a process of tests. The first file that asks starts it, and it stops at the end of the run.
  * Every test has a namespace of its own in it; whoever kills its API server or needs flags of its own starts another
  * one with `startControlPlane`.
  */
 function sharedControlPlane(): Promise<ControlPlane> {
-  shared ??= startWithDefinitions();
+  shared ??= startWithDefinitions().then((controlPlane) => {
+    atEndOfRun(() => controlPlane.stop());
+    return controlPlane;
+  });
   return shared;
 }
 
 function startWithDefinitions(): Promise<ControlPlane> {
   return startControlPlane({ manifests: definitions.filter((path) => existsSync(path)) });
 }
-
-// In the root suite, whichever file imports this first: mocha runs it once, after every test there is.
-after(async function stopSharedControlPlane() {
-  this.timeout(stopDeadlineMilliseconds);
-  for (const close of closers.toReversed()) await close();
-  await (await shared)?.stop();
-});
 
 /**
  * For use in a `describe`: starts the shared control plane before its first test. Returns a function that gives it from

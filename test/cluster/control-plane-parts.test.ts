@@ -5,14 +5,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { AuditLog } from '../../hack/control-plane/audit-log.ts';
-import { auditDefaults, auditPolicy } from '../../hack/control-plane/audit-policy.ts';
-import { controlPlaneBinaries } from '../../hack/control-plane/build.ts';
-import { withLock } from '../../hack/control-plane/build-lock.ts';
-import { BuildProgress } from '../../hack/control-plane/build-progress.ts';
-import { freePort } from '../../hack/control-plane/free-port.ts';
-import { apiServerFlags, controllerManagerFlags, type ServerFiles } from '../../hack/control-plane/server-flags.ts';
-import { until } from '../../hack/control-plane/until.ts';
+import { AuditLog } from '../support/control-plane/audit-log.ts';
+import { auditDefaults, auditPolicy } from '../support/control-plane/audit-policy.ts';
+import { controlPlaneBinaries } from '../support/control-plane/build.ts';
+import { withLock } from '../support/control-plane/build-lock.ts';
+import { BuildProgress } from '../support/control-plane/build-progress.ts';
+import { freePort } from '../support/control-plane/free-port.ts';
+import { apiServerFlags, controllerManagerFlags, type ServerFiles } from '../support/control-plane/server-flags.ts';
+import { until } from '../support/control-plane/until.ts';
 
 const deadlineMilliseconds = 60_000;
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
@@ -83,7 +83,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
   const build = (output = new Output()) => controlPlaneBinaries({ cache, output, environment: environment() });
   const built = async (): Promise<string[]> => (await readFile(join(directory, 'built'), 'utf8')).trim().split('\n');
 
-  it('builds the four programs, says so, and does nothing the second time', async () => {
+  it('builds the four programs, prints that, and does nothing the second time', async () => {
     await fakeGo('go1.26.8');
     const output = new Output();
     const binaries = await build(output);
@@ -97,14 +97,14 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(await built()).to.have.length(4);
   });
 
-  it('builds each program once when two ask at the same time', async () => {
+  it('builds each program once for two callers at the same time', async () => {
     await fakeGo('go1.30.1');
     const [first, second] = await Promise.all([build(), build()]);
     expect(first).to.deep.equal(second);
     expect(await built()).to.have.length(4);
   });
 
-  it('leaves no half of a program behind when go fails, and shows the end of what go said', async () => {
+  it('leaves no partial program behind if go fails, and prints the end of its output', async () => {
     await fakeGo('go1.26.0', 'echo "cannot find the moon" >&2; echo half > "$previous"; exit 7');
     const message = await failure(build());
     expect(message).to.equal('go build go.etcd.io/etcd/server/v3 failed (exit code 7): cannot find the moon');
@@ -113,7 +113,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(await readdir(cache)).to.deep.equal([version]);
   });
 
-  it('ends a build that is interrupted, go included, and leaves no half of a program behind', async () => {
+  it('stops an interrupted build, go included, and leaves no partial program behind', async () => {
     await fakeGo(
       'go1.26.0',
       `echo half > "$previous"; echo $$ > ${directory}/pid; trap 'exit 1' INT; while :; do sleep 0.02; done`,
@@ -129,11 +129,11 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(isAlive(pid)).to.equal(false);
     const [version = ''] = await readdir(cache);
     expect(await readdir(join(cache, version))).to.deep.equal([]);
-    expect(await readdir(cache), 'the lock is given back').to.deep.equal([version]);
+    expect(await readdir(cache), 'the lock is released').to.deep.equal([version]);
   });
 
   for (const version of ['go1.25.9', 'go1.9', 'devel']) {
-    it(`refuses ${version} in one sentence`, async () => {
+    it(`refuses ${version} with one sentence`, async () => {
       await fakeGo(version);
       const message = await failure(build());
       expect(message).to.match(/^Expected Go 1\.26 or newer in PATH to build the control plane with, got /);
@@ -141,14 +141,14 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     });
   }
 
-  it('says that go is missing', async () => {
+  it('reports a missing go', async () => {
     const message = await failure(
       controlPlaneBinaries({ cache, output: new Output(), environment: { PATH: programs } }),
     );
     expect(message).to.match(/^Expected Go 1\.26 or newer .*, found no program `go`: install it .*KUBEBUILDER_ASSETS/);
   });
 
-  it('takes what KUBEBUILDER_ASSETS has', async () => {
+  it('uses the programs in KUBEBUILDER_ASSETS', async () => {
     const assets = join(directory, 'assets');
     await Promise.all(names.map((name) => program(assets, name, 'exit 0')));
     const binaries = await controlPlaneBinaries({ cache, environment: { KUBEBUILDER_ASSETS: assets } });
@@ -156,7 +156,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(binaries['kube-controller-manager']).to.equal(join(assets, 'kube-controller-manager'));
   });
 
-  it('builds the controller manager alone where KUBEBUILDER_ASSETS lacks it', async () => {
+  it('builds only the controller manager if KUBEBUILDER_ASSETS lacks it', async () => {
     await fakeGo('go1.26.8');
     const assets = join(directory, 'assets');
     await Promise.all(['etcd', 'kube-apiserver', 'kubectl'].map((name) => program(assets, name, 'exit 0')));
@@ -166,7 +166,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(await built()).to.deep.equal(['k8s.io/kubernetes/cmd/kube-controller-manager']);
   });
 
-  it('says what KUBEBUILDER_ASSETS lacks', async () => {
+  it('reports what KUBEBUILDER_ASSETS lacks', async () => {
     const assets = join(directory, 'assets');
     await program(assets, 'etcd', 'exit 0');
     const message = await failure(controlPlaneBinaries({ assets, cache, environment: environment() }));
@@ -175,7 +175,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     );
   });
 
-  it('takes over the lock of a process that is gone, and gives it back', async () => {
+  it('takes the lock of a dead process, and releases it', async () => {
     const gone = spawn('/bin/sh', ['-c', 'exit 0']);
     await once(gone, 'exit');
     const lock = join(directory, 'lock');
@@ -192,7 +192,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(await readdir(directory)).not.to.include('lock');
   });
 
-  it('tells whom it waits for while the lock is held', async () => {
+  it('prints which process holds the lock while it waits', async () => {
     const lock = join(directory, 'lock');
     const order: string[] = [];
     let release = (): void => undefined;
@@ -225,7 +225,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(order).to.deep.equal(['first', 'second']);
   });
 
-  it('redraws one line on a terminal and clears it at the end', () => {
+  it('updates one line on a terminal and clears it at the end', () => {
     const output = new Output(true);
     const progress = new BuildProgress(output);
     progress.begin('etcd');
@@ -236,12 +236,12 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
   });
 });
 
-describe('what the control plane is started with', () => {
+describe('the flags of the control plane', () => {
   const files: ServerFiles = {
     etcdData: '/d/etcd',
     etcdPort: 1,
     apiServerPort: 2,
-    authority: '/d/ca.crt',
+    ca: '/d/ca.crt',
     servingCertificate: '/d/s.crt',
     servingKey: '/d/s.key',
     serviceAccountKey: '/d/sa.key',
@@ -251,11 +251,11 @@ describe('what the control plane is started with', () => {
   };
   const options = { featureGates: {}, runtimeConfig: {}, moreControllers: [], moreApiServerFlags: [] };
 
-  it('listens on loopback only', () => {
+  it('listen on loopback only', () => {
     expect(apiServerFlags(files, options)).to.include.members(['--bind-address=127.0.0.1', '--secure-port=2']);
   });
 
-  it('gives feature gates to both servers and runtime configuration to one', () => {
+  it('set feature gates for both servers and runtime configuration for one', () => {
     const given = { ...options, featureGates: { A: true, B: false }, runtimeConfig: { 'api/all': true } };
     expect(apiServerFlags(files, given)).to.include.members([
       '--feature-gates=A=true,B=false',
@@ -265,7 +265,7 @@ describe('what the control plane is started with', () => {
     expect(apiServerFlags(files, options).join(' ')).not.to.match(/--feature-gates|--runtime-config|--audit/);
   });
 
-  it('takes a port that another program holds for taken', async () => {
+  it('avoid a port that another program uses', async () => {
     const server = createServer();
     const port = await freePort();
     server.listen(port, '127.0.0.1');
@@ -276,7 +276,7 @@ describe('what the control plane is started with', () => {
     expect(await freePort(port, port + 1)).to.equal(port);
   });
 
-  it('records writes with what was sent, and reads without', () => {
+  it('record writes with their body, and reads without', () => {
     const rules = auditPolicy(auditDefaults)['rules'] as { level: string; verbs?: string[]; resources?: unknown }[];
     const general = rules.filter(({ verbs, resources }) => verbs !== undefined && resources === undefined);
     expect(general.map(({ level, verbs }) => [level, verbs?.[0]])).to.deep.equal([
@@ -296,7 +296,7 @@ describe('the audit log', () => {
 
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  it('is read on from where the last reading stopped, half lines left for later', async () => {
+  it('is read from where the last read ended, without incomplete lines', async () => {
     const path = join(directory, 'audit.log');
     const log = new AuditLog(path);
     await writeFile(path, '{"auditID":"1"}\n{"audit');
@@ -309,10 +309,10 @@ describe('the audit log', () => {
 });
 
 describe('the guard', () => {
-  it('ends the servers and removes the directory of a program that was killed', async () => {
+  it('stops the servers and removes the directory of a killed program', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-guard-test-'));
-    const guard = new URL('../../hack/control-plane/guard.ts', import.meta.url).href;
-    const supervised = new URL('../../hack/control-plane/supervised-process.ts', import.meta.url).href;
+    const guard = new URL('../support/control-plane/guard.ts', import.meta.url).href;
+    const supervised = new URL('../support/control-plane/supervised-process.ts', import.meta.url).href;
     const script = `
       const { Guard } = await import(${JSON.stringify(guard)});
       const { SupervisedProcess } = await import(${JSON.stringify(supervised)});

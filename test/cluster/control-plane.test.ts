@@ -5,9 +5,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { kubernetesVersion } from '../../hack/control-plane/build.ts';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { plainRequest } from '../../hack/control-plane/plain-request.ts';
+import { kubernetesVersion } from '../support/control-plane/build.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { plainRequest } from '../support/control-plane/plain-request.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
 const deadlineMilliseconds = 360_000;
@@ -32,7 +32,7 @@ describe('the control plane', function () {
   this.timeout(deadlineMilliseconds);
   const controlPlane = useControlPlane();
 
-  it('is of the version that go.mod pins, unless somebody brings binaries of another', async () => {
+  it('has the version that go.mod pins, unless KUBEBUILDER_ASSETS has another', async () => {
     const version = JSON.parse(await controlPlane().kubectl('get', '--raw', '/version')) as { gitVersion: string };
     const { stdout } = await promisify(execFile)(controlPlane().binaries['kube-apiserver'], ['--version']);
     expect(stdout.trim()).to.equal(`Kubernetes ${version.gitVersion}`);
@@ -41,7 +41,7 @@ describe('the control plane', function () {
     }
   });
 
-  it('lets a ServiceAccount do what its roles say and nothing else', async () => {
+  it('grants a ServiceAccount exactly the rights of its roles', async () => {
     const namespace = await freshNamespace(controlPlane());
     await controlPlane().kubectl('create', 'serviceaccount', 'reader', '-n', namespace);
     const role = ['--verb=get,list', '--resource=pods', '-n', namespace];
@@ -57,12 +57,12 @@ describe('the control plane', function () {
     );
   });
 
-  it('says what is wrong when there is no such ServiceAccount', async () => {
+  it('reports that there is no such ServiceAccount', async () => {
     const message = await failure(controlPlane().kubeconfigFor({ namespace: 'default', name: 'nobody' }));
     expect(message).to.match(/Expected a token for ServiceAccount default\/nobody \(201\), got 404/);
   });
 
-  it('records who did what, in order, with what was sent', async () => {
+  it('records users and requests in order, with their bodies', async () => {
     const namespace = await freshNamespace(controlPlane());
     const kubeconfig = await controlPlane().kubeconfigForUser('somebody');
     const asSomebody = (...flags: readonly string[]): Promise<string> =>
@@ -82,7 +82,7 @@ describe('the control plane', function () {
     expect(events[1]?.requestObject).to.deep.equal({ data: { a: '2' } });
   });
 
-  it('does not record its own marks, nor what kube-controller-manager reads', async () => {
+  it('does not record its own markers, nor reads of kube-controller-manager', async () => {
     await controlPlane().audit();
     const events = await controlPlane().audit();
     expect(events.filter(({ requestURI }) => requestURI.includes('audit-marker'))).to.deep.equal([]);
@@ -90,14 +90,14 @@ describe('the control plane', function () {
     expect(reads).to.deep.equal([]);
   });
 
-  it('issues certificates that a client with its bundle trusts', async () => {
+  it('issues certificates that clients with its CA bundle trust', async () => {
     const { certificate, key } = await controlPlane().certificates.issue('webhook', ['127.0.0.1', 'webhook.test.svc']);
     const options = { cert: await readFile(certificate), key: await readFile(key) };
     const server = createServer(options, (_, response) => response.end('trusted'));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const answer = await plainRequest({ url, authority: controlPlane().caBundle });
+    const answer = await plainRequest({ url, ca: controlPlane().caBundle });
     const distrusted = await failure(plainRequest({ url }));
     server.close();
     expect(answer.body).to.equal('trusted');
@@ -105,7 +105,7 @@ describe('the control plane', function () {
   });
 });
 
-describe('a control plane of one’s own', function () {
+describe('a separate control plane', function () {
   this.timeout(deadlineMilliseconds);
   let controlPlane: ControlPlane;
   let unexpected: string[];
@@ -117,7 +117,7 @@ describe('a control plane of one’s own', function () {
 
   afterEach(() => controlPlane.stop());
 
-  it('loses its API server and gets it back under the same address, with everything and its record', async () => {
+  it('can stop its API server and start it again under the same address, with all objects and the audit log', async () => {
     const { server } = controlPlane;
     await controlPlane.kubectl('create', 'configmap', 'kept', '-n', 'default');
     const recorded = await controlPlane.audit();
@@ -131,7 +131,7 @@ describe('a control plane of one’s own', function () {
     expect(unexpected).to.deep.equal([]);
   });
 
-  it('leaves no process and no file behind when it is stopped', async () => {
+  it('leaves no process and no file behind after it is stopped', async () => {
     const pids = Object.values(controlPlane.pids).filter((pid) => pid !== undefined);
     expect(pids).to.have.length(3);
     expect(pids.every(isAlive)).to.equal(true);

@@ -1,9 +1,9 @@
-import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Bench, type Process } from '../controller/bench.ts';
 import { rollOut } from '../controller/whole-rollout.ts';
-import { recordedObjects } from '../hack/moco/recorded-objects.ts';
-import { merge } from '../hack/moco/story.ts';
+import { mergePatch } from '../support/merge-patch.ts';
+import { recordedObjects } from '../support/moco/recorded-objects.ts';
 
 /** What Argo CD and Flux are to make of an object. */
 export interface Expected {
@@ -31,7 +31,7 @@ function cluster(written: readonly Written[] = [], generation = 1): object {
   const kept = (status?.conditions ?? []).filter(({ type }) => written.every((one) => one.type !== type));
   const lastTransitionTime = '2026-11-21T07:33:00Z';
   const conditions = [...kept, ...written.map((one) => ({ lastTransitionTime, reason: 'Test', message: '', ...one }))];
-  return merge(recordedObjects.cluster, { metadata: { generation }, status: { conditions } }) as object;
+  return mergePatch(recordedObjects.cluster, { metadata: { generation }, status: { conditions } }) as object;
 }
 
 const { status: _, ...withoutStatus } = recordedObjects.cluster;
@@ -39,13 +39,13 @@ const { status: _, ...withoutStatus } = recordedObjects.cluster;
 /** What MOCO 0.36 wrote, and what it writes of other states. */
 export const clusters: Readonly<Record<string, Checked>> = {
   'one without a status': { object: withoutStatus, argo: 'Progressing', flux: 'InProgress' },
-  'one that moco-rollout has nothing to do with': { object: cluster(), argo: 'Healthy', flux: 'Current' },
+  'one that moco-rollout does not manage': { object: cluster(), argo: 'Healthy', flux: 'Current' },
   'the same whose StatefulSet is not ready': {
     object: cluster([{ type: 'StatefulSetReady', status: 'False' }]),
     argo: 'Progressing',
     flux: 'waiting',
   },
-  'one that is rolled out, whatever MOCO says of its StatefulSet': {
+  'one that is rolled out, whatever MOCO reports of its StatefulSet': {
     object: cluster([
       { type: complete, status: 'True', observedGeneration: 1 },
       { type: 'StatefulSetReady', status: 'False' },
@@ -73,7 +73,7 @@ export const clusters: Readonly<Record<string, Checked>> = {
     flux: 'InProgress',
   },
   'a new generation that MOCO has applied and moco-rollout not seen': {
-    object: merge(cluster([{ type: complete, status: 'True', observedGeneration: 1 }], 2), {
+    object: mergePatch(cluster([{ type: complete, status: 'True', observedGeneration: 1 }], 2), {
       status: { reconcileInfo: { generation: 2 } },
     }) as object,
     argo: 'Progressing',
@@ -84,7 +84,7 @@ export const clusters: Readonly<Record<string, Checked>> = {
     argo: 'Degraded',
     flux: 'waiting',
   },
-  'one with a replica that is lost, while nothing is rolled out': {
+  'one with a lost replica, without a rollout': {
     object: cluster([
       { type: complete, status: 'True', observedGeneration: 1 },
       { type: 'Healthy', status: 'False', message: 'the current state is Degraded' },
@@ -110,9 +110,9 @@ export const clusters: Readonly<Record<string, Checked>> = {
 type Happening = (bench: Bench, program: Process) => void | Promise<void>;
 
 const happenings: Readonly<Record<string, readonly [Happening, Expected]>> = {
-  'a rollout that goes on': [() => {}, { argo: 'Progressing', flux: 'InProgress' }],
-  'a rollout that is done': [rollOut, { argo: 'Healthy', flux: 'Current' }],
-  'one that is paused': [(bench) => bench.wish({ paused: true }), { argo: 'Suspended', flux: 'Current' }],
+  'a rollout in progress': [() => {}, { argo: 'Progressing', flux: 'InProgress' }],
+  'a complete rollout': [rollOut, { argo: 'Healthy', flux: 'Current' }],
+  'a paused one': [(bench) => bench.setting({ paused: true }), { argo: 'Suspended', flux: 'Current' }],
   'one whose revision fails': [
     async (bench, program) => {
       await program.work();
@@ -121,8 +121,8 @@ const happenings: Readonly<Record<string, readonly [Happening, Expected]>> = {
     },
     { argo: 'Degraded', flux: 'Failed' },
   ],
-  'one whose wishes contradict each other': [
-    (bench) => bench.wish({ minReadySeconds: 60, progressDeadlineSeconds: 30 }),
+  'one whose settings contradict each other': [
+    (bench) => bench.setting({ minReadySeconds: 60, progressDeadlineSeconds: 30 }),
     { argo: 'Degraded', flux: 'Failed' },
   ],
 };

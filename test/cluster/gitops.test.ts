@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parse, stringify } from 'yaml';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { until } from '../../hack/control-plane/until.ts';
-import { goTool } from '../../hack/go-tools/build.ts';
 import { configDirectory } from '../config/manifests.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { until } from '../support/control-plane/until.ts';
+import { goTool } from '../support/go-tools/build.ts';
 import { type Checked, clusters, writtenByController } from './gitops-objects.ts';
 
 const run = promisify(execFile);
@@ -81,20 +81,20 @@ describe('the health checks for GitOps', function () {
 
   after(() => controlPlane?.stop());
 
-  it('of Argo CD say of a MySQLCluster what is the case', async () => {
+  it('of Argo CD report the state of a MySQLCluster', async () => {
     for (const [what, { object, argo }] of Object.entries(clusters)) {
       expect(await health('moco.cybozu.com_MySQLCluster', object), what).to.equal(argo);
     }
   });
 
-  it('of Argo CD say of a MySQLRollout what is the case', async () => {
+  it('of Argo CD report the state of a MySQLRollout', async () => {
     expect(Object.keys(rollouts)).to.have.length(7);
     for (const [what, { object, argo }] of Object.entries(rollouts)) {
       expect(await health('moco-rollout.io_MySQLRollout', object), what).to.equal(argo);
     }
   });
 
-  it('of Flux say of both what is the case', async () => {
+  it('of Flux report the state of both', async () => {
     const all = { ...clusters, ...rollouts };
     const questions = Object.entries(all).flatMap(([what, { object }]) => expressionsFor(what, object as Thing));
     const yes = await evaluated(questions);

@@ -3,9 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { goTool } from '../../hack/go-tools/build.ts';
-import { chartDirectory } from '../../hack/helm/chart.ts';
-import type { Manifest } from '../config/manifests.ts';
+import { chartDirectory, type Manifest } from '../config/manifests.ts';
+import { goTool } from '../support/go-tools/build.ts';
 
 const outputBytes = 16 * 1024 * 1024;
 

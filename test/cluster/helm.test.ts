@@ -2,9 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments, stringify } from 'yaml';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { chartDirectory } from '../../hack/helm/chart.ts';
-import { configDirectory, type Manifest } from '../config/manifests.ts';
+import { chartDirectory, configDirectory, isHook, type Manifest } from '../config/manifests.ts';
+import { releasePermissions } from '../config/permissions.ts';
+import { rightsOf, rightsOfPermissions } from '../config/rights.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { Helm, withoutPolicies, withPolicies } from './helm-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
@@ -52,7 +53,7 @@ const everything = [
   'flags.kube-api-burst=100000',
 ].flatMap((value) => ['--set', value]);
 
-describe('the chart, by helm', function () {
+describe('the Helm chart', function () {
   this.timeout(testDeadlineMilliseconds);
   let controlPlane: ControlPlane;
   let helm: Helm;
@@ -68,7 +69,7 @@ describe('the chart, by helm', function () {
     await helm?.close();
   });
 
-  it('passes helm’s own check', async () => {
+  it('passes helm lint', async () => {
     const { status, out, err } = await helm.run('lint', '--strict', chartDirectory);
     expect(status, out + err).to.equal(0);
   });
@@ -79,16 +80,16 @@ describe('the chart, by helm', function () {
   };
 
   for (const [directory, capabilities] of Object.entries(installations)) {
-    it(`installs what config/${directory} does, but for the namespace`, async () => {
+    it(`installs the same objects as config/${directory}, except for the namespace`, async () => {
       const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, directory)));
-      const rendered = (await helm.render(namespace, ...capabilities)).filter(({ kind }) => kind !== 'Job');
+      const rendered = await helm.render(namespace, ...capabilities);
       const { [`Namespace /${namespace}`]: own, ...others } = byName(kustomized);
       expect(own).not.to.equal(undefined);
-      expect(byName(rendered)).to.deep.equal(others);
+      expect(byName(rendered.filter((manifest) => !isHook(manifest)))).to.deep.equal(others);
     });
   }
 
-  it('installs for the own partition driver what its component does, beside either', async () => {
+  it('installs the same objects for the partition driver as its component does', async () => {
     const directory = join(controlPlane.directory, 'partition-driver');
     await mkdir(directory);
     const from = (name: string): string => relative(directory, join(configDirectory, name));
@@ -102,7 +103,7 @@ describe('the chart, by helm', function () {
       const kustomized = parsed(await controlPlane.kubectl('kustomize', directory));
       const rendered = await helm.render(namespace, ...capabilities, '--set', 'partitionDriver=own');
       const { [`Namespace /${namespace}`]: _, ...others } = byName(kustomized);
-      expect(byName(rendered.filter(({ kind }) => kind !== 'Job'))).to.deep.equal(others);
+      expect(byName(rendered.filter((manifest) => !isHook(manifest)))).to.deep.equal(others);
     }
   });
 
@@ -120,7 +121,7 @@ describe('the chart, by helm', function () {
   };
 
   for (const [what, [flags, kinds]] of Object.entries(chosen)) {
-    it(`keeps StatefulSets at OnDelete by what is chosen: ${what}`, async () => {
+    it(`keeps StatefulSets at OnDelete by the chosen admission: ${what}`, async () => {
       const rendered = await helm.render(namespace, ...flags);
       const found = rendered
         .filter(({ kind, apiVersion }) => kind.startsWith('Mutating') || apiVersion.startsWith('cert-manager.io/'))
@@ -131,7 +132,7 @@ describe('the chart, by helm', function () {
     });
   }
 
-  it('is taken by the API server with everything in it, in another namespace', async () => {
+  it('is accepted by the API server with every option, in another namespace', async () => {
     await controlPlane.kubectl('create', 'namespace', 'elsewhere');
     const rendered = await helm.render('elsewhere', ...everything);
     expect(JSON.stringify(rendered)).not.to.contain(namespace);
@@ -150,7 +151,7 @@ describe('the chart, by helm', function () {
     expect(rule?.['spec']).to.deep.equal(source?.['spec']);
   });
 
-  it('has Roles in the namespaces that are listed, which grant what can be granted there, and no ClusterRole', async () => {
+  it('has Roles in the listed namespaces and no ClusterRole', async () => {
     for (const name of ['narrow', 'one', 'two']) await controlPlane.kubectl('create', 'namespace', name);
     const rendered = await helm.render('narrow', '--set', 'namespaces={one,two}');
     await taken(rendered);
@@ -169,7 +170,24 @@ describe('the chart, by helm', function () {
     expect(await may('list', 'mysqlrolloutpolicies.moco-rollout.io', 'one')).to.equal('no');
   });
 
-  it('has a certificate of one’s own in the place of cert-manager’s', async () => {
+  it('has hooks for the release only, which grant the ServiceAccount what that needs, and only where it is installed', async () => {
+    const scopes: Readonly<Record<string, readonly string[]>> = { ClusterRole: [], Role: ['namespaces={one,two}'] };
+    for (const [kind, values] of Object.entries(scopes)) {
+      const rendered = await helm.render(namespace, ...values.flatMap((value) => ['--set', value]));
+      const hooks = rendered.filter(isHook);
+      expect([...new Set(hooks.map((hook) => hook.kind))]).to.have.members([kind, `${kind}Binding`, 'Job']);
+      const roles = hooks.filter((hook) => hook.kind === kind);
+      expect(roles.map(({ metadata }) => metadata.namespace)).to.deep.equal(
+        kind === 'Role' ? ['one', 'two'] : [undefined],
+      );
+      for (const role of roles) expect(rightsOf([role])).to.deep.equal(rightsOfPermissions(releasePermissions));
+      for (const binding of hooks.filter((hook) => hook.kind === `${kind}Binding`)) {
+        expect(binding['subjects']).to.deep.equal([{ kind: 'ServiceAccount', name: 'moco-rollout', namespace }]);
+      }
+    }
+  });
+
+  it('uses the user’s certificate instead of cert-manager’s', async () => {
     const own = [
       'admission=webhook',
       'partitionDriver=own',
@@ -184,7 +202,7 @@ describe('the chart, by helm', function () {
     expect(text).to.contain('"secretName":"mine"').and.not.to.contain('cert-manager.io');
   });
 
-  it('keeps the CRDs when it is uninstalled', async () => {
+  it('keeps the CRDs when uninstalled', async () => {
     const rendered = await helm.render(namespace);
     const definitions = rendered.filter(({ kind }) => kind === 'CustomResourceDefinition');
     expect(definitions).to.have.length(2);
@@ -197,12 +215,12 @@ describe('the chart, by helm', function () {
     'crds.install=false': ['CustomResourceDefinition'],
     'users.create=false': ['ClusterRole', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
     'networkPolicy.enabled=false': ['NetworkPolicy'],
-    'handBack.enabled=false': ['Job'],
+    'release.enabled=false': ['ClusterRole', 'ClusterRoleBinding', 'Job'],
     'replicas=1': ['PodDisruptionBudget'],
   };
 
   for (const [value, kinds] of Object.entries(without)) {
-    it(`has with ${value} less by ${kinds.join(', ')}`, async () => {
+    it(`omits ${kinds.join(', ')} with ${value}`, async () => {
       const all = (await helm.render(namespace)).map(nameOf);
       const left = (await helm.render(namespace, '--set', value)).map(nameOf);
       const missing = all.filter((name) => !left.includes(name)).map((name) => name.split(' ')[0]);
@@ -210,7 +228,7 @@ describe('the chart, by helm', function () {
     });
   }
 
-  it('needs cert-manager for a webhook, and helm says so', async () => {
+  it('needs cert-manager for a webhook, and helm reports that', async () => {
     const kubeconfig = ['--kubeconfig', controlPlane.adminKubeconfig];
     const install = ['install', 'some', chartDirectory, '--namespace', 'default', '--set', 'admission=webhook'];
     const { status, err } = await helm.run(...install, ...kubeconfig);
@@ -231,19 +249,19 @@ describe('the chart, by helm', function () {
     'flags.log-level=loud': /at '\/flags\/log-level': value must be one of 'debug', 'info', 'warn', 'error'/,
     'flags.namespaces=a': /at '\/flags': additional properties 'namespaces' not allowed/,
     'flags.lease-duration=15': /at '\/flags\/lease-duration'/,
-    'handBack.timeout=soon': /at '\/handBack\/timeout'/,
+    'release.timeout=soon': /at '\/release\/timeout'/,
     'namespaces={Team A}': /at '\/namespaces\/0'/,
   };
 
   for (const [value, refusal] of Object.entries(wrong)) {
-    it(`refuses ${value}, and says where it is wrong`, async () => {
+    it(`refuses ${value} with the place of the mistake`, async () => {
       const { status, err } = await helm.run('template', 'some', chartDirectory, '--set', value);
       expect(status).to.equal(1);
       expect(err).to.match(refusal);
     });
   }
 
-  it('refuses a Kubernetes that is older than the controller works with, and says so', async () => {
+  it('refuses an unsupported version of Kubernetes with a message', async () => {
     const { status, err } = await helm.run('template', 'some', chartDirectory, '--kube-version', 'v1.29.14');
     expect(status).to.equal(1);
     expect(err).to.contain('chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.14');

@@ -1,14 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { ControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { freePort } from '../../hack/control-plane/free-port.ts';
-import { Guard } from '../../hack/control-plane/guard.ts';
-import { until } from '../../hack/control-plane/until.ts';
-import { ControllerProcess } from '../../hack/stage/controller-process.ts';
-import { type Options, parseOptions } from '../../src/options.ts';
+import { type Options, parseOptions } from '../../src/options/options.ts';
 import type { BindAddress } from '../../src/telemetry/bind-address.ts';
-import type { Manifest } from '../config/manifests.ts';
+import { isHook, type Manifest } from '../config/manifests.ts';
+import type { ControlPlane } from '../support/control-plane/control-plane.ts';
+import { freePort } from '../support/control-plane/free-port.ts';
+import { Guard } from '../support/control-plane/guard.ts';
+import { until } from '../support/control-plane/until.ts';
+import { ControllerProcess } from '../support/stage/controller-process.ts';
 
 const readyMilliseconds = 180_000;
 const caAnnotation = 'cert-manager.io/inject-ca-from';
@@ -104,7 +104,7 @@ export class InstalledController {
   async apply(manifests: readonly Manifest[]): Promise<void> {
     await mkdir(this.#directory, { recursive: true });
     const objects = manifests
-      .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)
+      .filter((manifest) => !isHook(manifest))
       .map((manifest) => (isWebhookConfiguration(manifest) ? this.#withAddress(manifest, manifests) : manifest));
     const file = join(this.#directory, 'installed.yaml');
     await writeFile(file, objects.map((manifest) => stringify(manifest)).join('---\n'));

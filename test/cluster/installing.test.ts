@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { goTool } from '../../hack/go-tools/build.ts';
-import { chartDirectory } from '../../hack/helm/chart.ts';
+import { chartDirectory } from '../config/manifests.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { goTool } from '../support/go-tools/build.ts';
 import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 
@@ -45,18 +45,18 @@ describe('installing', function () {
 
   after(() => controlPlane?.stop());
 
-  it('with kustomize, and undone, which gives everything back first', async () => {
+  it('with kustomize, and uninstalling, which releases every cluster first', async () => {
     const before = await installed();
     for (const command of await commandsUnder('With kustomize', 'installing.md')) await shell(command);
     await shell('make deploy');
     expect(await installed()).to.include.members(['deployment.apps/moco-rollout-controller']);
     for (const command of await commandsUnder('With kustomize', 'uninstalling.md')) {
-      expect(await shell(command)).to.match(/nothing to hand back[^]*kubectl delete -k[^]*deleted/);
+      expect(await shell(command)).to.match(/nothing to release[^]*kubectl delete -k[^]*deleted/);
     }
     expect(await installed()).to.deep.equal(before);
   });
 
-  it('before Kubernetes 1.36, and after an upgrade to it, and undone', async () => {
+  it('before Kubernetes 1.36, upgrading to it, and uninstalling', async () => {
     const before = await installed();
     const [install = '', upgrade = '', ...remove] = await commandsUnder('Before Kubernetes 1.36', 'installing.md');
     await shell(install);
@@ -72,7 +72,7 @@ describe('installing', function () {
     expect(await installed()).to.deep.equal(before);
   });
 
-  it('with helm, with the gate turned on later, and undone', async () => {
+  it('with helm, turning the gate on later, and uninstalling', async () => {
     for (const command of await commandsUnder('With Helm', 'installing.md')) await shell(command);
     const args = [
       'get',
@@ -96,10 +96,10 @@ describe('installing', function () {
     ]);
   });
 
-  it('with helm, again and newer: an upgrade brings what is new in a CRD', async () => {
+  it('with helm: an upgrade applies changes of the CRDs', async () => {
     const older = join(controlPlane.directory, 'older');
-    await cp(chartDirectory, older, { recursive: true });
-    const file = join(older, 'templates/crd-mysqlrollouts.yaml');
+    await cp(chartDirectory, older, { recursive: true, dereference: true });
+    const file = join(older, 'files/crd/moco-rollout.io_mysqlrollouts.yaml');
     const newer = await readFile(file, 'utf8');
     await writeFile(file, newer.replace(/ +- name: Message\n(?: {10}.*\n)+/, ''));
     const there = '--namespace moco-rollout-system';
@@ -110,7 +110,7 @@ describe('installing', function () {
     await shell(`helm uninstall moco-rollout ${there} --no-hooks`);
   });
 
-  it('leaves nothing at OnDelete unseen: the document’s question finds what is', async () => {
+  it('leaves no StatefulSet at OnDelete undetected: the documented query finds them', async () => {
     const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
     expect(await shell(question.trim())).to.equal('');
     const labels = { 'moco-rollout.io/strategy': 'OnDelete' };

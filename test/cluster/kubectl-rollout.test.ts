@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { until } from '../../hack/control-plane/until.ts';
 import { statefulSets } from '../../src/kube/resource.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
+import { until } from '../support/control-plane/until.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
 interface WithTemplate {
@@ -23,7 +23,7 @@ const wordDeadlineMilliseconds = 180_000;
 const said = (kubectl: Promise<string>): Promise<string> =>
   kubectl.catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
 
-// The table in README.md and docs/operating.md, cell by cell.
+// The table in docs/reference.md, cell by cell.
 describe('kubectl rollout of a cluster’s StatefulSet', () => {
   const { scenario } = useRollouts();
 
@@ -48,7 +48,7 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
   });
 
   scenario('at OnDelete undoes nothing: MOCO writes its own template again', {}, async (cluster) => {
-    await cluster.wish({ paused: true });
+    await cluster.setting({ paused: true });
     const before = cluster.now.statefulSet?.status?.updateRevision;
     await cluster.setImage('mysql:8.4.9');
     const wanted = await cluster.until('the new image is wanted', ({ statefulSet }) => {
@@ -70,8 +70,8 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
   });
 
   scenario('at partitions calls complete what the partition lets through', {}, async (cluster) => {
-    await cluster.wish({ strategy: 'Partition' });
-    await cluster.until('the StatefulSet is given back', ({ statefulSet }) => {
+    await cluster.setting({ strategy: 'Partition' });
+    await cluster.until('the StatefulSet is released', ({ statefulSet }) => {
       const observed = statefulSet?.status?.observedGeneration === statefulSet?.metadata.generation;
       return observed && statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
     });

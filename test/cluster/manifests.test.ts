@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments, stringify } from 'yaml';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { until } from '../../hack/control-plane/until.ts';
 import { configDirectory, type Manifest, readManifests } from '../config/manifests.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { until } from '../support/control-plane/until.ts';
 
 const startDeadlineMilliseconds = 360_000;
 const inForceDeadlineMilliseconds = 180_000;
@@ -31,13 +31,13 @@ describe('the API server and the manifests', function () {
 
   after(() => controlPlane?.stop());
 
-  it('build with kustomize into everything that the directories hold', async () => {
+  it('build with kustomize into all objects of the directories', async () => {
     const options = /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops)\//;
     const held = (await readManifests()).filter(({ file }) => !options.test(file)).map(nameOf);
     expect(built.map(nameOf)).to.have.members([...new Set(held)]);
   });
 
-  it('build for Kubernetes before 1.36 with a webhook in the place of the policy, and nothing else changed', async () => {
+  it('build for Kubernetes before 1.36 with a webhook instead of the policy, and nothing else changed', async () => {
     const older = await build(join(configDirectory, 'kubernetes-before-1.36'));
     expect(added(older, built)).to.have.members(policy);
     expect(added(built, older)).to.have.members([...webhookServer, ...webhook]);
@@ -47,7 +47,7 @@ describe('the API server and the manifests', function () {
     ]);
   });
 
-  it('build with the component for partitions into a webhook more and what serves it', async () => {
+  it('build with the component for partitions into one more webhook and its Service', async () => {
     const directory = join(controlPlane.directory, 'overlay');
     await mkdir(directory);
     const from = (name: string): string => relative(directory, join(configDirectory, name));
@@ -59,7 +59,7 @@ describe('the API server and the manifests', function () {
     ]);
   });
 
-  it('are all taken, checked strictly', async () => {
+  it('are all accepted with strict validation', async () => {
     const file = join(controlPlane.directory, 'default.yaml');
     await writeFile(file, built.map((manifest) => stringify(manifest)).join('---\n'));
     const applied = await controlPlane.kubectl('apply', '--server-side', '--validate=strict', '-o', 'name', '-f', file);
@@ -68,7 +68,7 @@ describe('the API server and the manifests', function () {
 
   const directories = ['crd', 'rbac', 'users', 'admission-policy', 'webhook', 'partition-driver', 'manager', 'samples'];
 
-  it('are taken directory by directory as well, once their namespace exists', async () => {
+  it('are accepted directory by directory as well, once their namespace exists', async () => {
     for (const directory of directories) {
       const path = join(configDirectory, directory);
       const applied = await controlPlane.kubectl('apply', '--server-side', '-o', 'name', '-f', path);
@@ -86,12 +86,12 @@ describe('the API server and the manifests', function () {
       const inForce = async () =>
         (await may('vera', 'list')) &&
         (await may('ed', 'create')) &&
-        (await wish('ed', 'first', { overrides }, '--dry-run=server')) !== '';
+        (await setting('ed', 'first', { overrides }, '--dry-run=server')) !== '';
       const overdue = () => 'Expected the roles to be aggregated and the policy to be in force';
       await until(async () => ((await inForce()) ? true : undefined), inForceDeadlineMilliseconds, overdue);
     });
 
-    it('who may view sees rollouts and policies, and who may edit writes the first', async () => {
+    it('let viewers read rollouts and policies, and editors write rollouts', async () => {
       expect(await may('vera', 'watch')).to.equal(true);
       expect(await may('vera', 'patch')).to.equal(false);
       for (const person of ['ed', 'ada', 'otto']) expect(await may(person, 'patch'), person).to.equal(true);
@@ -99,23 +99,23 @@ describe('the API server and the manifests', function () {
       for (const verb of ['approve', 'override']) expect(await may('otto', verb), verb).to.equal(true);
     });
 
-    it('only who may approve and override changes these two, whether by a new object or an old one', async () => {
+    it('let only users with the rights approve and override change these two, in new and existing objects', async () => {
       for (const person of ['ed', 'ada']) {
-        expect(await wish(person, person, { paused: true })).to.equal('');
-        expect(await wish(person, person, { paused: false, approvedRevision: 'moco-test-1' })).to.match(
+        expect(await setting(person, person, { paused: true })).to.equal('');
+        expect(await setting(person, person, { paused: false, approvedRevision: 'moco-test-1' })).to.match(
           new RegExp(`approvedRevision .* the verb approve .* in namespace default, which ${person} has not`),
         );
-        expect(await wish(person, `${person}-new`, { overrides })).to.match(/overrides .* the verb override/);
+        expect(await setting(person, `${person}-new`, { overrides })).to.match(/overrides .* the verb override/);
       }
-      expect(await wish('otto', 'ed', { paused: false, approvedRevision: 'moco-test-1', overrides })).to.equal('');
-      expect(await wish('otto', 'new', { approvedRevision: 'moco-test-1', overrides })).to.equal('');
+      expect(await setting('otto', 'ed', { paused: false, approvedRevision: 'moco-test-1', overrides })).to.equal('');
+      expect(await setting('otto', 'new', { approvedRevision: 'moco-test-1', overrides })).to.equal('');
     });
 
-    it('who may not leaves them as they are, and can’t take them back either', async () => {
+    it('let other users neither set nor remove them', async () => {
       const kept = { approvedRevision: 'moco-test-1', overrides };
-      expect(await wish('ed', 'ed', { paused: true, ...kept })).to.equal('');
-      expect(await wish('ed', 'ed', { paused: true, approvedRevision: 'moco-test-1' })).to.contain('spec.overrides');
-      expect(await wish('ed', 'ed', { paused: true, overrides })).to.contain('spec.approvedRevision');
+      expect(await setting('ed', 'ed', { paused: true, ...kept })).to.equal('');
+      expect(await setting('ed', 'ed', { paused: true, approvedRevision: 'moco-test-1' })).to.contain('spec.overrides');
+      expect(await setting('ed', 'ed', { paused: true, overrides })).to.contain('spec.approvedRevision');
     });
 
     async function bind(person: string, role: string): Promise<void> {
@@ -131,8 +131,8 @@ describe('the API server and the manifests', function () {
     }
 
     /** What the API server says against it; nothing where it takes it. */
-    async function wish(person: string, name: string, spec: object, ...more: readonly string[]): Promise<string> {
-      const file = join(controlPlane.directory, 'wish.yaml');
+    async function setting(person: string, name: string, spec: object, ...more: readonly string[]): Promise<string> {
+      const file = join(controlPlane.directory, 'setting.yaml');
       const metadata = { name, namespace: 'default' };
       await writeFile(
         file,

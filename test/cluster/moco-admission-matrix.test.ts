@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { annotationOn, forceRollingUpdateAnnotation, strategyLabel } from '../../src/moco/names.ts';
-import { merge } from '../hack/moco/story.ts';
+import { mergePatch } from '../support/merge-patch.ts';
 import { startDeadlineMilliseconds, testDeadlineMilliseconds, until } from './moco-fixture.ts';
 import { type AdmissionWay, admissionBy, admissionWays, type OnDeleteAdmission } from './on-delete-admission.ts';
 import { AppliedClusters, newImage, outcome } from './webhook-clusters.ts';
@@ -23,7 +23,7 @@ interface Row {
 }
 
 for (const way of admissionWays) {
-  describe(`MOCO's webhook and our ${way}, at the API server`, function describeWay() {
+  describe(`MOCO's webhook and our ${way}`, function describeWay() {
     this.timeout(testDeadlineMilliseconds);
     matrix(way);
   });
@@ -81,7 +81,7 @@ function matrix(way: AdmissionWay): void {
       without: native,
       with: native,
     },
-    'the label taken off together with RollingUpdate': {
+    'the label removed together with RollingUpdate': {
       write: (name) =>
         clusters.patch(name, {
           metadata: { labels: { [strategyLabel]: null } },
@@ -92,7 +92,7 @@ function matrix(way: AdmissionWay): void {
     },
   };
 
-  it('refuse a plain change to OnDelete where ours is not asked, and allow it where the label asks it', async () => {
+  it('refuse a plain change to OnDelete without the label, and allow it with the label', async () => {
     const name = await clusters.make();
     const plain = clusters.patch(name, { spec: { updateStrategy: onDelete } });
     expect(await outcome(plain)).to.match(/422 .*only allowed for updateStrategy 'RollingUpdate'/);
@@ -100,19 +100,19 @@ function matrix(way: AdmissionWay): void {
     expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
   });
 
-  it('start a new StatefulSet with partition = replicas, and reset it with every write but that of a partition', async () => {
+  it('start a new StatefulSet with partition = replicas, and reset the partition with every write except one of the partition', async () => {
     const name = await clusters.make();
     expect(await clusters.strategy(name)).to.deep.equal(reset);
     const lowered = { spec: { updateStrategy: { rollingUpdate: { partition: 1 } } } };
     await clusters.patch(name, lowered);
-    expect(await clusters.strategy(name)).to.deep.equal(merge(reset, { rollingUpdate: { partition: 1 } }));
+    expect(await clusters.strategy(name)).to.deep.equal(mergePatch(reset, { rollingUpdate: { partition: 1 } }));
     await clusters.patch(name, { metadata: { annotations: { x: '1' } } });
     expect(await clusters.strategy(name)).to.deep.equal(reset);
   });
 
   describe('with ours', () => {
     for (const [title, row] of Object.entries(rows)) {
-      it(`${title} ${told(row.with)}`, async () => {
+      it(`${title} ${reported(row.with)}`, async () => {
         const name = await clusters.make();
         await clusters.patch(name, adopted);
         // The first apply makes MOCO the owner of the type that the taking patch owned; from then on nothing is new.
@@ -129,14 +129,14 @@ function matrix(way: AdmissionWay): void {
       });
     }
 
-    it("MOCO's applies keep the label", async () => {
+    it('keep the label when MOCO applies', async () => {
       const name = await clusters.make();
       await clusters.patch(name, adopted);
       await clusters.apply(name, newImage);
       expect((await clusters.read(name)).metadata.labels?.[strategyLabel]).to.equal('OnDelete');
     });
 
-    it('a rolling update that is no longer forced brings OnDelete again', async () => {
+    it('restore OnDelete when a rolling update is no longer forced', async () => {
       const name = await clusters.make();
       await clusters.patch(name, adopted);
       await clusters.apply(name, forced);
@@ -145,7 +145,7 @@ function matrix(way: AdmissionWay): void {
       expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
     });
 
-    it('a dry run shows both what adopts a StatefulSet and what keeps it, and changes nothing', async () => {
+    it('show in dry runs what adopts a StatefulSet and what keeps it, and change nothing', async () => {
       const name = await clusters.make();
       const { metadata } = await clusters.read(name);
       for (const updateStrategy of [onDelete, rolling]) {
@@ -156,7 +156,7 @@ function matrix(way: AdmissionWay): void {
       expect((await clusters.read(name)).metadata.generation).to.equal(metadata.generation);
     });
 
-    it('a StatefulSet that MOCO makes again comes as any other, and can be adopted', async () => {
+    it('treat a StatefulSet that MOCO re-creates as any other, so that it can be adopted', async () => {
       const name = await clusters.make();
       await clusters.patch(name, adopted);
       await clusters.orphan(name);
@@ -169,17 +169,17 @@ function matrix(way: AdmissionWay): void {
     });
   });
 
-  describe('with ours, and the one of partitions as well, as after an upgrade of MOCO', () => {
+  describe('with ours and the one for partitions, as after an upgrade of MOCO', () => {
     before(() => ours.webhook.register('partition-driver'));
     after(() => ours.webhook.unregister('partition-driver'));
 
-    it('agree about every write to a StatefulSet that is rolled by its partition', async () => {
+    it('agree on every write to a StatefulSet that is updated by its partition', async () => {
       const name = await clusters.make();
       expect(await clusters.strategy(name)).to.deep.equal(reset);
       for (const partition of [2, 1]) {
         const lowered = { rollingUpdate: { partition } };
         await clusters.patch(name, { spec: { updateStrategy: lowered } });
-        expect(await clusters.strategy(name)).to.deep.equal(merge(reset, lowered));
+        expect(await clusters.strategy(name)).to.deep.equal(mergePatch(reset, lowered));
       }
       await clusters.apply(name, newImage);
       expect(await clusters.strategy(name)).to.deep.equal(reset);
@@ -189,19 +189,19 @@ function matrix(way: AdmissionWay): void {
       expect(await clusters.strategy(name)).to.deep.equal(reset);
     });
 
-    it('leave a StatefulSet at OnDelete, and give it back', async () => {
+    it('leave a StatefulSet at OnDelete, and release it', async () => {
       const name = await clusters.make();
       await clusters.patch(name, adopted);
       for (const change of [{}, newImage]) {
         await clusters.apply(name, change);
         expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
       }
-      await rows['the label taken off together with RollingUpdate']?.write(name);
+      await rows['the label removed together with RollingUpdate']?.write(name);
       expect(await clusters.strategy(name)).to.deep.equal(reset);
     });
   });
 
-  describe('without ours, at OnDelete since ours was there', () => {
+  describe('without ours, for a StatefulSet still at OnDelete', () => {
     const names = new Map<string, string>();
 
     before(async () => {
@@ -215,7 +215,7 @@ function matrix(way: AdmissionWay): void {
 
     after(() => ours.install());
 
-    it('a dry run shows that nothing keeps it', async () => {
+    it('show in a dry run that nothing keeps OnDelete', async () => {
       const name = await clusters.make();
       const adopting = outcome(clusters.dryRun(name, adopted));
       expect(await adopting).to.match(/422 .*only allowed for updateStrategy 'RollingUpdate'/);
@@ -224,7 +224,7 @@ function matrix(way: AdmissionWay): void {
     });
 
     for (const [title, row] of Object.entries(rows)) {
-      it(`${title} ${told(row.without)}`, () => check(names.get(title) ?? '', row, row.without));
+      it(`${title} ${reported(row.without)}`, () => check(names.get(title) ?? '', row, row.without));
     }
   });
 
@@ -240,7 +240,7 @@ function matrix(way: AdmissionWay): void {
   }
 }
 
-function told(expected: object | RegExp | 'unchanged'): string {
+function reported(expected: object | RegExp | 'unchanged'): string {
   if (expected instanceof RegExp) {
     return 'is refused';
   }

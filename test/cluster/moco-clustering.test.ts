@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type MocoStandIn, startMoco } from '../../hack/moco/driver.ts';
-import { writtenKinds } from '../../hack/moco/kinds.ts';
-import type { MySQLCluster, Pod } from '../../hack/moco/objects.ts';
-import { type Nodes, startNodes } from '../../hack/nodes/driver.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path } from '../../src/kube/resource.ts';
 import { clusterNameLabel, demoteAnnotation, preventDeleteAnnotation, roleLabel } from '../../src/moco/names.ts';
+import { type MocoStandIn, startMoco } from '../support/moco/driver.ts';
+import { writtenKinds } from '../support/moco/kinds.ts';
+import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
+import { type Nodes, startNodes } from '../support/nodes/driver.ts';
 import {
   createCluster,
   type Installed,
@@ -70,7 +70,7 @@ describe('the stand-in for MOCO, on the real API server', function () {
     await environment?.stop();
   });
 
-  it('makes a cluster healthy and then writes nothing more', async () => {
+  it('makes a cluster healthy and then stops writing', async () => {
     await healthyCluster('quiet');
     await until('StatefulSetReady is True', async () => (await condition('quiet', 'StatefulSetReady')) === 'True');
     const before = writes;
@@ -112,7 +112,7 @@ describe('the stand-in for MOCO, on the real API server', function () {
     expect(await roles('failing')).to.deep.equal(['replica', 'primary', 'replica']);
   });
 
-  it('protects a primary from deletion while a replica lags, and lets it go afterwards', async () => {
+  it('protects a primary from deletion while a replica lags, and allows it afterwards', async () => {
     await healthyCluster('protected', { maxDelaySecondsForPodDeletion: 10 });
     moco.setFaults(namespace, 'protected', { lagSeconds: { 2: 30 } });
     const pod = 'moco-protected-0';
@@ -136,7 +136,7 @@ describe('the stand-in for MOCO, on the real API server', function () {
     );
   });
 
-  it('does nothing while it is down, and everything afterwards', async () => {
+  it('does nothing while it is down, and catches up afterwards', async () => {
     await healthyCluster('down');
     await moco.pause();
     await patch(client, 'Pod', 'moco-down-0', { metadata: { annotations: { [demoteAnnotation]: 'true' } } });
@@ -151,10 +151,10 @@ describe('the stand-in for MOCO, on the real API server', function () {
     });
   });
 
-  it('has no failover, once restarted, for a cluster whose StatefulSet it may not write', async () => {
+  it('has no failover, after a restart, for a cluster whose StatefulSet it cannot write', async () => {
     await healthyCluster('unwritten');
     await healthyCluster('reconciled');
-    await client.create(mutatingWebhookConfigurations, {}, unavailableWebhook('unwritten'), { lane: 'disrupt' });
+    await client.create(mutatingWebhookConfigurations, {}, unavailableWebhook('unwritten'), { priority: 'disrupt' });
     await until('writes to the StatefulSet are refused', async () => {
       const annotations = { look: String(performance.now()) };
       return patch(client, 'StatefulSet', 'moco-unwritten', { metadata: { annotations } }).then(
@@ -171,7 +171,7 @@ describe('the stand-in for MOCO, on the real API server', function () {
     for (const name of ['unwritten', 'reconciled']) nodes.killMysqld(namespace, `moco-${name}-0`);
     await until('the other cluster fails over', async () => (await primaryIndex('reconciled')) === 1);
     expect(await primaryIndex('unwritten')).to.equal(0);
-    await client.remove(mutatingWebhookConfigurations, { name: unavailable }, {}, { lane: 'disrupt' });
+    await client.remove(mutatingWebhookConfigurations, { name: unavailable }, {}, { priority: 'disrupt' });
     await until('it fails over once it is reconciled', async () => (await primaryIndex('unwritten')) === 1);
   });
 
@@ -189,7 +189,7 @@ describe('the stand-in for MOCO, on the real API server', function () {
       const conditions = [...(cluster.status?.conditions ?? []), foreign];
       const body = { ...cluster, status: { ...cluster.status, conditions, rollout: 'mine' } };
       const place = { namespace, name: 'foreign', subresource: 'status' };
-      return client.replace(writtenKinds.MySQLCluster, place, body, { lane: 'status' }).then(
+      return client.replace(writtenKinds.MySQLCluster, place, body, { priority: 'status' }).then(
         () => true,
         () => false,
       );
@@ -213,10 +213,10 @@ describe('the stand-in for MOCO, on the real API server', function () {
     expect(status?.reconcileInfo?.generation).to.equal(metadata.generation);
   });
 
-  it('lets a deleted cluster go with everything that belongs to it', async () => {
+  it('deletes a cluster with all its objects', async () => {
     await healthyCluster('deleted');
     const place = { namespace, name: 'deleted' };
-    await client.remove(writtenKinds.MySQLCluster, place, { propagationPolicy: 'Background' }, { lane: 'disrupt' });
+    await client.remove(writtenKinds.MySQLCluster, place, { propagationPolicy: 'Background' }, { priority: 'disrupt' });
     await until('it is gone', () => isGone(client, 'MySQLCluster', 'deleted'));
     await until('its pods are gone', async () => {
       const pods = await list(client, 'Pod', 'app.kubernetes.io/instance=deleted');
@@ -240,6 +240,6 @@ describe('the stand-in for MOCO, on the real API server', function () {
   }
 
   function remove(name: string): Promise<unknown> {
-    return client.call({ method: 'DELETE', path: path(writtenKinds.Pod, { namespace, name }), lane: 'disrupt' });
+    return client.call({ method: 'DELETE', path: path(writtenKinds.Pod, { namespace, name }), priority: 'disrupt' });
   }
 });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type MocoStandIn, startMoco } from '../../hack/moco/driver.ts';
-import { writtenKinds } from '../../hack/moco/kinds.ts';
-import type { MySQLCluster, PersistentVolumeClaim, Pod, StatefulSet } from '../../hack/moco/objects.ts';
-import { type Nodes, startNodes } from '../../hack/nodes/driver.ts';
 import { mutatingWebhookConfigurations } from '../../src/kube/resource.ts';
 import { clusterNameLabel, revisionHashLabel } from '../../src/moco/names.ts';
+import { type MocoStandIn, startMoco } from '../support/moco/driver.ts';
+import { writtenKinds } from '../support/moco/kinds.ts';
+import type { MySQLCluster, PersistentVolumeClaim, Pod, StatefulSet } from '../support/moco/objects.ts';
+import { type Nodes, startNodes } from '../support/nodes/driver.ts';
 import { type AlwaysOnDelete, startAlwaysOnDelete } from './moco-always-on-delete.ts';
 import {
   createCluster,
@@ -31,7 +31,7 @@ describe('currentRevision under OnDelete, on this Kubernetes', function () {
     environment = await installed();
     const { client, world } = environment;
     onDelete = await startAlwaysOnDelete();
-    await client.create(mutatingWebhookConfigurations, {}, onDelete.configuration, { lane: 'disrupt' });
+    await client.create(mutatingWebhookConfigurations, {}, onDelete.configuration, { priority: 'disrupt' });
     moco = await startMoco({ client, world });
     nodes = await startNodes({ client, world, databases: moco });
   });
@@ -43,7 +43,7 @@ describe('currentRevision under OnDelete, on this Kubernetes', function () {
     await onDelete?.stop();
   });
 
-  it('never moves, and sticks when it is set by a patch of the status, which makes StatefulSetReady True', async () => {
+  it('never changes by itself, and keeps a value patched into the status, which makes StatefulSetReady True', async () => {
     await rolledOut('promoted');
     const before = await statefulSet(environment.client, 'promoted');
     expect(before.status?.updatedReplicas).to.equal(3);
@@ -57,7 +57,7 @@ describe('currentRevision under OnDelete, on this Kubernetes', function () {
     await until('StatefulSetReady is True again', async () => (await ready('promoted')) === 'True');
   });
 
-  it('that lags loses a growth of the volumes: the template grows, the claims never do', async () => {
+  it('prevents the growth of volumes if it lags: the template grows, the claims never do', async () => {
     await rolledOut('lost');
     await grow('lost');
     expect(await template('lost')).to.equal('2Gi');
@@ -71,7 +71,7 @@ describe('currentRevision under OnDelete, on this Kubernetes', function () {
     expect(await claims('lost')).to.deep.equal(['1Gi', '1Gi', '1Gi']);
   });
 
-  it('that was set lets the claims grow, and the pods stay the same', async () => {
+  it('lets the claims grow once it was set, and the pods stay', async () => {
     await rolledOut('grown');
     await promote('grown');
     const before = await uids('grown');
@@ -99,7 +99,12 @@ describe('currentRevision under OnDelete, on this Kubernetes', function () {
   async function restart(name: string, ordinal: number): Promise<void> {
     const podName = `moco-${name}-${ordinal}`;
     const { metadata } = await read<Pod>(environment.client, 'Pod', podName);
-    await environment.client.remove(writtenKinds.Pod, { namespace: 'default', name: podName }, {}, { lane: 'disrupt' });
+    await environment.client.remove(
+      writtenKinds.Pod,
+      { namespace: 'default', name: podName },
+      {},
+      { priority: 'disrupt' },
+    );
     await until(`${podName} is back and the cluster healthy`, async () => {
       const [pod] = await list<Pod>(environment.client, 'Pod', `statefulset.kubernetes.io/pod-name=${podName}`);
       const { status } = await statefulSet(environment.client, name);

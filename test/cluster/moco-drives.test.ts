@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type RolloutStatus, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
+import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged, ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
@@ -25,7 +26,7 @@ const ownWrites = [
 describe('MOCO’s own partition controller, with the gate off', () => {
   const { scenario, stage, newCluster } = useRollouts(withTheGateOff);
 
-  it('rolls out by itself, and this program writes nothing of MOCO’s from the beginning to the end', async function untouched() {
+  it('rolls out by itself, and this program writes no object of MOCO', async function untouched() {
     this.timeout(scenarioDeadlineMilliseconds);
     const cluster = newCluster();
     await judged(cluster, async () => {
@@ -54,16 +55,20 @@ describe('MOCO’s own partition controller, with the gate off', () => {
     // MOCO goes by the clock time that the pod names, this program by its own.
     await cluster.backdateReady(2, -3600);
     await cluster.holds('AwaitingMoco');
-    const { hold, members = {}, strategy } = cluster.now.rollout?.status ?? {};
+    const { hold, members = [], strategy } = cluster.now.rollout?.status ?? {};
     expect(strategy).to.equal('MOCO');
-    expect(hold?.message).to.equal("MOCO's partition controller lowers the partition to 1, which reaches moco-x-1");
+    expect(hold?.message).to.equal(
+      "waiting for MOCO's partition controller to lower the partition to 1, which reaches moco-x-1",
+    );
     expect([0, 1, 2].map((ordinal) => members[ordinal]?.verdict)).to.deep.equal(['Waiting', 'Next', 'Updated']);
     await cluster.event('AwaitingMoco');
     await cluster.backdateReady(2, 3600);
     await cluster.completes();
     await cluster.isByPartitions();
-    const told = cluster.versions(rolloutKind).map(([, object]) => (object as { status?: RolloutStatus }).status?.hold);
-    expect(told.map((one) => one?.rule)).to.include('UpdatedMemberNotParticipating');
+    const reported = cluster
+      .versions(rolloutKind)
+      .map(([, object]) => (object as { status?: RolloutStatus }).status?.hold);
+    expect(reported.map((one) => one?.rule)).to.include('UpdatedMemberNotParticipating');
     const { rollout, cluster: completed } = cluster.now;
     expect(rollout?.status).to.include({ phase: 'UpToDate', strategy: 'MOCO', updatedReplicas: 3 });
     expect(rollout?.status?.history?.at(-1)).to.include({ outcome: 'Complete', disruptions: 0 });
@@ -71,14 +76,14 @@ describe('MOCO’s own partition controller, with the gate off', () => {
     expect(await cluster.steps()).to.deep.equal([]);
   });
 
-  scenario('does not know wishes, which are named, and goes on', {}, async (cluster) => {
-    await cluster.wish({
+  scenario('does not know settings, which are named, and goes on', {}, async (cluster) => {
+    await cluster.setting({
       paused: true,
       strategy: 'OnDelete',
       maxUnavailable: 2,
       approvedRevision: 'moco-x-1',
       primaryUpdatePolicy: 'Manual',
-      heldMembers: [{ ordinal: 0, reason: 'stays' }],
+      pinnedMembers: [{ ordinal: 0, reason: 'stays' }],
       overrides: [{ rule: 'BackupRunning', until: '2999-01-01T00:00:00Z', reason: 'no' }],
       progressDeadlineSeconds: 700,
     });
@@ -88,7 +93,7 @@ describe('MOCO’s own partition controller, with the gate off', () => {
         condition?.status === 'False' &&
         condition.reason === 'MOCODrives' &&
         condition.message.startsWith(
-          'approvedRevision, heldMembers, maxUnavailable, overrides, paused, primaryUpdatePolicy, strategy have no effect ',
+          'approvedRevision, maxUnavailable, overrides, paused, pinnedMembers, primaryUpdatePolicy, strategy have no effect ',
         )
       );
     });
@@ -112,7 +117,7 @@ describe('MOCO’s own partition controller, with the gate off', () => {
     cluster.breakContainer(0, mysqldContainer, 'dead');
     await cluster.pod(0, 'is down', (pod) => !isReady(pod));
     await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('MemberDownOutOfTurn');
+    await cluster.holds('MemberDownOutOfOrder');
     expect(cluster.now.rollout?.status?.hold?.message).to.contain('kubectl delete pod moco-x-0');
     await cluster.kubectl('delete', 'pod', 'moco-x-0');
     await cluster.completes();

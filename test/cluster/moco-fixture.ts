@@ -1,20 +1,20 @@
-import {
-  type ControlPlane,
-  type ControlPlaneOptions,
-  startControlPlane,
-} from '../../hack/control-plane/control-plane.ts';
-import { clusterDefinitionFile, installMoco, type MocoInstallation } from '../../hack/moco/install.ts';
-import { writtenKinds } from '../../hack/moco/kinds.ts';
-import type { KubernetesObject, MySQLCluster, StatefulSet } from '../../hack/moco/objects.ts';
-import { type SampleOptions, sampleCluster } from '../../hack/moco/sample.ts';
-import { type MocoWebhookServer, startMocoWebhookServer } from '../../hack/moco/webhook-server.ts';
-import type { WrittenKind } from '../../hack/moco/write.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import { path } from '../../src/kube/resource.ts';
 import type { World } from '../../src/kube/world.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from '../support/control-plane/control-plane.ts';
+import { clusterDefinitionFile, installMoco, type MocoInstallation } from '../support/moco/install.ts';
+import { writtenKinds } from '../support/moco/kinds.ts';
+import type { KubernetesObject, MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
+import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
+import { type MocoWebhookServer, startMocoWebhookServer } from '../support/moco/webhook-server.ts';
+import type { WrittenKind } from '../support/moco/write.ts';
 
 /** Long enough for the control plane to be built from nothing on a slow machine. */
 export const startDeadlineMilliseconds = 30 * 60_000;
@@ -77,12 +77,12 @@ export async function createCluster(
     writtenKinds.MySQLCluster,
     { namespace },
     sampleCluster({ ...options, namespace }),
-    { lane: 'disrupt' },
+    { priority: 'disrupt' },
   );
 }
 
 export async function read<O extends KubernetesObject>(client: ApiClient, kind: WrittenKind, name: string): Promise<O> {
-  return client.get<O>(writtenKinds[kind], { namespace, name }, { lane: 'read' });
+  return client.get<O>(writtenKinds[kind], { namespace, name }, { priority: 'read' });
 }
 
 export async function isGone(client: ApiClient, kind: WrittenKind, name: string): Promise<boolean> {
@@ -106,7 +106,7 @@ export async function list<O extends KubernetesObject>(
     method: 'GET',
     path: path(writtenKinds[kind], { namespace }),
     query: { labelSelector },
-    lane: 'read',
+    priority: 'read',
   });
   return items;
 }
@@ -126,7 +126,7 @@ export async function patch<O extends KubernetesObject>(
     query: { fieldManager },
     contentType: 'application/merge-patch+json',
     body,
-    lane: 'disrupt',
+    priority: 'disrupt',
   });
 }
 

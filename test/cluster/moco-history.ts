@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { writtenKinds } from '../../hack/moco/kinds.ts';
-import type { Condition } from '../../hack/moco/objects.ts';
-import { isRecord, same } from '../../hack/moco/same.ts';
-import type { WrittenKind } from '../../hack/moco/write.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { path } from '../../src/kube/resource.ts';
+import { writtenKinds } from '../support/moco/kinds.ts';
+import type { Condition } from '../support/moco/objects.ts';
+import { isRecord, same } from '../support/moco/same.ts';
+import type { WrittenKind } from '../support/moco/write.ts';
 
 /**
  * How histories are compared: cut at the actions; between two actions every object has its sequence of *tracks* (the
@@ -58,7 +58,7 @@ export function recordedHistory(names: readonly string[]): readonly Segment[] {
 }
 
 function recordedEvents(name: string): readonly (Shown | Action)[] {
-  const file = new URL(`../hack/moco/recorded/${name}.json`, import.meta.url);
+  const file = new URL(`../fixtures/moco-recorded/${name}.json`, import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { events: readonly (Shown | Action)[] }).events;
 }
 
@@ -232,7 +232,7 @@ export async function watchHistory(client: ApiClient, history: History, signal: 
       const { metadata } = await client.call<{ metadata: { resourceVersion: string } }>({
         method: 'GET',
         path: target,
-        lane: 'read',
+        priority: 'read',
       });
       void follow(client, target, metadata.resourceVersion, kind, history, signal);
     }),

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { beginBackup } from '../../hack/moco/backup-job.ts';
-import { type MocoStandIn, startMoco } from '../../hack/moco/driver.ts';
-import { writtenKinds } from '../../hack/moco/kinds.ts';
-import type { MySQLCluster, Pod, StatefulSet } from '../../hack/moco/objects.ts';
-import { same } from '../../hack/moco/same.ts';
-import { type Nodes, startNodes } from '../../hack/nodes/driver.ts';
 import { mutatingWebhookConfigurations } from '../../src/kube/resource.ts';
+import { beginBackup } from '../support/moco/backup-job.ts';
+import { type MocoStandIn, startMoco } from '../support/moco/driver.ts';
+import { writtenKinds } from '../support/moco/kinds.ts';
+import type { MySQLCluster, Pod, StatefulSet } from '../support/moco/objects.ts';
+import { same } from '../support/moco/same.ts';
+import { type Nodes, startNodes } from '../support/nodes/driver.ts';
 import { type AlwaysOnDelete, startAlwaysOnDelete } from './moco-always-on-delete.ts';
 import {
   type Installed,
@@ -41,7 +41,7 @@ const unfinished = 'force-rolling-update on, image mysql:8.4.10';
 /** A tenth of the real ones, more or less: what is compared is the order. */
 const partition = { notReconciled: 500, notReady: 1500, afterStep: 500, available: 500 };
 
-describe('the stand-in for MOCO, held against recordings of the real one', function () {
+describe('the stand-in for MOCO, compared with recordings of the real MOCO', function () {
   this.timeout(testDeadlineMilliseconds);
   const history = new History();
   const watching = new AbortController();
@@ -106,7 +106,7 @@ describe('the stand-in for MOCO, held against recordings of the real one', funct
     'StatefulSet patched to {type: OnDelete, rollingUpdate: null}, the second webhook in force': async () => {
       onDelete = await startAlwaysOnDelete();
       const { client } = environment;
-      await client.create(mutatingWebhookConfigurations, {}, onDelete.configuration, { lane: 'disrupt' });
+      await client.create(mutatingWebhookConfigurations, {}, onDelete.configuration, { priority: 'disrupt' });
       const patched = { spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } };
       await until('the second webhook is in force', () =>
         patchStatefulSet(patched, 'kubectl-patch').then(
@@ -173,7 +173,7 @@ describe('the stand-in for MOCO, held against recordings of the real one', funct
   };
 
   for (const expected of recorded) {
-    it(`does as the real one after: ${expected.action}`, async () => {
+    it(`behaves like the real one after: ${expected.action}`, async () => {
       await unrecorded[expected.action]?.();
       history.act(expected.action);
       const act = actions[expected.action];
@@ -205,7 +205,7 @@ describe('the stand-in for MOCO, held against recordings of the real one', funct
       ],
     };
     const body = { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', metadata: { name: 'test' }, spec };
-    await environment.client.create(writtenKinds.MySQLCluster, { namespace: 'default' }, body, { lane: 'disrupt' });
+    await environment.client.create(writtenKinds.MySQLCluster, { namespace: 'default' }, body, { priority: 'disrupt' });
   }
 
   function patchCluster(body: object): Promise<unknown> {
@@ -227,7 +227,7 @@ describe('the stand-in for MOCO, held against recordings of the real one', funct
   function evict(name: string): Promise<unknown> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: 'default' } };
     const place = { namespace: 'default', name, subresource: 'eviction' };
-    return environment.client.create(writtenKinds.Pod, place, body, { lane: 'disrupt' });
+    return environment.client.create(writtenKinds.Pod, place, body, { priority: 'disrupt' });
   }
 });
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { beginBackup } from '../../hack/moco/backup-job.ts';
-import { type MocoStandIn, startMoco } from '../../hack/moco/driver.ts';
-import type { KubernetesObject, MySQLCluster } from '../../hack/moco/objects.ts';
-import { type Nodes, startNodes } from '../../hack/nodes/driver.ts';
 import { demoteAnnotation, strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
+import { beginBackup } from '../support/moco/backup-job.ts';
+import { type MocoStandIn, startMoco } from '../support/moco/driver.ts';
+import type { KubernetesObject, MySQLCluster } from '../support/moco/objects.ts';
+import { type Nodes, startNodes } from '../support/nodes/driver.ts';
 import {
   createCluster,
   patch,
@@ -22,7 +22,7 @@ interface PodDisruptionBudget extends KubernetesObject {
 }
 
 // moco-controller itself: real-moco-program-gone.test.ts. Switchovers and backups take it too long there.
-describe('a moco-controller that restarts while nothing runs of this program but its admission policy', function () {
+describe('a moco-controller that restarts while only the admission policy of this program is installed', function () {
   this.timeout(testDeadlineMilliseconds);
   let environment: OnDeleteAdmission;
   let moco: MocoStandIn;

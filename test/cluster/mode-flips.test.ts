@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { expect } from 'chai';
-import type { StageOptions } from '../../hack/stage/stage.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
+import type { StageOptions } from '../support/stage/stage.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
@@ -38,13 +38,13 @@ async function flip(cluster: RolloutCluster, random: () => number): Promise<void
       await cluster.setImage(`mysql:8.4.${image}`);
     }
     await cluster.passes(1 + Math.floor(random() * 40));
-    await cluster.wish({ strategy: flips % 2 === 0 ? 'Partition' : 'OnDelete' });
+    await cluster.setting({ strategy: flips % 2 === 0 ? 'Partition' : 'OnDelete' });
   }
   await cluster.isByPartitions();
 }
 
 for (const [sentence, options] of Object.entries(scenes)) {
-  describe(`a strategy that changes in the middle of rollouts, where ${sentence} (FLIP_SEED=${seed})`, () => {
+  describe(`a strategy that changes in the middle of rollouts, if ${sentence} (FLIP_SEED=${seed})`, () => {
     const { scenario, stage, newCluster } = useRollouts(ownScene(options, [], (cluster) => cluster.isTaken()));
 
     for (const replicas of [3, 5]) {
@@ -54,7 +54,7 @@ for (const [sentence, options] of Object.entries(scenes)) {
         expect(statefulSet?.metadata.labels).not.to.have.property(strategyLabel);
         expect(new Set(pods.map(imageOf)).size).to.equal(1);
         expect(cluster.fewestInPlace()).to.be.at.least(replicas - 1);
-        expect(await cluster.steps()).to.include('handBack');
+        expect(await cluster.steps()).to.include('release');
       });
     }
 
@@ -67,8 +67,8 @@ for (const [sentence, options] of Object.entries(scenes)) {
       cluster.neverSchedule(1);
       await cluster.setImage('mysql:8.4.11');
       await cluster.pod(1, 'is new and waits for a node', (pod) => imageOf(pod) === 'mysql:8.4.11' && !isReady(pod));
-      await cluster.wish({ strategy: 'Partition' });
-      await cluster.until('it is handed back', ({ statefulSet }) => {
+      await cluster.setting({ strategy: 'Partition' });
+      await cluster.until('it is released', ({ statefulSet }) => {
         return statefulSet !== null && statefulSet.metadata.labels?.[strategyLabel] === undefined;
       });
       const { uid } = (await cluster.pod(2, 'is updated', isReady)).metadata;
@@ -79,7 +79,7 @@ for (const [sentence, options] of Object.entries(scenes)) {
       await cluster.isByPartitions();
     });
 
-    it('is taken from every cluster by a controller that is started with the gate off, and given again', async function gate() {
+    it('is reset for every cluster by a controller with the gate off, and set again with the gate on', async function gate() {
       this.timeout(2 * scenarioDeadlineMilliseconds);
       const clusters = [newCluster(), newCluster()];
       await Promise.all(

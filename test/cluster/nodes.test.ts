@@ -1,8 +1,4 @@
 import { expect } from 'chai';
-import { until as poll } from '../../hack/control-plane/until.ts';
-import { type Nodes, type NodesOptions, startNodes } from '../../hack/nodes/driver.ts';
-import type { PersistentVolumeClaim, Pod } from '../../hack/nodes/objects.ts';
-import { realEnd } from '../../hack/nodes/settings.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
@@ -11,6 +7,10 @@ import { path, pods } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import type { World } from '../../src/kube/world.ts';
 import { clusterNameLabel, roleLabel } from '../../src/moco/names.ts';
+import { until as poll } from '../support/control-plane/until.ts';
+import { type Nodes, type NodesOptions, startNodes } from '../support/nodes/driver.ts';
+import type { PersistentVolumeClaim, Pod } from '../support/nodes/objects.ts';
+import { realEnd } from '../support/nodes/settings.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
 const deadlineMilliseconds = 360_000;
@@ -57,7 +57,7 @@ describe('nodes on a real API server', function () {
       query: { fieldManager: 'test', force: true },
       contentType: 'application/apply-patch+yaml',
       body: object,
-      lane: 'disrupt',
+      priority: 'disrupt',
     });
   }
 
@@ -149,7 +149,7 @@ describe('nodes on a real API server', function () {
     });
   }
 
-  it('bring the pods of a StatefulSet up, and the StatefulSet counts them', async () => {
+  it('start the pods of a StatefulSet, which counts them', async () => {
     await statefulSet();
     const all = await allReady();
     expect(all.map(({ spec }) => spec.nodeName)).to.have.members(['node-0', 'node-1']);
@@ -166,14 +166,14 @@ describe('nodes on a real API server', function () {
     await kubectl('wait', '--for=jsonpath={.status.readyReplicas}=2', 'statefulset/test', '--timeout=90s');
   });
 
-  it('let an evicted pod go, and its successor come', async () => {
+  it('terminate an evicted pod, and start its successor', async () => {
     await statefulSet();
     const before = (await allReady()).map(({ metadata }) => metadata.uid);
     await client.call({
       method: 'POST',
       path: `/api/v1/namespaces/${namespace}/pods/test-1/eviction`,
       body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'test-1', namespace } },
-      lane: 'disrupt',
+      priority: 'disrupt',
     });
     await podOnce('test-1', 'has been replaced', (one) => !before.includes(one.metadata.uid) && isReady(one));
     const verbs = (await controlPlane().audit()).filter(
@@ -189,7 +189,7 @@ describe('nodes on a real API server', function () {
     for (const code of later) expect(code).to.be.oneOf([404, 409]);
   });
 
-  it('end a pod as a real kubelet ends one of MOCO: agent first, mysqld after its preStop hook, grace period 0 last', async () => {
+  it('terminate a pod as a real kubelet does: agent first, mysqld after its preStop hook, grace period 0 last', async () => {
     await nodes.stop();
     nodes = await start({ settings: realEnd });
     await statefulSet('mysql:1', null, { lifecycle: { preStop: { exec: { command: ['sleep', '20'] } } } });
@@ -201,8 +201,8 @@ describe('nodes on a real API server', function () {
       return uid !== undefined && uid !== before?.metadata.uid ? uid : undefined;
     });
     const own = versions.filter(({ metadata }) => metadata.uid === before?.metadata.uid);
-    const leaving = own.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-    const course = leaving.map((one) =>
+    const terminating = own.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    const course = terminating.map((one) =>
       [
         `within ${one.metadata.deletionGracePeriodSeconds} s`,
         isReady(one) ? 'ready' : 'not ready',
@@ -215,11 +215,11 @@ describe('nodes on a real API server', function () {
       'within 30 s, not ready, mysqld terminated, agent terminated',
       'within 0 s, not ready, mysqld terminated, agent terminated',
     ]);
-    const [endsAt = 0, last = 0] = [leaving[0], leaving.at(-1)].map((one) =>
+    const [endsAt = 0, last = 0] = [terminating[0], terminating.at(-1)].map((one) =>
       Date.parse(one?.metadata.deletionTimestamp ?? ''),
     );
     const requestedAt = endsAt - 30_000;
-    const seconds = (leaving.at(-1)?.status?.containerStatuses ?? []).map(
+    const seconds = (terminating.at(-1)?.status?.containerStatuses ?? []).map(
       ({ state }) => (Date.parse(state.terminated?.finishedAt ?? '') - requestedAt) / 1000,
     );
     expect(seconds[0], 'mysqld').to.be.at.least(20);
@@ -228,7 +228,7 @@ describe('nodes on a real API server', function () {
     expect((last - requestedAt) / 1000, 'the last deletionTimestamp').to.be.within(20, 29);
   });
 
-  it('stop at a bad image and go on when it is corrected', async () => {
+  it('stop at a bad image and continue when it is corrected', async () => {
     await statefulSet('mysql:missing');
     await podOnce('test-0', 'waits for its image', ({ status }) =>
       ['ErrImagePull', 'ImagePullBackOff'].includes(status?.containerStatuses?.[0]?.state.waiting?.reason ?? ''),
@@ -238,7 +238,7 @@ describe('nodes on a real API server', function () {
     await allReady();
   });
 
-  it('ask the databases before mysqld is ready, again whenever those change', async () => {
+  it('ask the databases before mysqld is ready, and again when they change', async () => {
     let serves = false;
     let tell = (): void => undefined;
     await nodes.stop();
@@ -267,7 +267,7 @@ describe('nodes on a real API server', function () {
     await podOnce('test-0', 'is no longer ready', (one) => !isReady(one));
   });
 
-  it('say nothing for a lost node but Ready=False, and let nothing be deleted there until it returns', async () => {
+  it('report only Ready=False for a lost node, and finish no deletion there until it returns', async () => {
     await statefulSet();
     await allReady();
     nodes.loseNode(namespace, 'test-0');
@@ -281,7 +281,7 @@ describe('nodes on a real API server', function () {
     await podOnce('test-0', 'has been replaced', (one) => one.metadata.uid !== lost.metadata.uid && isReady(one));
   });
 
-  it('leave a pod hanging whose last deletion an admission policy refuses, until it allows it', async () => {
+  it('keep a pod terminating whose final deletion an admission policy refuses', async () => {
     const policy = `refuse-${namespace}`;
     await apply({
       apiVersion: 'admissionregistration.k8s.io/v1',
@@ -315,7 +315,7 @@ describe('nodes on a real API server', function () {
       method: 'POST',
       path: `/api/v1/namespaces/${namespace}/pods/test-1/eviction`,
       body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'test-1', namespace } },
-      lane: 'disrupt',
+      priority: 'disrupt',
     });
     const refused = async () =>
       (await controlPlane().audit()).filter(
@@ -335,7 +335,7 @@ describe('nodes on a real API server', function () {
     await podOnce('test-1', 'has been replaced', (one) => one.metadata.uid !== before?.metadata.uid && isReady(one));
   });
 
-  it('bind claims and let them grow', async () => {
+  it('bind and expand claims', async () => {
     await statefulSet('mysql:1', '1Gi');
     await allReady();
     const claim = async (): Promise<PersistentVolumeClaim> =>
@@ -349,7 +349,7 @@ describe('nodes on a real API server', function () {
     await until('the claim has grown', isBound('2Gi'));
   });
 
-  it('give a pod a fault by hand that its successor does not have', async () => {
+  it('inject a fault into a pod that its successor does not have', async () => {
     await statefulSet();
     await allReady();
     nodes.crashLoop(namespace, 'test-0', 'mysqld');
@@ -362,7 +362,7 @@ describe('nodes on a real API server', function () {
     await podOnce('test-0', 'has been replaced', (one) => one.metadata.uid !== broken.metadata.uid && isReady(one));
   });
 
-  it('take over running pods without restarting anything', async () => {
+  it('adopt running pods without restarting them', async () => {
     await statefulSet();
     const before = await allReady();
     await nodes.stop();
@@ -382,7 +382,7 @@ describe('nodes on a real API server', function () {
     expect(after.status?.containerStatuses?.find(({ name }) => name === 'mysqld')?.restartCount).to.equal(0);
   });
 
-  it('let a namespace go with everything in it', async () => {
+  it('delete a namespace with everything in it', async () => {
     await statefulSet('mysql:1', '1Gi');
     await allReady();
     await controlPlane().kubectl('delete', 'namespace', namespace, '--timeout=180s');

@@ -2,8 +2,8 @@ import {
   admissionPolicyFlags,
   installAdmissionPolicy,
   removeAdmissionPolicy,
-} from '../../hack/stage/admission-policy.ts';
-import { isKeptOnDelete } from '../../hack/stage/kept-on-delete.ts';
+} from '../support/stage/admission-policy.ts';
+import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
 import { type Installed, installed, until } from './moco-fixture.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 

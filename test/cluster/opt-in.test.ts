@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { installAdmissionPolicy, removeAdmissionPolicy } from '../../hack/stage/admission-policy.ts';
-import { isKeptOnDelete } from '../../hack/stage/kept-on-delete.ts';
-import { policyKind } from '../../src/controller/policy-resource.ts';
+import { policyKind } from '../../src/api/policy.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
+import { installAdmissionPolicy, removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
+import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
 import { until } from './moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged, ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
@@ -11,7 +11,7 @@ import { imageOf, isReady } from './rollout-judge.ts';
 /** MOCO's own order of things, sooner. */
 const soon = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };
 
-describe('clusters that come to OnDelete one after the other', () => {
+describe('clusters that are adopted one after the other', () => {
   const { scenario, stage, newCluster } = useRollouts(
     ownScene({ partition: soon }, ['--default-strategy=Partition'], (cluster) => cluster.isByPartitions()),
   );
@@ -31,10 +31,15 @@ describe('clusters that come to OnDelete one after the other', () => {
 
   async function policy(name: string, spec: object | null): Promise<void> {
     const { client } = stage();
-    if (spec === null) return void (await client.remove(policyKind, { name }, {}, { lane: 'disrupt' }));
+    if (spec === null) return void (await client.remove(policyKind, { name }, {}, { priority: 'disrupt' }));
     const { group, version, kind } = policyKind;
     const body = { apiVersion: `${group}/${version}`, kind, metadata: { name }, spec };
-    await client.create(policyKind, {}, body, { lane: 'disrupt' });
+    await client.create(policyKind, {}, body, { priority: 'disrupt' });
+  }
+
+  /** A status may be written a second after the step. */
+  async function reports(cluster: RolloutCluster, strategy: string): Promise<void> {
+    await cluster.until(`the status says ${strategy}`, ({ rollout }) => rollout?.status?.strategy === strategy);
   }
 
   /** MOCO rolls a new image out, and neither admission nor the controller has a hand in it. */
@@ -44,49 +49,49 @@ describe('clusters that come to OnDelete one after the other', () => {
     expect(await cluster.steps()).to.deep.equal([]);
     expect(await cluster.askedOf('.moco-rollout.io')).to.deep.equal([]);
     expect(cluster.now.statefulSet?.metadata.labels).not.to.have.property(strategyLabel);
-    expect(cluster.now.rollout?.status?.strategy).to.equal('MOCO');
+    await reports(cluster, 'MOCO');
   }
 
-  it('by a wish for one, a policy for a namespace, and one for all, and go back the same way', async function oneByOne() {
+  it('by a setting for one, a policy for a namespace, and one for all, are released the same way', async function oneByOne() {
     this.timeout(2 * scenarioDeadlineMilliseconds);
     const [one, inNamespace, other] = (await clusters(3)) as [RolloutCluster, RolloutCluster, RolloutCluster];
     await judged(one, async () => {
-      await one.wish({ strategy: 'OnDelete' });
+      await one.setting({ strategy: 'OnDelete' });
       await one.isTaken();
       await one.setImage('mysql:8.4.9');
       await Promise.all([one.completes(), isLeftAlone(inNamespace, 'mysql:8.4.9')]);
       expect(await one.steps()).to.include.members(['setStrategy', 'evict 2', 'evict 1']);
-      expect(one.now.rollout?.status?.strategy).to.equal('OnDelete');
+      await reports(one, 'OnDelete');
       const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': inNamespace.namespace } };
-      await policy('namespace', { strategy: 'OnDelete', namespaceSelector, weight: 1 });
+      await policy('namespace', { settings: { strategy: 'OnDelete' }, namespaceSelector, priority: 1 });
       await inNamespace.isTaken();
-      expect(inNamespace.now.rollout?.status?.strategy).to.equal('OnDelete');
+      await reports(inNamespace, 'OnDelete');
       await isLeftAlone(other, 'mysql:8.4.9');
-      await policy('all', { strategy: 'OnDelete' });
+      await policy('all', { settings: { strategy: 'OnDelete' } });
       await other.isTaken();
-      expect(other.now.rollout?.status?.strategy).to.equal('OnDelete');
+      await reports(other, 'OnDelete');
 
       await policy('all', null);
       await other.isByPartitions();
       await policy('namespace', null);
       await inNamespace.isByPartitions();
-      expect(one.now.rollout?.status?.strategy).to.equal('OnDelete');
-      await one.wish({ strategy: null });
+      await reports(one, 'OnDelete');
+      await one.setting({ strategy: null });
       await one.isByPartitions();
       for (const cluster of [one, inNamespace, other]) {
-        expect(cluster.now.rollout?.status?.strategy).to.equal('MOCO');
+        await reports(cluster, 'MOCO');
         expect(cluster.fewestInPlace()).to.be.at.least(2);
       }
     });
   });
 
-  it('are not adopted while admission is not in force, and it is said what came back', async function notInForce() {
+  it('are not adopted while admission does not work, and the report shows what the dry run returned', async function notInForce() {
     this.timeout(scenarioDeadlineMilliseconds);
     const [cluster] = (await clusters(1)) as [RolloutCluster];
     await judged(cluster, async () => {
       await admission(false);
       await cluster.begin();
-      await cluster.wish({ strategy: 'OnDelete' });
+      await cluster.setting({ strategy: 'OnDelete' });
       await cluster.holds('AdmissionNotInForce');
       expect(cluster.now.rollout?.status?.hold?.message).to.match(/a dry run .* was refused: .*only allowed for/);
       expect(await cluster.steps()).to.deep.equal([]);
@@ -97,24 +102,65 @@ describe('clusters that come to OnDelete one after the other', () => {
     });
   });
 
-  it('are adopted while they are paused: a pause never leaves pods to another program', async function paused() {
+  it('stay at OnDelete without disruptions while another policy freezes everything', async function frozen() {
+    this.timeout(scenarioDeadlineMilliseconds);
+    const [cluster] = (await clusters(1)) as [RolloutCluster];
+    await judged(cluster, async () => {
+      await policy('production', { settings: { strategy: 'OnDelete' } });
+      await cluster.isTaken();
+      await policy('freeze', { priority: 1000, enforced: { paused: true } });
+      await cluster.holds('Paused');
+      await cluster.begin();
+      await cluster.setting({ paused: false });
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.until('the pods are stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
+      await cluster.setting({ paused: false, strategy: 'Partition' });
+      await cluster.until('the controller has seen the setting', ({ rollout }) => {
+        return rollout?.status?.observedGeneration === rollout?.metadata.generation;
+      });
+      await cluster.holds('Paused');
+      expect(await cluster.steps()).to.deep.equal([]);
+      expect(cluster.now.statefulSet?.spec.updateStrategy?.type).to.equal('OnDelete');
+      expect(cluster.now.rollout?.status?.strategy).to.equal('OnDelete');
+      await policy('freeze', null);
+      await cluster.until('the release that the freeze has held', ({ statefulSet }) => {
+        return statefulSet?.metadata.labels?.[strategyLabel] === undefined;
+      });
+      await policy('production', null);
+    });
+  });
+
+  it('are not adopted while they are paused, and stay adopted if MOCO re-creates the StatefulSet', async function paused() {
     this.timeout(scenarioDeadlineMilliseconds);
     const [cluster] = (await clusters(1)) as [RolloutCluster];
     await judged(cluster, async () => {
       await cluster.begin();
-      await cluster.wish({ strategy: 'OnDelete', paused: true });
+      await cluster.setting({ strategy: 'OnDelete', paused: true });
+      await cluster.holds('Paused');
+      expect(await cluster.steps()).to.deep.equal([]);
+      await cluster.setting({ strategy: 'OnDelete', paused: null });
+      await cluster.isTaken();
+      await cluster.setting({ strategy: 'OnDelete', paused: true });
+      await cluster.holds('Paused');
+      const uid = cluster.now.statefulSet?.metadata.uid;
+      await cluster.kubectl('delete', 'statefulset', 'moco-x', '--cascade=orphan');
+      await cluster.until(
+        'MOCO makes another one',
+        ({ statefulSet }) => statefulSet && statefulSet.metadata.uid !== uid,
+      );
       await cluster.isTaken();
       await cluster.setImage('mysql:8.4.9');
+      await cluster.until('the pods are stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
       await cluster.holds('Paused');
-      expect(await cluster.steps()).to.deep.equal(['setStrategy']);
+      for (const step of await cluster.steps()) expect(step).to.match(/^setStrategy/);
     });
   });
 
-  it('go on by MOCO’s partitions where admission is taken away in the middle of a rollout, and are adopted again', async function inTheMiddle() {
+  it('continue by MOCO’s partitions if admission is removed in the middle of a rollout, and are adopted again', async function inTheMiddle() {
     this.timeout(2 * scenarioDeadlineMilliseconds);
     const [cluster] = (await clusters(1)) as [RolloutCluster];
     await judged(cluster, async () => {
-      await cluster.wish({ strategy: 'OnDelete', partition: 2 });
+      await cluster.setting({ strategy: 'OnDelete', partition: 2 });
       await cluster.isTaken();
       await cluster.begin();
       await cluster.setImage('mysql:8.4.9');
@@ -152,7 +198,7 @@ describe('clusters that come to OnDelete one after the other', () => {
       await cluster.setImage('mysql:8.4.9');
       const second = await cluster.pod(2, 'was taken by MOCO', (pod) => isReady(pod) && imageOf(pod) === 'mysql:8.4.9');
       await cluster.pod(1, 'was taken by MOCO and waits for a node', (pod) => imageOf(pod) === 'mysql:8.4.9');
-      await cluster.wish({ strategy: 'OnDelete' });
+      await cluster.setting({ strategy: 'OnDelete' });
       await cluster.until('the StatefulSet is at OnDelete', ({ statefulSet }) => {
         return statefulSet?.spec.updateStrategy?.type === 'OnDelete';
       });

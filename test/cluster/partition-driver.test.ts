@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Pod } from '../../hack/moco/objects.ts';
 import { forceRollingUpdateAnnotation, mysqldContainer } from '../../src/moco/names.ts';
+import type { Pod } from '../support/moco/objects.ts';
 import { judged, ownScene, useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
 
@@ -15,7 +15,7 @@ const byOwnPartitions = ownScene(
   (cluster) => cluster.isByPartitions(),
 );
 
-describe('a rollout by partitions of this program, where MOCO has no partition controller', () => {
+describe('a rollout by this program’s partitions, without MOCO’s partition controller', () => {
   const { scenario, newCluster } = useRollouts(byOwnPartitions);
 
   scenario('takes one member after the other, from the highest ordinal down', {}, async (cluster) => {
@@ -57,7 +57,7 @@ describe('a rollout by partitions of this program, where MOCO has no partition c
     cluster.breakContainer(1, mysqldContainer, 'dead');
     await cluster.pod(1, 'is down', isWaiting);
     await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('MemberDownOutOfTurn');
+    await cluster.holds('MemberDownOutOfOrder');
     expect(await cluster.steps()).to.deep.equal([]);
     const message = cluster.now.rollout?.status?.hold?.message ?? '';
     const [, command = ''] = /`kubectl ([^`]*)`/.exec(message) ?? [];
@@ -94,7 +94,7 @@ describe('a rollout by partitions of this program, where MOCO has no partition c
     },
   );
 
-  it('brings a corrected image to members that have never started', async function firstStart() {
+  it('updates members that have never started to a corrected image', async function firstStart() {
     this.timeout(360_000);
     const cluster = newCluster();
     await judged(cluster, async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { putCertificate } from '../webhook/certificates.ts';
+import { putCertificate } from '../admission/certificates.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const deadlineMilliseconds = 360_000;
@@ -41,12 +41,12 @@ const cases: Readonly<Record<string, Case>> = {
     exitCode: 2,
     says: [/known flags/, /`--kubeconfg`/, /--kubeconfig/],
   },
-  'a lease whose namespace nobody has named': {
+  'a lease without a namespace': {
     flags: (places) => [...nowhere, kubeconfig(places, 'good'), '--leader-elect'],
     exitCode: 2,
     says: [/--leader-election-namespace/],
   },
-  'a kubeconfig that is not there': {
+  'a missing kubeconfig': {
     flags: ({ directory }) => [`--kubeconfig=${join(directory, 'none')}`],
     exitCode: 1,
     says: [/expected a kubeconfig at/, /no such file/],
@@ -66,12 +66,12 @@ const cases: Readonly<Record<string, Case>> = {
     exitCode: 1,
     says: [/the API server refused/, /403/],
   },
-  'an API server that is not there': {
+  'a missing API server': {
     flags: (places) => [...nowhere, kubeconfig(places, 'absent')],
     exitCode: 1,
     says: [/the API server gave no answer/, /ECONNREFUSED/],
   },
-  'a certificate that is missing': {
+  'a missing certificate': {
     flags: (places) => [
       ...nowhere.slice(1),
       '--webhook-bind-address=127.0.0.1:0',
@@ -81,7 +81,7 @@ const cases: Readonly<Record<string, Case>> = {
     exitCode: 1,
     says: [/Expected the webhook's tls.crt/, /there is none/, /--cert-dir/],
   },
-  'an authority of clients that is missing': {
+  'a missing CA of clients': {
     flags: (places) => [
       ...nowhere.slice(1),
       '--webhook-bind-address=127.0.0.1:0',
@@ -92,7 +92,7 @@ const cases: Readonly<Record<string, Case>> = {
     exitCode: 1,
     says: [/Expected certificates in PEM/, /--client-ca-file/, /there is none/],
   },
-  'an address that is taken': {
+  'an address in use': {
     flags: (places) => [
       '--webhook-bind-address=0',
       '--metrics-bind-address=0',
@@ -138,7 +138,7 @@ describe('the program, started with', function () {
   });
 
   for (const [name, { exitCode, says }] of Object.entries(cases)) {
-    it(`${name}: ends with ${exitCode} and one sentence`, async () => {
+    it(`${name}: exits with ${exitCode} and one sentence`, async () => {
       const { standardError, standardOutput, exitCode: got } = (await ended[name]) as Ended;
       const lines = standardError.trimEnd().split('\n');
       // What it logged before, a JSON object a line, is no sentence for the person who started it.

@@ -1,18 +1,19 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { askedRight } from '../../hack/control-plane/audit-rights.ts';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { freePort } from '../../hack/control-plane/free-port.ts';
-import type { ControllerProcess } from '../../hack/stage/controller-process.ts';
-import { Stage } from '../../hack/stage/stage.ts';
-import { policyKind, type RolloutPolicySpec } from '../../src/controller/policy-resource.ts';
-import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { policyKind, type RolloutPolicySpec } from '../../src/api/policy.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import { apiVersion, events, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
-import { readManifests } from '../config/manifests.ts';
-import { rightOf, rightsOf } from '../config/rights.ts';
+import { controllerRights, grantedRights, rightOf } from '../config/rights.ts';
+import type { AuditEvent } from '../support/control-plane/audit-log.ts';
+import { askedRight } from '../support/control-plane/audit-rights.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { freePort } from '../support/control-plane/free-port.ts';
+import type { ControllerProcess } from '../support/stage/controller-process.ts';
+import { Stage } from '../support/stage/stage.ts';
 import { cli } from './cli-program.ts';
+import { mayRelease } from './release-rights.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { History } from './rollout-history.ts';
 import { isReady } from './rollout-judge.ts';
@@ -52,7 +53,7 @@ const attempts: Readonly<Record<string, { readonly flags: readonly string[]; rea
 /** Rights that nothing here comes to use, and what for they are there. None: what isn't used isn't granted. */
 const exceptions: Readonly<Record<string, string>> = {};
 
-describe('a controller that has done everything that it does', () => {
+describe('a controller after all its kinds of work', () => {
   let controlPlane: ControlPlane;
   let stage: Stage;
   let history: History;
@@ -81,15 +82,15 @@ describe('a controller that has done everything that it does', () => {
       apiVersion: apiVersion(policyKind),
       kind: policyKind.kind,
       metadata: { name: 'everybody' },
-      spec: { selector: {}, weight: 1, switchoverTimeoutSeconds: 60 },
+      spec: { selector: {}, priority: 1, settings: { switchoverTimeoutSeconds: 60 } },
     };
-    await stage.client.create(policyKind, {}, policy, { lane: 'disrupt' });
-    await Promise.all([rollOutAndHandBack(), missAMember(), rollOutOne()]);
+    await stage.client.create(policyKind, {}, policy, { priority: 'disrupt' });
+    await Promise.all([rollOutAndRelease(), missAMember(), rollOutOne()]);
     await stage.client.create(
       pods,
       { namespace: bystander },
       { metadata: { name: 'somebody-elses' }, spec: container('x') },
-      { lane: 'disrupt' },
+      { priority: 'disrupt' },
     );
     metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   });
@@ -101,12 +102,17 @@ describe('a controller that has done everything that it does', () => {
     await controlPlane?.stop();
   });
 
-  it('has used every right that it has, and asked for none that it has not', async () => {
-    const used = await usedRights();
-    const granted = await grantedRights();
+  it('has used every right that it has, and was refused none', async () => {
+    const used = await usedRights(() => true);
+    const granted = [...(await grantedRights()).values()].flat();
+    const ofController = [...(await controllerRights()).values()].flat();
     expect(
       used.filter((right) => !granted.includes(right)),
       'used and not granted',
+    ).to.deep.equal([]);
+    expect(
+      (await usedRights(isController)).filter((right) => !ofController.includes(right)),
+      'used by the controller and granted to the release only',
     ).to.deep.equal([]);
     expect(
       granted.filter((right) => !used.includes(right) && !(right in exceptions)),
@@ -126,16 +132,16 @@ describe('a controller that has done everything that it does', () => {
     });
   }
 
-  it('has told nobody its token, nor the key of its webhook', async () => {
+  it('has disclosed neither its token nor the key of its webhook', async () => {
     const token = /"token": "([^"]+)"/.exec(await readFile(kubeconfig, 'utf8'))?.[1] ?? '';
     const key = await readFile(join(certDir, 'tls.key'), 'utf8');
     const [, , signature = ''] = token.split('.');
     const secrets = [token, signature, ...key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))];
     expect(signature).not.to.equal('');
     const kinds = [events, rolloutKind, clusterKind];
-    const objects = await Promise.all(kinds.map((kind) => stage.client.list(kind, {}, { lane: 'read' })));
-    const told = { log: controller.log, metrics, objects: JSON.stringify(objects) };
-    for (const [where, text] of Object.entries(told)) {
+    const objects = await Promise.all(kinds.map((kind) => stage.client.list(kind, {}, { priority: 'read' })));
+    const reported = { log: controller.log, metrics, objects: JSON.stringify(objects) };
+    for (const [where, text] of Object.entries(reported)) {
       expect(text.length, where).to.be.greaterThan(1000);
       for (const secret of secrets) expect(text.includes(secret), `a secret in the ${where}`).to.equal(false);
     }
@@ -146,7 +152,7 @@ describe('a controller that has done everything that it does', () => {
   }
 
   /** Takes it, replaces a member that is down and those that are not, and gives it back in both ways that there are. */
-  async function rollOutAndHandBack(): Promise<void> {
+  async function rollOutAndRelease(): Promise<void> {
     const cluster = newCluster('everything');
     await cluster.create({});
     await cluster.isTaken();
@@ -155,15 +161,16 @@ describe('a controller that has done everything that it does', () => {
     await cluster.setImage('mysql:8.4.9');
     await cluster.completes();
     // As a Job in the installation's namespace does it.
-    for (const command of ['hand-back', 'take']) {
+    await mayRelease(controlPlane);
+    for (const command of ['release', 'adopt']) {
       const { status, err } = await cli(kubeconfig, [command, cluster.name, '-n', cluster.namespace], 'image');
       expect(status, err).to.equal(0);
     }
     await cluster.isTaken();
-    await cluster.wish({ strategy: 'Partition' });
+    await cluster.setting({ strategy: 'Partition' });
     await cluster.isByPartitions();
     // What has been told before is told again within minutes: a series.
-    await cluster.wish({ strategy: 'OnDelete' });
+    await cluster.setting({ strategy: 'OnDelete' });
     await cluster.isTaken();
   }
 
@@ -210,15 +217,16 @@ describe('a controller that has done everything that it does', () => {
   }
 
   /** By the API server's own record of everything that the ServiceAccount has asked for. */
-  async function usedRights(): Promise<readonly string[]> {
-    const asked = (await controlPlane.audit()).filter(({ user }) => user.username === controllerUser);
+  async function usedRights(isMeant: (event: AuditEvent) => boolean): Promise<readonly string[]> {
+    const asked = (await controlPlane.audit()).filter(
+      (event) => event.user.username === controllerUser && isMeant(event),
+    );
     const rights = asked.map((event) => askedRight(event)).flatMap((right) => (right === null ? [] : [rightOf(right)]));
     return [...new Set(rights)].toSorted();
   }
 });
 
-/** Of the ServiceAccount, cluster-wide and in its own namespace. */
-async function grantedRights(): Promise<readonly string[]> {
-  const roles = (await readManifests('rbac')).filter(({ kind }) => kind.endsWith('Role'));
-  return rightsOf(roles);
+/** Not the command line, which releases under the same ServiceAccount as a Job of the chart. */
+function isController({ userAgent = '' }: AuditEvent): boolean {
+  return !userAgent.startsWith('moco-rollout-cli/');
 }

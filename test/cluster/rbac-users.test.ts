@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AskedRight, askedRight } from '../../hack/control-plane/audit-rights.ts';
 import { configDirectory, readManifests } from '../config/manifests.ts';
 import { rightOf, rightsOf } from '../config/rights.ts';
+import { type AskedRight, askedRight } from '../support/control-plane/audit-rights.ts';
 import { said } from './cli-in-process.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
@@ -35,10 +35,10 @@ const people: Readonly<Record<string, Person>> = {
     roles: ['operator'],
     commands: [
       ...looking,
-      ['hold', 'moco-x-2', '--reason', 'a look at it'],
-      ['unhold', 'moco-x-2'],
+      ['pin', 'moco-x-2', '--reason', 'a look at it'],
+      ['unpin', 'moco-x-2'],
       ['override', 'x', 'BackupRunning', '--for', '30m', '--reason', 'known to be harmless'],
-      ['override', 'x', 'BackupRunning', '--end'],
+      ['override', 'x', 'BackupRunning', '--clear'],
     ],
   },
 };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Pod } from '../../hack/moco/objects.ts';
 import { mysqldContainer, revisionHashLabel, roleLabel } from '../../src/moco/names.ts';
+import type { Pod } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
@@ -8,13 +8,13 @@ import { isReady } from './rollout-judge.ts';
 
 const patienceMilliseconds = 180_000;
 
-describe('who acknowledges, beside moco-controller 0.36 itself', () => {
+describe('acknowledging replicas with moco-controller 0.36', () => {
   const { scenario } = useRollouts(realMocoScene);
 
   scenario('no replica that does is deleted for one that never had a role', {}, async (cluster) => {
     cluster.patientFor(patienceMilliseconds);
     // With both replicas unready MOCO calls nothing available, which is waited for this long.
-    await cluster.wish({ failoverGraceSeconds: 60 });
+    await cluster.setting({ failoverGraceSeconds: 60 });
     await neverConfigured(cluster, 1);
     // Too far behind to be ready, and it acknowledges.
     cluster.moco({ lagSeconds: { 2: 100 } });

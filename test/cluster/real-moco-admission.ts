@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { freePort } from '../../hack/control-plane/free-port.ts';
-import { installAdmissionPolicy, removeAdmissionPolicy } from '../../hack/stage/admission-policy.ts';
-import { isKeptOnDelete } from '../../hack/stage/kept-on-delete.ts';
-import { webhookManifest } from '../../hack/stage/webhook-registration.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path } from '../../src/kube/resource.ts';
+import { freePort } from '../support/control-plane/free-port.ts';
+import { installAdmissionPolicy, removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
+import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
+import { webhookManifest } from '../support/stage/webhook-registration.ts';
 import { until } from './moco-fixture.ts';
 
 interface WebhookManifest {
@@ -18,7 +18,7 @@ interface WebhookManifest {
 export async function withPolicy(client: ApiClient): Promise<void> {
   const { metadata } = await webhook();
   const target = path(mutatingWebhookConfigurations, metadata);
-  await client.call({ method: 'DELETE', path: target, lane: 'disrupt' }).catch(unlessNotFound);
+  await client.call({ method: 'DELETE', path: target, priority: 'disrupt' }).catch(unlessNotFound);
   await installAdmissionPolicy(client);
   await until('the policy is in force', async () => (await kept(client)) === true);
 }
@@ -39,7 +39,7 @@ export async function withAbsentWebhook(client: ApiClient, failurePolicy: 'Fail'
     query: { fieldManager: 'stage', force: true },
     contentType: 'application/apply-patch+yaml',
     body: { ...manifest, metadata, webhooks: led },
-    lane: 'disrupt',
+    priority: 'disrupt',
   });
   const answer = failurePolicy === 'Fail' ? 'refused' : false;
   await until(`the webhook is absent under ${failurePolicy}`, async () => (await kept(client)) === answer);

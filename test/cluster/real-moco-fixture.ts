@@ -1,7 +1,7 @@
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { admissionPolicyFlags } from '../../hack/stage/admission-policy.ts';
-import { Stage } from '../../hack/stage/stage.ts';
-import { beforeControlPlaneStops } from './control-plane-fixture.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { atEndOfRun } from '../support/end-of-run.ts';
+import { admissionPolicyFlags } from '../support/stage/admission-policy.ts';
+import { Stage } from '../support/stage/stage.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { type Scene, type Shared, sharedFlags } from './rollout-fixture.ts';
 import { History } from './rollout-history.ts';
@@ -18,11 +18,11 @@ let shared: Promise<Shared> | null = null;
 function besideRealMoco(): Promise<Shared> {
   shared ??= (async () => {
     const controlPlane: ControlPlane = await startControlPlane(admissionPolicyFlags(process.env));
-    beforeControlPlaneStops(() => controlPlane.stop());
+    atEndOfRun(() => controlPlane.stop());
     const stage = await Stage.open(controlPlane, { moco: 'real' });
-    beforeControlPlaneStops(() => stage.close());
+    atEndOfRun(() => stage.close());
     const history = await History.start(stage.client, stage.world);
-    beforeControlPlaneStops(() => history.stop());
+    atEndOfRun(() => history.stop());
     await stage.startController(sharedFlags);
     return { stage, history };
   })();

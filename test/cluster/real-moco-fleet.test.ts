@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { policyKind } from '../../src/controller/policy-resource.ts';
+import { policyKind } from '../../src/api/policy.ts';
 import { apiVersion } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { realMocoScene, realMocoStartMilliseconds } from './real-moco-fixture.ts';
@@ -13,7 +13,7 @@ const teams = 6;
 /** Of teams without a cluster here: a step must not read them. */
 const otherPolicies = 44;
 
-describe('a fleet beside moco-controller 0.36 itself', () => {
+describe('a fleet with moco-controller 0.36', () => {
   const { stage, newCluster } = useRollouts(realMocoScene);
 
   async function restart(flags: readonly string[]): Promise<void> {
@@ -30,7 +30,7 @@ describe('a fleet beside moco-controller 0.36 itself', () => {
     return clusters;
   }
 
-  it('rolls out every cluster of a fleet that has a policy for each team, and reads one of them for a step', async function policies() {
+  it('rolls out every cluster with one policy for each team, and reads one policy for a step', async function policies() {
     this.timeout(realMocoStartMilliseconds);
     const clusters = await made(teams, 3);
     const names = [
@@ -39,12 +39,12 @@ describe('a fleet beside moco-controller 0.36 itself', () => {
     ];
     const { client, controlPlane } = stage();
     const before = (await controlPlane.audit()).length;
-    for (const name of names) await client.create(policyKind, {}, policyOf(name), { lane: 'disrupt' });
+    for (const name of names) await client.create(policyKind, {}, policyOf(name), { priority: 'disrupt' });
     try {
       await Promise.all(clusters.map((cluster) => cluster.setImage(newImage)));
       await Promise.all(clusters.map((cluster) => judged(cluster, () => cluster.completes())));
     } finally {
-      for (const name of names) await client.remove(policyKind, { name }, {}, { lane: 'disrupt' });
+      for (const name of names) await client.remove(policyKind, { name }, {}, { priority: 'disrupt' });
     }
     for (const cluster of clusters) {
       expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
@@ -57,7 +57,7 @@ describe('a fleet beside moco-controller 0.36 itself', () => {
     expect(readsOf(policyKind.plural)).to.be.within(teams, readsOf(clusterKind.plural));
   });
 
-  it('lets the next rollout begin when a cluster goes offline in the middle of its own', async function offline() {
+  it('lets the next rollout begin if a cluster goes offline in the middle of its own', async function offline() {
     this.timeout(testMilliseconds);
     await restart(['--max-concurrent-rollouts=1']);
     try {
@@ -89,7 +89,7 @@ function policyOf(team: string): object {
     metadata: { name: team },
     spec: {
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': team } },
-      progressDeadlineSeconds: 900,
+      settings: { progressDeadlineSeconds: 900 },
     },
   };
 }

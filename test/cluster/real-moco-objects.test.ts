@@ -1,13 +1,4 @@
 import { expect } from 'chai';
-import { budgetBody } from '../../hack/moco/companions.ts';
-import { writtenKinds } from '../../hack/moco/kinds.ts';
-import type { KubernetesObject, MySQLCluster, StatefulSet } from '../../hack/moco/objects.ts';
-import { isRecord, same } from '../../hack/moco/same.ts';
-import { defaultSettings } from '../../hack/moco/settings.ts';
-import { statefulSetBody } from '../../hack/moco/stateful-set.ts';
-import type { WrittenKind } from '../../hack/moco/write.ts';
-import { removeAdmissionPolicy } from '../../hack/stage/admission-policy.ts';
-import { isKeptOnDelete } from '../../hack/stage/kept-on-delete.ts';
 import { path } from '../../src/kube/resource.ts';
 import {
   annotationOn,
@@ -16,6 +7,15 @@ import {
   mysqldContainer,
   strategyLabel,
 } from '../../src/moco/names.ts';
+import { budgetBody } from '../support/moco/companions.ts';
+import { writtenKinds } from '../support/moco/kinds.ts';
+import type { KubernetesObject, MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
+import { isRecord, same } from '../support/moco/same.ts';
+import { defaultSettings } from '../support/moco/settings.ts';
+import { statefulSetBody } from '../support/moco/stateful-set.ts';
+import type { WrittenKind } from '../support/moco/write.ts';
+import { removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
+import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
 import { testDeadlineMilliseconds, until } from './moco-fixture.ts';
 import { withPolicy } from './real-moco-admission.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
@@ -33,16 +33,16 @@ const onlyForRollingUpdate = /422 .*only allowed for updateStrategy 'RollingUpda
 const agentImage = 'ghcr.io/cybozu-go/moco-agent:0.16.0';
 const newImage = 'mysql:8.4.9';
 
-describe('objects of moco-controller 0.36 itself', () => {
+describe('objects of moco-controller 0.36', () => {
   const { stage, newCluster } = useRollouts(realMocoScene);
 
-  it('are those of the stand-in, field by field', async function compare() {
+  it('equal those of the stand-in, field by field', async function compare() {
     this.timeout(testDeadlineMilliseconds);
     const cluster = await adopted({});
     const definition = await stage().client.get<MySQLCluster>(
       clusterKind,
       { namespace: cluster.namespace, name: cluster.name },
-      { lane: 'read' },
+      { priority: 'read' },
     );
     const statefulSet = statefulSetBody(definition, { ...defaultSettings, agentImage });
     const [real, standIn] = await realAndStandIn<StatefulSet>(cluster, 'StatefulSet', statefulSet);
@@ -53,7 +53,7 @@ describe('objects of moco-controller 0.36 itself', () => {
   });
 
   for (const way of ['policy', 'webhook'] as const) {
-    it(`stay at OnDelete with our ${way}, whoever writes, until they are released`, async function matrix() {
+    it(`stay at OnDelete with our ${way} until they are released, whoever writes`, async function matrix() {
       this.timeout(testDeadlineMilliseconds);
       const { client, controlPlane } = stage();
       const cluster = await adopted({});
@@ -102,7 +102,7 @@ describe('objects of moco-controller 0.36 itself', () => {
     });
   }
 
-  it('come to a partition with nothing of ours, which is said, and are adopted again with the policy', async function nothing() {
+  it('get a partition without our admission, which is reported, and are adopted again with the policy', async function nothing() {
     this.timeout(testDeadlineMilliseconds);
     const { client } = stage();
     const cluster = await adopted({});
@@ -153,12 +153,12 @@ describe('objects of moco-controller 0.36 itself', () => {
         query: { dryRun: 'All', fieldManager: 'somebody' },
         contentType: 'application/merge-patch+json',
         body,
-        lane: 'read',
+        priority: 'read',
       });
       strategyOf = spec.updateStrategy;
     };
-    const told = await outcome(ask());
-    return told === 'done' ? strategyOf : told;
+    const reported = await outcome(ask());
+    return reported === 'done' ? strategyOf : reported;
   }
 
   /** An object as it is, and as it would be had the stand-in applied it. */
@@ -168,14 +168,14 @@ describe('objects of moco-controller 0.36 itself', () => {
     body: unknown,
   ): Promise<readonly [Comparable<O>, Comparable<O>]> {
     const place = { namespace: cluster.namespace, name: `moco-${cluster.name}` };
-    const real = await stage().client.get<O>(writtenKinds[kind], place, { lane: 'read' });
+    const real = await stage().client.get<O>(writtenKinds[kind], place, { priority: 'read' });
     const standIn = await stage().client.call<O>({
       method: 'PATCH',
       path: path(writtenKinds[kind], place),
       query: { dryRun: 'All', fieldManager: 'moco-controller', force: true },
       contentType: 'application/apply-patch+yaml',
       body,
-      lane: 'read',
+      priority: 'read',
     });
     return [comparable(real), comparable(standIn)];
   }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { MySQLCluster, Pod, PodTemplateSpec, StatefulSet } from '../../hack/moco/objects.ts';
-import type { Stage } from '../../hack/stage/stage.ts';
 import { podDisruptionBudgets } from '../../src/kube/resource.ts';
 import { mysqldContainer, strategyLabel } from '../../src/moco/names.ts';
+import type { MySQLCluster, Pod, PodTemplateSpec, StatefulSet } from '../support/moco/objects.ts';
+import type { Stage } from '../support/stage/stage.ts';
 import { until } from './moco-fixture.ts';
 import { withAbsentWebhook, withPolicy } from './real-moco-admission.ts';
 import { realMocoScene, realMocoStartMilliseconds } from './real-moco-fixture.ts';
@@ -20,7 +20,7 @@ const partitionMilliseconds = 90_000;
 const patienceMilliseconds = 60_000;
 const testMilliseconds = 240_000;
 
-describe('moco-controller 0.36 itself, restarted while this program is gone', () => {
+describe('moco-controller 0.36, restarted while this program is down', () => {
   const { stage, newCluster } = useRollouts(realMocoScene);
   let cluster: RolloutCluster;
 
@@ -56,7 +56,7 @@ describe('moco-controller 0.36 itself, restarted while this program is gone', ()
     });
   });
 
-  it('reconciles, fails over and goes on by partitions with an absent webhook under Ignore', async function ignoring() {
+  it('reconciles, fails over and continues by partitions with an unavailable webhook under Ignore', async function ignoring() {
     this.timeout(testMilliseconds);
     await judged(cluster, async () => {
       await programGone(stage(), cluster, () => withAbsentWebhook(stage().client, 'Ignore'));
@@ -72,7 +72,7 @@ describe('moco-controller 0.36 itself, restarted while this program is gone', ()
     });
   });
 
-  it('neither reconciles nor fails over with an absent webhook under Fail, which is why ours ignores', async function failing() {
+  it('neither reconciles nor fails over with an unavailable webhook under Fail, which is why ours has Ignore', async function failing() {
     this.timeout(testMilliseconds);
     await programGone(stage(), cluster, () => withAbsentWebhook(stage().client, 'Fail'));
     await cluster.setImage(newImage);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Pod } from '../../hack/moco/objects.ts';
-import { sampleCluster } from '../../hack/moco/sample.ts';
-import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import { clusterKind, mysqldContainer, preventDeleteAnnotation, revisionHashLabel } from '../../src/moco/names.ts';
+import type { Pod } from '../support/moco/objects.ts';
+import { sampleCluster } from '../support/moco/sample.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import { refuseEvictions } from './refused-evictions.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
@@ -13,13 +13,10 @@ import { isReady } from './rollout-judge.ts';
 const newImage = 'mysql:8.4.9';
 const newerImage = 'mysql:8.4.10';
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
-/** Longer than what was once taken for a failing revision. */
-const slowPullMilliseconds = 70_000;
-
 /** MOCO looks every 10 s by itself, and three times, 3 s apart, for who does not answer. */
 const patienceMilliseconds = 120_000;
 
-describe('rollouts beside moco-controller 0.36 itself', () => {
+describe('rollouts with moco-controller 0.36', () => {
   const rollouts = useRollouts(realMocoScene);
   const { stage } = rollouts;
   const scenario: typeof rollouts.scenario = (sentence, options, play) =>
@@ -27,18 +24,6 @@ describe('rollouts beside moco-controller 0.36 itself', () => {
       cluster.patientFor(patienceMilliseconds);
       return play(cluster);
     });
-
-  scenario('take a slow pull for no failing revision', {}, async (cluster) => {
-    cluster.slowNodes({ startMilliseconds: slowPullMilliseconds });
-    await cluster.setImage(newImage);
-    await cluster.event('Evicted');
-    cluster.slowNodes({ startMilliseconds: 100 + slowPullMilliseconds });
-    await cluster.pod(2, 'is updated and works', (pod) => isUpdated(cluster, pod) && isReady(pod));
-    cluster.slowNodes({ startMilliseconds: 100 });
-    await cluster.completes();
-    expect(holdsOf(cluster)).to.not.include('UpdateRevisionFailing');
-    expect(await cluster.steps()).to.deep.equal(wholeRollout);
-  });
 
   scenario('begin the rollout of a new template at once when it comes during a demotion', {}, async (cluster) => {
     cluster.moco({ switchover: 'failing' });
@@ -80,14 +65,14 @@ describe('rollouts beside moco-controller 0.36 itself', () => {
       cluster.heal(0);
       await cluster.pod(0, 'is a protected replica', (pod) => isReady(pod) && isProtected(pod));
       // A new process of it would have no lag for a moment, and MOCO would take the annotation off.
-      await cluster.wish({ heldMembers: [{ ordinal: 2, reason: 'it is to stay behind' }] });
+      await cluster.setting({ pinnedMembers: [{ ordinal: 2, reason: 'it is to stay behind' }] });
       await cluster.begin();
       await cluster.setImage(newImage);
       await cluster.holds('MemberProtected');
       expect(await cluster.steps()).to.deep.equal([]);
       cluster.moco({ lagSeconds: {} });
       await cluster.pod(0, 'is updated and works', (pod) => isUpdated(cluster, pod) && isReady(pod));
-      await cluster.wish({ heldMembers: null });
+      await cluster.setting({ pinnedMembers: null });
       await cluster.completes();
       expect(await cluster.steps()).to.deep.equal(['evict 0', 'evict 2', 'demote 1', 'evict 1', 'promoteRevision']);
     },

@@ -1,7 +1,7 @@
-import type { Stage } from '../../hack/stage/stage.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { path, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import type { Stage } from '../support/stage/stage.ts';
 import { until } from './moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 
@@ -25,7 +25,7 @@ export interface Refusal {
 /** A ValidatingAdmissionPolicy of somebody's that refuses every eviction in the cluster's namespace. */
 export async function refuseEvictions({ client }: Stage, cluster: RolloutCluster): Promise<Refusal> {
   const name = `nobody-is-evicted-in-${cluster.namespace}`;
-  const write = { lane: 'disrupt' } as const;
+  const write = { priority: 'disrupt' } as const;
   const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods/eviction'] };
   const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': cluster.namespace } };
   await client.create(
@@ -67,7 +67,7 @@ async function isRefused(client: ApiClient, cluster: RolloutCluster): Promise<bo
       path: path(pods, { namespace: cluster.namespace, name, subresource: 'eviction' }),
       query: { dryRun: 'All' },
       body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: cluster.namespace } },
-      lane: 'read',
+      priority: 'read',
     });
     return false;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Pod } from '../../hack/moco/objects.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
+import type { Pod } from '../support/moco/objects.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { isReady } from './rollout-judge.ts';
 
@@ -12,7 +12,7 @@ const waits =
       ({ name, state }) => name === container && (state?.waiting as { reason?: string } | undefined)?.reason === reason,
     ) ?? false;
 
-describe('a rollout with members that do not work', () => {
+describe('a rollout with broken members', () => {
   const { scenario } = useRollouts();
 
   scenario('takes a stale member that is down first, by delete', {}, async (cluster) => {
@@ -72,7 +72,7 @@ describe('a rollout with members that do not work', () => {
     await cluster.setImage('mysql:8.4.9');
     await cluster.until(
       'the controller sees it leave',
-      ({ rollout }) => rollout?.status?.members?.['2']?.state === 'leaving',
+      ({ rollout }) => rollout?.status?.members?.[2]?.state === 'terminating',
     );
     expect(await cluster.steps()).to.deep.equal(['delete 2']);
     cluster.returnNode(2);
@@ -83,7 +83,7 @@ describe('a rollout with members that do not work', () => {
   scenario('deletes nothing for a sidecar that restarts for a second', {}, async (cluster) => {
     cluster.slowNodes({ restartMilliseconds: 1000 });
     await cluster.setImage('mysql:8.4.9');
-    await cluster.pod(2, 'is leaving', ({ metadata }) => metadata.deletionTimestamp !== undefined);
+    await cluster.pod(2, 'is terminating', ({ metadata }) => metadata.deletionTimestamp !== undefined);
     cluster.restartContainer(1, slowLog);
     await cluster.pod(1, 'lacks its sidecar', (pod) => !isReady(pod));
     await cluster.completes();

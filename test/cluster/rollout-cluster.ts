@@ -1,11 +1,4 @@
-import type { AuditEvent } from '../../hack/control-plane/control-plane.ts';
-import type { Faults } from '../../hack/moco/faults.ts';
-import { backupCronJobName, prefixedName } from '../../hack/moco/names.ts';
-import type { KubernetesObject, Pod } from '../../hack/moco/objects.ts';
-import { type SampleOptions, sampleCluster } from '../../hack/moco/sample.ts';
-import type { ContainerFault } from '../../hack/nodes/faults.ts';
-import type { Stage } from '../../hack/stage/stage.ts';
-import { type RolloutSpec, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { type RolloutSpec, rolloutKind } from '../../src/api/rollout.ts';
 import type { ContentType } from '../../src/kube/api-client.ts';
 import { cronJobs, jobs, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import {
@@ -20,6 +13,13 @@ import {
   rolloutCompleteCondition,
   strategyLabel,
 } from '../../src/moco/names.ts';
+import type { AuditEvent } from '../support/control-plane/control-plane.ts';
+import type { Faults } from '../support/moco/faults.ts';
+import { backupCronJobName, prefixedName } from '../support/moco/names.ts';
+import type { KubernetesObject, Pod } from '../support/moco/objects.ts';
+import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
+import type { ContainerFault } from '../support/nodes/faults.ts';
+import type { Stage } from '../support/stage/stage.ts';
 import { conditionOf, type EventObject, type History, type Moment } from './rollout-history.ts';
 import { isReady, violations } from './rollout-judge.ts';
 import { controllerUser, type Deed, storyOf } from './rollout-story.ts';
@@ -52,7 +52,7 @@ export class RolloutCluster {
     const { namespace } = this;
     await this.#stage.createNamespace(namespace);
     const body = sampleCluster({ ...options, name, namespace });
-    await this.#stage.client.create(clusterKind, { namespace }, body, { lane: 'disrupt' });
+    await this.#stage.client.create(clusterKind, { namespace }, body, { priority: 'disrupt' });
   }
 
   /** Makes it and waits until MOCO is content with it. */
@@ -87,11 +87,11 @@ export class RolloutCluster {
 
   /** Makes an object in the cluster's namespace, as a user does. */
   async make(kind: ResourceKind, body: object): Promise<KubernetesObject> {
-    return this.#stage.client.create(kind, { namespace: this.namespace }, body, { lane: 'disrupt' });
+    return this.#stage.client.create(kind, { namespace: this.namespace }, body, { priority: 'disrupt' });
   }
 
   async remove(kind: ResourceKind, objectName: string): Promise<void> {
-    await this.#stage.client.remove(kind, { namespace: this.namespace, name: objectName }, {}, { lane: 'disrupt' });
+    await this.#stage.client.remove(kind, { namespace: this.namespace, name: objectName }, {}, { priority: 'disrupt' });
   }
 
   /** A merge patch of the MySQLCluster, as a user makes it. */
@@ -104,8 +104,8 @@ export class RolloutCluster {
     await this.patch({ spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } } });
   }
 
-  /** What the user wishes of the rollout; `null` takes a wish back. */
-  async wish(spec: { readonly [K in keyof RolloutSpec]: RolloutSpec[K] | null }): Promise<void> {
+  /** What the user settings of the rollout; `null` takes a setting back. */
+  async setting(spec: { readonly [K in keyof RolloutSpec]: RolloutSpec[K] | null }): Promise<void> {
     await this.#patch(rolloutKind, this.name, { spec });
   }
 
@@ -123,7 +123,9 @@ export class RolloutCluster {
     const lastTransitionTime = new Date(Date.now() - seconds * 1000).toISOString().replace(/\.\d+/, '');
     const place = { namespace: this.namespace, name: this.podName(ordinal), subresource: 'status' };
     const body = { status: { conditions: [{ type: 'Ready', lastTransitionTime }] } };
-    await this.#stage.client.patch(pods, place, 'application/strategic-merge-patch+json', body, { lane: 'disrupt' });
+    await this.#stage.client.patch(pods, place, 'application/strategic-merge-patch+json', body, {
+      priority: 'disrupt',
+    });
   }
 
   kubectl(...flags: readonly string[]): Promise<string> {
@@ -266,7 +268,7 @@ export class RolloutCluster {
   /** Everything that was done since `begin`. */
   async story(): Promise<readonly Deed[]> {
     const deeds = storyOf(await this.#stage.controlPlane.audit(), this.namespace);
-    const first = (await this.#told())[0]?.requestReceivedTimestamp ?? '';
+    const first = (await this.#reported())[0]?.requestReceivedTimestamp ?? '';
     return deeds.filter(({ at }) => at >= first);
   }
 
@@ -289,7 +291,7 @@ export class RolloutCluster {
 
   /** Every request of the controller about this namespace since `begin`. */
   async requests(): Promise<readonly AuditEvent[]> {
-    return (await this.#told()).filter(({ user }) => user.username === controllerUser);
+    return (await this.#reported()).filter(({ user }) => user.username === controllerUser);
   }
 
   /** Writes since `begin` about which the API server asked a webhook whose name ends so, as `verb resource`. */
@@ -300,7 +302,7 @@ export class RolloutCluster {
           key.includes('webhook.admission.k8s.io') &&
           (JSON.parse(value) as { webhook?: string }).webhook?.endsWith(webhook) === true,
       );
-    return (await this.#told()).filter(isAsked).map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}`);
+    return (await this.#reported()).filter(isAsked).map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}`);
   }
 
   async violations(): Promise<readonly string[]> {
@@ -325,7 +327,7 @@ export class RolloutCluster {
     ].join('\n');
   }
 
-  async #told(): Promise<readonly AuditEvent[]> {
+  async #reported(): Promise<readonly AuditEvent[]> {
     const audit = await this.#stage.controlPlane.audit();
     return audit.slice(this.#from).filter(({ objectRef }) => objectRef?.namespace === this.namespace);
   }
@@ -334,7 +336,7 @@ export class RolloutCluster {
   async startBackup(): Promise<void> {
     const cronJob = { namespace: this.namespace, name: backupCronJobName(this.name) };
     const { client } = this.#stage;
-    const { metadata } = await client.get<KubernetesObject>(cronJobs, cronJob, { lane: 'read' });
+    const { metadata } = await client.get<KubernetesObject>(cronJobs, cronJob, { priority: 'read' });
     const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: metadata.name, uid: metadata.uid, controller: true };
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'example/backup:1' }] } };
     const job = await this.make(jobs, {
@@ -344,7 +346,7 @@ export class RolloutCluster {
     });
     const active = [{ kind: 'Job', namespace: this.namespace, name: backupJob, uid: job.metadata.uid }];
     const place = { ...cronJob, subresource: 'status' };
-    await client.patch(cronJobs, place, mergePatch, { status: { active } }, { lane: 'disrupt' });
+    await client.patch(cronJobs, place, mergePatch, { status: { active } }, { priority: 'disrupt' });
     await this.until('the budget is closed', ({ budgets }) => budgets.some(({ spec }) => spec.maxUnavailable === 0));
   }
 
@@ -358,7 +360,7 @@ export class RolloutCluster {
   async #patch(kind: ResourceKind, objectName: string, body: object): Promise<void> {
     const place = { namespace: this.namespace, name: objectName };
     const patched = await this.#stage.client.patch<KubernetesObject>(kind, place, mergePatch, body, {
-      lane: 'disrupt',
+      priority: 'disrupt',
     });
     const { uid, resourceVersion } = patched.metadata;
     await this.until(`the change of ${objectName} is seen`, () =>
@@ -380,7 +382,7 @@ function lineOf({ metadata, status }: Pod): string {
     labels?.[revisionHashLabel],
     labels?.[roleLabel],
     status?.phase,
-    deletionTimestamp === undefined ? '' : 'leaving',
+    deletionTimestamp === undefined ? '' : 'terminating',
     containers?.join(', '),
     JSON.stringify(annotations ?? {}),
   ].join(' ');

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { expect } from 'chai';
-import type { MySQLCluster, Pod } from '../../hack/moco/objects.ts';
 import { clusterKind, mysqldContainer, revisionHashLabel, rolloutCompleteCondition } from '../../src/moco/names.ts';
+import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf, History, type Moment } from './rollout-history.ts';
@@ -10,8 +10,8 @@ import { isReady } from './rollout-judge.ts';
 
 const run = promisify(execFile);
 
-const clusters = 10;
-const changesEach = 10;
+const clusters = 3;
+const changesEach = 4;
 /** So many changes in so short a time look like two writers who fight over the template. */
 const tooOften = { rule: 'RevisionFlapping', until: '2100-01-01T00:00:00Z', reason: 'they are meant' } as const;
 
@@ -35,7 +35,7 @@ function early({ cluster, statefulSet, pods }: Moment): readonly string[] {
       ...(imageOf(pod) === wanted ? [] : [`${name} has ${imageOf(pod)} and not ${wanted}`]),
       ...(labels?.[revisionHashLabel] === revision ? [] : [`${name} is stale`]),
       ...(isReady(pod) ? [] : [`${name} is not ready`]),
-      ...(deletionTimestamp === undefined ? [] : [`${name} is leaving`]),
+      ...(deletionTimestamp === undefined ? [] : [`${name} is terminating`]),
     ];
   });
   const missing = pods.length === cluster?.spec.replicas ? [] : [`there are ${pods.length} members`];
@@ -58,7 +58,7 @@ describe('waiting for the condition RolloutComplete', () => {
       `in the shell line that changes the image ends when that image runs, ${changesEach} times: cluster ${which} of ${clusters}`,
       { replicas: 1 },
       async (cluster) => {
-        await cluster.wish({ overrides: [tooOften] });
+        await cluster.setting({ overrides: [tooOften] });
         for (let change = 0; change < changesEach; change += 1) {
           const image = `mysql:8.4.${100 + change}`;
           await changeAndWait(cluster, image);

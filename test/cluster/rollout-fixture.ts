@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { Stage, type StageOptions } from '../../hack/stage/stage.ts';
-import { beforeControlPlaneStops, useControlPlane } from './control-plane-fixture.ts';
+import { startControlPlane } from '../support/control-plane/control-plane.ts';
+import { atEndOfRun } from '../support/end-of-run.ts';
+import { Stage, type StageOptions } from '../support/stage/stage.ts';
+import { useControlPlane } from './control-plane-fixture.ts';
 import { type ClusterOptions, RolloutCluster } from './rollout-cluster.ts';
 import { History } from './rollout-history.ts';
 
@@ -26,7 +27,7 @@ function sharedStage(controlPlane: Parameters<typeof Stage.open>[0]): Promise<Sh
   shared ??= (async () => {
     const stage = await Stage.open(controlPlane);
     const history = await History.start(stage.client, stage.world);
-    beforeControlPlaneStops(async () => {
+    atEndOfRun(async () => {
       await history.stop();
       await stage.close();
     });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { clusterLabels } from '../../hack/moco/names.ts';
 import { podDisruptionBudgets, type ResourceKind } from '../../src/kube/resource.ts';
-import { mysqldContainer } from '../../src/moco/names.ts';
+import { clusterLabels } from '../support/moco/names.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
 const limitRanges: ResourceKind = {
@@ -58,50 +57,29 @@ describe('a rollout that is held', () => {
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 
-  scenario(
-    'deletes no other member, not even one that is down, while Kubernetes can not make one',
-    {},
-    async (cluster) => {
-      const range = {
-        metadata: { name: 'least', namespace: cluster.namespace },
-        spec: { limits: [{ type: 'Container', min: { cpu: '1' } }] },
-      };
-      await cluster.make(limitRanges, range);
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.holds('MemberMissing');
-      cluster.breakContainer(1, mysqldContainer, 'dead');
-      await cluster.until('it is seen to be down', ({ rollout }) => rollout?.status?.members?.['1']?.state === 'down');
-      await cluster.holds('MemberMissing');
-      expect(await cluster.steps()).to.deep.equal(['evict 2']);
-      await cluster.remove(limitRanges, 'least');
-      await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal(['evict 2', 'delete 1', 'demote 0', 'evict 0', 'promoteRevision']);
-    },
-  );
-
   scenario('does nothing while it is paused, and goes on when it no longer is', {}, async (cluster) => {
-    await cluster.wish({ paused: true });
+    await cluster.setting({ paused: true });
     await cluster.setImage('mysql:8.4.9');
     await cluster.holds('Paused');
     await cluster.until('the change is seen', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
     expect(await cluster.steps()).to.deep.equal([]);
-    await cluster.wish({ paused: null });
+    await cluster.setting({ paused: null });
     await cluster.completes();
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 
   scenario('stops at the partition, and goes on when that is lowered', {}, async (cluster) => {
-    await cluster.wish({ partition: 1 });
+    await cluster.setting({ partition: 1 });
     await cluster.setImage('mysql:8.4.9');
     await cluster.holds('PartitionReached');
     expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1']);
-    await cluster.wish({ partition: 0 });
+    await cluster.setting({ partition: 0 });
     await cluster.completes();
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 
   scenario('asks of an updated member that it works for minReadySeconds', {}, async (cluster) => {
-    await cluster.wish({ minReadySeconds: 1 });
+    await cluster.setting({ minReadySeconds: 1 });
     await cluster.setImage('mysql:8.4.9');
     await cluster.completes();
     const story = await cluster.story();

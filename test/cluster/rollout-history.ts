@@ -1,13 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import type {
-  Condition,
-  KubernetesObject,
-  MySQLCluster,
-  PersistentVolumeClaim,
-  Pod,
-  StatefulSet,
-} from '../../hack/moco/objects.ts';
-import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import {
@@ -22,6 +14,14 @@ import {
 import { Store, type Stored } from '../../src/kube/store.ts';
 import type { World } from '../../src/kube/world.ts';
 import { clusterKind } from '../../src/moco/names.ts';
+import type {
+  Condition,
+  KubernetesObject,
+  MySQLCluster,
+  PersistentVolumeClaim,
+  Pod,
+  StatefulSet,
+} from '../support/moco/objects.ts';
 
 /** An Event of events.k8s.io, as much of it as is asked about. */
 export interface EventObject extends KubernetesObject {
@@ -140,12 +140,12 @@ export class History {
 
   /** The revision at which a pod began to leave, or went without a word; `null` where it is still there. */
   leftAt(namespace: string, uid: string): number | null {
-    const leaving = this.#of(namespace).find(
+    const terminating = this.#of(namespace).find(
       (version) => version.uid === uid && version.object?.metadata.deletionTimestamp !== undefined,
     );
     return (
-      (leaving ?? this.#of(namespace).find((version) => version.uid === uid && version.object === null))?.revision ??
-      null
+      (terminating ?? this.#of(namespace).find((version) => version.uid === uid && version.object === null))
+        ?.revision ?? null
     );
   }
 

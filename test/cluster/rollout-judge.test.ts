@@ -24,11 +24,11 @@ describe('the judge of rollouts', function () {
     const { namespace } = cluster;
     const { name, uid, resourceVersion } = (await cluster.pod(ordinal, 'is there', () => true)).metadata;
     const body = withPreconditions ? { preconditions: { uid, resourceVersion } } : {};
-    await client.call({ method: 'DELETE', path: path(pods, { namespace, name }), body, lane: 'disrupt' });
-    await cluster.pod(ordinal, 'is leaving', ({ metadata }) => metadata.deletionTimestamp !== undefined);
+    await client.call({ method: 'DELETE', path: path(pods, { namespace, name }), body, priority: 'disrupt' });
+    await cluster.pod(ordinal, 'is terminating', ({ metadata }) => metadata.deletionTimestamp !== undefined);
   }
 
-  it('finds everything wrong with a controller that deletes what it likes', async () => {
+  it('detects every violation of a controller that deletes pods at will', async () => {
     const cluster = newCluster();
     await cluster.create({});
     await cluster.isTaken();
@@ -41,7 +41,7 @@ describe('the judge of rollouts', function () {
     expect(about(0)).to.include('unwritten');
   });
 
-  it('finds a primary that is disrupted without a switchover', async () => {
+  it('detects the disruption of a primary without a switchover', async () => {
     const cluster = newCluster();
     await cluster.create({});
     await cluster.isTaken();
@@ -49,7 +49,7 @@ describe('the judge of rollouts', function () {
     expect((await cluster.violations()).map(lawOf)).to.include('I3');
   });
 
-  it('finds a disruption without preconditions', async () => {
+  it('detects a disruption without preconditions', async () => {
     const cluster = newCluster();
     await cluster.create({});
     await cluster.isTaken();

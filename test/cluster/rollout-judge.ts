@@ -1,6 +1,4 @@
-import { ordinalOf } from '../../hack/moco/names.ts';
-import type { MySQLCluster, Pod } from '../../hack/moco/objects.ts';
-import type { MySQLRollout } from '../../src/controller/rollout-resource.ts';
+import type { MySQLRollout } from '../../src/api/rollout.ts';
 import {
   clusterKind,
   clusterNameLabel,
@@ -11,6 +9,8 @@ import {
   roleReplica,
   rolloutCompleteCondition,
 } from '../../src/moco/names.ts';
+import { ordinalOf } from '../support/moco/names.ts';
+import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
 import { conditionOf, type History, type Moment } from './rollout-history.ts';
 import type { Deed, Disruption } from './rollout-story.ts';
 

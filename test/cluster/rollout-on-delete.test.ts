@@ -9,7 +9,7 @@ describe('a rollout under OnDelete', () => {
   const { scenario } = useRollouts();
 
   scenario('steps aside while a rolling update is forced, in the middle, and comes back', {}, async (cluster) => {
-    await cluster.wish({ partition: 2 });
+    await cluster.setting({ partition: 2 });
     await cluster.setImage('mysql:8.4.9');
     await cluster.holds('PartitionReached');
     await cluster.annotate(forceRollingUpdateAnnotation, annotationOn);
@@ -30,7 +30,7 @@ describe('a rollout under OnDelete', () => {
     await cluster.annotate(forceRollingUpdateAnnotation, null);
     await cluster.isTaken();
     await cluster.begin();
-    await cluster.wish({ partition: null });
+    await cluster.setting({ partition: null });
     await cluster.setImage('mysql:8.4.10');
     await cluster.completes();
     const steps = await cluster.steps();
@@ -45,9 +45,9 @@ describe('a rollout under OnDelete', () => {
     await cluster.completes();
     expect(cluster.now.pods).to.have.length(5);
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
-    const told = (await cluster.story()).map(({ text }) => text);
+    const reported = (await cluster.story()).map(({ text }) => text);
     for (const scaled of ['ready 3', 'ready 4']) {
-      expect(told.indexOf(scaled), scaled).to.be.within(0, told.indexOf('evict 2') - 1);
+      expect(reported.indexOf(scaled), scaled).to.be.within(0, reported.indexOf('evict 2') - 1);
     }
   });
 

@@ -1,6 +1,6 @@
-import type { AuditEvent } from '../../hack/control-plane/control-plane.ts';
-import { ordinalOf } from '../../hack/moco/names.ts';
-import { annotationOn, demoteAnnotation, strategyLabel, voidedIntentAnnotation } from '../../src/moco/names.ts';
+import { annotationOn, demoteAnnotation, invalidatedIntentAnnotation, strategyLabel } from '../../src/moco/names.ts';
+import type { AuditEvent } from '../support/control-plane/control-plane.ts';
+import { ordinalOf } from '../support/moco/names.ts';
 
 /** The ServiceAccount that `config/` gives the controller, by the name that the API server writes down. */
 export const controllerUser = 'system:serviceaccount:moco-rollout-system:moco-rollout';
@@ -77,8 +77,8 @@ function ours(event: AuditEvent): Deed[] {
     case 'patch statefulsets status':
       return [deed(event, 'controller', 'promoteRevision')];
     default: {
-      const told = ['events', 'mysqlrollouts'].includes(objectRef?.resource ?? '') || what === completion;
-      return told || ['get', 'list', 'watch'].includes(verb) ? [] : [deed(event, 'controller', what)];
+      const reported = ['events', 'mysqlrollouts'].includes(objectRef?.resource ?? '') || what === completion;
+      return reported || ['get', 'list', 'watch'].includes(verb) ? [] : [deed(event, 'controller', what)];
     }
   }
 }
@@ -86,8 +86,8 @@ function ours(event: AuditEvent): Deed[] {
 /** What a patch of a StatefulSet is for. */
 function changed(body: Body): string {
   const { labels, annotations } = record(body['metadata']) as { labels?: Body; annotations?: Body };
-  if (annotations && voidedIntentAnnotation in annotations) return 'makeVoid';
-  if (labels?.[strategyLabel] === null) return 'handBack';
+  if (annotations && invalidatedIntentAnnotation in annotations) return 'invalidate';
+  if (labels?.[strategyLabel] === null) return 'release';
   if (labels !== undefined) return 'setStrategy';
   const { partition } = record(record(record(body['spec'])['updateStrategy'])['rollingUpdate']);
   return `setPartition ${String(partition)}`;
@@ -96,7 +96,7 @@ function changed(body: Body): string {
 const completion = 'update mysqlclusters status';
 
 function annotated(annotations: Body): string {
-  if (voidedIntentAnnotation in annotations) return 'makeVoid';
+  if (invalidatedIntentAnnotation in annotations) return 'invalidate';
   if (demoteAnnotation in annotations) return annotations[demoteAnnotation] === annotationOn ? 'demote' : 'undemote';
   return 'annotate';
 }

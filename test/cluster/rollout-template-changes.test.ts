@@ -7,7 +7,7 @@ import { imageOf, isReady } from './rollout-judge.ts';
 
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
-describe('a rollout in which what is wanted changes', () => {
+describe('a rollout whose target changes', () => {
   const { scenario, stage, newCluster } = useRollouts();
 
   scenario('follows a second change of the template in the middle', {}, async (cluster) => {
@@ -64,7 +64,7 @@ describe('a rollout in which what is wanted changes', () => {
 
   scenario('ends with its namespace', {}, async (cluster) => {
     await holdInTheMiddle(cluster);
-    await stage().client.remove(namespaces, { name: cluster.namespace }, {}, { lane: 'disrupt' });
+    await stage().client.remove(namespaces, { name: cluster.namespace }, {}, { priority: 'disrupt' });
     await cluster.until('everything is gone', ({ cluster: object, pods, statefulSet, rollout }) => {
       return object === null && statefulSet === null && rollout === null && pods.length === 0;
     });

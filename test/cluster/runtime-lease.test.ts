@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { AuditEvent } from '../../hack/control-plane/control-plane.ts';
-import { until } from '../../hack/control-plane/until.ts';
-import type { ControllerProcess } from '../../hack/stage/controller-process.ts';
 import { textOf } from '../../src/kube/lines.ts';
 import type { ResourceKind } from '../../src/kube/resource.ts';
+import type { AuditEvent } from '../support/control-plane/control-plane.ts';
+import { until } from '../support/control-plane/until.ts';
+import type { ControllerProcess } from '../support/stage/controller-process.ts';
 import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
 
 const electing = [
@@ -90,7 +90,7 @@ describe('a leader that is stopped past its deadline', function () {
   });
 
   after(async () => {
-    await stage().client.remove(validatingWebhookConfigurations, { name: 'gate' }, {}, { lane: 'disrupt' });
+    await stage().client.remove(validatingWebhookConfigurations, { name: 'gate' }, {}, { priority: 'disrupt' });
     await gate.close();
     await endAll();
     await stage().startController(sharedFlags);
@@ -112,7 +112,7 @@ describe('a leader that is stopped past its deadline', function () {
       failurePolicy: 'Fail',
     };
     const body = { metadata: { name: 'gate' }, webhooks: [webhook] };
-    await stage().client.create(validatingWebhookConfigurations, {}, body, { lane: 'disrupt' });
+    await stage().client.create(validatingWebhookConfigurations, {}, body, { priority: 'disrupt' });
   }
 
   const leads = ({ log }: ControllerProcess): boolean => log.includes('"msg":"leading"');
@@ -125,7 +125,7 @@ describe('a leader that is stopped past its deadline', function () {
     );
   }
 
-  it('starts no write when it wakes up, ends with 1, and what it had sent changes nothing', async () => {
+  it('starts no write when it wakes up, exits with 1, and its late writes have no effect', async () => {
     const leader = await stage().startController(electing);
     const cluster = newCluster();
     await judged(cluster, async () => {
@@ -139,8 +139,8 @@ describe('a leader that is stopped past its deadline', function () {
       leader.signal('SIGSTOP');
 
       const next = await comesToLead(others);
-      await cluster.pod(2, 'is leaving', ({ metadata }) => metadata.deletionTimestamp !== undefined);
-      expect(await cluster.steps()).to.deep.equal(['makeVoid 2', 'evict 2']);
+      await cluster.pod(2, 'is terminating', ({ metadata }) => metadata.deletionTimestamp !== undefined);
+      expect(await cluster.steps()).to.deep.equal(['invalidate 2', 'evict 2']);
 
       gate.open();
       const credential = await until(

@@ -1,8 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { until } from '../../hack/control-plane/until.ts';
-import { Stage } from '../../hack/stage/stage.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { isGone } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
@@ -13,6 +10,9 @@ import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import { demoteAnnotation } from '../../src/moco/names.ts';
 import { FakeLog } from '../kube/fake-log.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { until } from '../support/control-plane/until.ts';
+import { Stage } from '../support/stage/stage.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds, sharedFlags } from './rollout-fixture.ts';
@@ -20,7 +20,7 @@ import { History } from './rollout-history.ts';
 
 const startDeadlineMilliseconds = 30 * 60_000;
 const syncDeadlineMilliseconds = 180_000;
-const definitions = ['../../config/crd', '../../hack/moco/crd'].map((folder) =>
+const definitions = ['../../config/crd', '../support/moco/crd'].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
 const configMaps: ResourceKind = {
@@ -36,7 +36,7 @@ interface ListedObject {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
 }
 
-describe('an API server that comes and goes', function () {
+describe('an unreliable API server', function () {
   this.timeout(scenarioDeadlineMilliseconds);
   let controlPlane: ControlPlane;
   let stage: Stage;
@@ -100,9 +100,9 @@ describe('an API server that comes and goes', function () {
     });
 
     const make = (name: string): Promise<unknown> =>
-      stage.client.create(configMaps, place, { metadata: { name } }, { lane: 'disrupt' });
+      stage.client.create(configMaps, place, { metadata: { name } }, { priority: 'disrupt' });
     const remove = (name: string): Promise<unknown> =>
-      stage.client.remove(configMaps, { ...place, name }, {}, { lane: 'disrupt' });
+      stage.client.remove(configMaps, { ...place, name }, {}, { priority: 'disrupt' });
     const change = (name: string, value: string): Promise<unknown> =>
       stage.client.patch(
         configMaps,
@@ -110,7 +110,7 @@ describe('an API server that comes and goes', function () {
         'application/merge-patch+json',
         { data: { value } },
         {
-          lane: 'disrupt',
+          priority: 'disrupt',
         },
       );
 
@@ -119,7 +119,7 @@ describe('an API server that comes and goes', function () {
       await until(
         async () => {
           const { items } = await stage.client.list<{ items: readonly ListedObject[] }>(configMaps, place, {
-            lane: 'read',
+            priority: 'read',
           });
           const cached = store.values().map(identity).toSorted();
           return cached.join() ===
@@ -135,7 +135,7 @@ describe('an API server that comes and goes', function () {
       );
     }
 
-    it('through connections that are cut in the middle of its watch, without another list', async () => {
+    it('through connections that are cut in the middle of a watch, without another list', async () => {
       for (let cut = 0; cut < 5; cut += 1) {
         const writes = [make(`new-${cut}`), change(`old-${cut}`, 'again'), remove(`old-${cut + 10}`)];
         proxy.connections.cut();
@@ -146,7 +146,7 @@ describe('an API server that comes and goes', function () {
       expect(lists).to.equal(1);
     });
 
-    it('through its death and return, and sees what is made afterwards', async () => {
+    it('through a crash and a restart, and sees objects created afterwards', async () => {
       await controlPlane.killApiServer();
       await controlPlane.startApiServer();
       await make('after-the-restart');
@@ -155,7 +155,7 @@ describe('an API server that comes and goes', function () {
       expect(changes).to.include.members(['added after-the-restart', 'removed old-20']);
     });
 
-    it('through a compaction of what it has missed: 410, and another list that tells the difference', async () => {
+    it('through a compaction of missed changes: 410, and another list that shows the difference', async () => {
       const [listsBefore, failuresBefore, changesBefore] = [lists, failures.length, changes.length];
       proxy.connections.sever();
       await Promise.all([make('missed'), remove('old-30'), remove('old-31'), change('old-32', 'missed')]);
@@ -176,7 +176,7 @@ describe('an API server that comes and goes', function () {
     });
   });
 
-  describe('has rollouts that go on', () => {
+  describe('does not prevent rollouts', () => {
     let history: History;
 
     before(async () => {
@@ -197,15 +197,15 @@ describe('an API server that comes and goes', function () {
       // A connection that is cut between the budget's being counted and the eviction costs two minutes.
       await cluster.completes().catch(() => cluster.completes());
       // What was about to be done when the connection broke is made void first, and then done.
-      const steps = (await cluster.steps()).filter((step) => !step.startsWith('makeVoid'));
+      const steps = (await cluster.steps()).filter((step) => !step.startsWith('invalidate'));
       expect(steps).to.deep.equal(wholeRollout);
       expect(await cluster.moves()).to.deep.equal(['primary 0 -> 1']);
     }
 
     const leaves = (cluster: RolloutCluster, ordinal: number): Promise<unknown> =>
-      cluster.pod(ordinal, 'is leaving', ({ metadata }) => metadata.deletionTimestamp !== undefined);
+      cluster.pod(ordinal, 'is terminating', ({ metadata }) => metadata.deletionTimestamp !== undefined);
 
-    it('where the controller’s connections are cut at every step, and severed for a while', async () => {
+    it('if the controller’s connections are cut at every step, and interrupted for a while', async () => {
       const cluster = new RolloutCluster(stage, history, 'cut');
       const { accepted } = proxy;
       await judged(cluster, () =>
@@ -228,7 +228,7 @@ describe('an API server that comes and goes', function () {
       expect(proxy.accepted - accepted, 'connections made anew').to.be.greaterThan(10);
     });
 
-    it('where it dies in the middle of a step, and etcd has forgotten by the time it is back', async () => {
+    it('if it crashes in the middle of a step, and etcd is compacted before it restarts', async () => {
       const cluster = new RolloutCluster(stage, history, 'restarted');
       try {
         await rolled(cluster, async () => {

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { freePort } from '../../hack/control-plane/free-port.ts';
-import { until } from '../../hack/control-plane/until.ts';
-import { loopbackCertificate } from '../../hack/moco/certificate.ts';
-import * as policies from '../../src/controller/policy-resource.ts';
-import * as rollouts from '../../src/controller/rollout-resource.ts';
+import * as policies from '../../src/api/policy.ts';
+import * as rollouts from '../../src/api/rollout.ts';
 import * as resources from '../../src/kube/resource.ts';
 import * as names from '../../src/moco/names.ts';
+import { freePort } from '../support/control-plane/free-port.ts';
+import { until } from '../support/control-plane/until.ts';
+import { loopbackCertificate } from '../support/moco/certificate.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const deadlineMilliseconds = 180_000;
@@ -22,7 +22,7 @@ interface Probe {
   readonly lines: readonly string[];
 }
 
-describe('the program on its way up and down', function () {
+describe('startup and shutdown of the program', function () {
   this.timeout(deadlineMilliseconds);
   let api: Server;
   let directory: string;
@@ -107,7 +107,7 @@ describe('the program on its way up and down', function () {
     );
   }
 
-  it('is alive and not ready while the API server has not even answered, and ends with 0 when asked to', async () => {
+  it('is alive and not ready while the API server does not answer, and exits with 0 on SIGTERM', async () => {
     version = () => {};
     await start();
     expect(await probed('healthz', '[+]eventLoop ok')).to.have.property('status', 200);
@@ -123,7 +123,7 @@ describe('the program on its way up and down', function () {
     expect(await exited).to.equal(0);
   });
 
-  it('is not ready as long as it may not list everything, and ends with 0 when asked to even then', async () => {
+  it('is not ready while it cannot list everything, and exits with 0 on SIGTERM even then', async () => {
     await start();
     const { status, lines } = await probed('readyz', '[+]certificate ok');
     expect(status).to.equal(500);
@@ -132,7 +132,7 @@ describe('the program on its way up and down', function () {
     expect(await exited).to.equal(0);
   });
 
-  it('ends with 0 when asked to, although the API server has stopped answering', async () => {
+  it('exits with 0 on SIGTERM although the API server does not answer any more', async () => {
     let asked = 0;
     others = () => (asked += 1);
     await start();
@@ -145,7 +145,7 @@ describe('the program on its way up and down', function () {
     expect(await exited).to.equal(0);
   });
 
-  it('asks for the lease only once it is ready, and is ready without it', async () => {
+  it('acquires the lease only once it is ready, and is ready without it', async () => {
     const asked: string[] = [];
     let forbidden = true;
     others = (response, { pathname, searchParams }) => {

@@ -21,7 +21,7 @@ const nowhere = ['--webhook-bind-address=0', '--metrics-bind-address=0', '--heal
 const commands: readonly (readonly string[])[] = [
   ['status', '--request-timeout=1s'],
   ['pause', 'x', '--request-timeout=1s'],
-  ['hand-back', '--all', '--request-timeout=1s', '--timeout=1s'],
+  ['release', '--all', '-A', '--request-timeout=1s', '--timeout=1s'],
 ];
 
 /** Addresses and paths that exist only once the tests run. */
@@ -50,18 +50,18 @@ const exec = (command: string): ((places: Places) => object) => {
 };
 
 const cases: Readonly<Record<string, Case>> = {
-  'a token that is refused': { server: ({ closed }) => closed, user: token },
-  'a token that is refused after the start': { server: ({ refusing }) => refusing, user: token },
-  'a token, and nobody to show it to': { server: absent, user: token },
+  'a refused token': { server: ({ closed }) => closed, user: token },
+  'a token refused after the start': { server: ({ refusing }) => refusing, user: token },
+  'a token without an API server': { server: absent, user: token },
   'a token file': {
     server: ({ refusing }) => refusing,
     user: ({ directory }) => ({ tokenFile: join(directory, 'token') }),
   },
   'a password': { server: ({ refusing }) => refusing, user: () => ({ username: 'somebody', password: marker }) },
   'a credential plugin': { server: ({ refusing }) => refusing, user: exec('plugin') },
-  'a credential plugin that gives no JSON': { server: ({ closed }) => closed, user: exec('chatty-plugin') },
+  'a credential plugin without JSON output': { server: ({ closed }) => closed, user: exec('chatty-plugin') },
   'a credential plugin that fails': { server: ({ closed }) => closed, user: exec('failing-plugin') },
-  'a client key that is none': {
+  'an invalid client key': {
     server: ({ closed }) => closed.replace('http:', 'https:'),
     user: () => ({ 'client-certificate-data': pem('CERTIFICATE'), 'client-key-data': pem('PRIVATE KEY') }),
   },
@@ -69,7 +69,7 @@ const cases: Readonly<Record<string, Case>> = {
     server: ({ refusing }) => refusing.replace('//', `//somebody:${marker}@`),
     user: () => ({}),
   },
-  'a password in an address that is none of an API server': {
+  'a password in an invalid address of an API server': {
     server: () => `ftp://somebody:${marker}@127.0.0.1:9`,
     user: () => ({}),
   },
@@ -91,13 +91,13 @@ const plugins: Readonly<Record<string, string>> = {
   'failing-plugin': `echo ${marker}; exit 1`,
 };
 
-describe('what the controller at level debug and the command line write has no secret in it:', function () {
+describe('the output of the controller at level debug and of the command line contains no secret:', function () {
   this.timeout(deadlineMilliseconds);
   const servers: Server[] = [];
   const processes: ChildProcess[] = [];
   let directory: string;
   let places: Places;
-  let told: Readonly<Record<string, Promise<string>>>;
+  let reported: Readonly<Record<string, Promise<string>>>;
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'moco-rollout-secrets-'));
@@ -114,19 +114,19 @@ describe('what the controller at level debug and the command line write has no s
         return [name, run([`--kubeconfig=${path}`, ...nowhere])] as const;
       }),
     );
-    told = Object.fromEntries(entries);
+    reported = Object.fromEntries(entries);
   });
 
   after(async () => {
     for (const process of processes) process.kill('SIGKILL');
-    await Promise.allSettled(Object.values(told ?? {}));
+    await Promise.allSettled(Object.values(reported ?? {}));
     for (const server of servers) server.close();
     await rm(directory, { recursive: true, force: true });
   });
 
   for (const [index, name] of Object.keys(cases).entries()) {
     it(name, async () => {
-      holdsNoSecret(await told[name]);
+      holdsNoSecret(await reported[name]);
       for (const text of await Promise.all(
         commands.map((argv) => written(argv, join(directory, `kubeconfig-${index}`))),
       )) {
@@ -135,14 +135,14 @@ describe('what the controller at level debug and the command line write has no s
     });
   }
 
-  it('a kubeconfig that can not be read', async () => {
+  it('an invalid kubeconfig', async () => {
     const path = join(directory, 'broken');
     await writeFile(path, `apiVersion: v1\nusers: [{name: it, user: {token: "${marker}}}]\n`);
     holdsNoSecret(await run([`--kubeconfig=${path}`, ...nowhere]));
     for (const argv of commands) holdsNoSecret(await written(argv, path));
   });
 
-  it("a webhook's key that is none", async () => {
+  it('an invalid key of a webhook', async () => {
     const certDir = join(directory, 'certificate');
     await mkdir(certDir);
     await writeFile(join(certDir, 'tls.crt'), fromPem('CERTIFICATE'));

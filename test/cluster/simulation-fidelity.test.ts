@@ -5,10 +5,10 @@ import { realWorld } from '../../src/kube/real-world.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import { path, pods } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
-import type { Ground, PodVersion, SeenPod } from '../simulation/fidelity/ground.ts';
-import { play } from '../simulation/fidelity/play.ts';
-import { scripts } from '../simulation/fidelity/script.ts';
-import { simulatedGround } from '../simulation/fidelity/simulated-ground.ts';
+import type { Ground, PodVersion, SeenPod } from '../verification/simulation/fidelity/ground.ts';
+import { play } from '../verification/simulation/fidelity/play.ts';
+import { scripts } from '../verification/simulation/fidelity/script.ts';
+import { simulatedGround } from '../verification/simulation/fidelity/simulated-ground.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
 const testMilliseconds = 720_000;
@@ -19,7 +19,7 @@ interface Seen extends Stored {
   readonly pod: SeenPod;
 }
 
-describe('what the simulation takes Kubernetes for', function fidelity() {
+describe('the simulation’s model of Kubernetes', function fidelity() {
   this.timeout(testMilliseconds);
   const controlPlane = useOwnControlPlane();
   const stopping = new AbortController();
@@ -55,7 +55,7 @@ describe('what the simulation takes Kubernetes for', function fidelity() {
   }
 
   for (const [name, script] of Object.entries(scripts)) {
-    it(`is what Kubernetes does: ${name}`, async () => {
+    it(`matches Kubernetes: ${name}`, async () => {
       const simulated = await play(simulatedGround(false), script, null);
       const real = await play(await realGround(), script, simulated);
       expect(real.deeds).to.deep.equal(simulated.deeds);

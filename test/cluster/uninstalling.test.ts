@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { until } from '../../hack/control-plane/until.ts';
-import { chartDirectory } from '../../hack/helm/chart.ts';
-import type { MySQLCluster, StatefulSet } from '../../hack/moco/objects.ts';
-import { sampleCluster } from '../../hack/moco/sample.ts';
-import { defaultSettings } from '../../hack/moco/settings.ts';
-import { statefulSetBody } from '../../hack/moco/stateful-set.ts';
 import { strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
+import { chartDirectory } from '../config/manifests.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { until } from '../support/control-plane/until.ts';
+import type { MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
+import { sampleCluster } from '../support/moco/sample.ts';
+import { defaultSettings } from '../support/moco/settings.ts';
+import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import { cli } from './cli-program.ts';
 import { commandsUnder } from './document-commands.ts';
 import { Helm, type HelmSaid } from './helm-program.ts';
@@ -18,7 +18,7 @@ import { Helm, type HelmSaid } from './helm-program.ts';
 const buildDeadlineMilliseconds = 30 * 60_000;
 const testDeadlineMilliseconds = 360_000;
 const waitMilliseconds = 180_000;
-const mocoDefinitions = fileURLToPath(new URL('../../hack/moco/crd', import.meta.url));
+const mocoDefinitions = fileURLToPath(new URL('../support/moco/crd', import.meta.url));
 const system = 'moco-rollout-system';
 const release = ['moco-rollout', '--namespace', system];
 /** Its webhook fails closed. Its certificate is nobody's, and nobody answers. */
@@ -50,7 +50,7 @@ describe('uninstalling', function () {
     await helm?.close();
   });
 
-  it('releases, whether or not a controller runs, and leaves the CRDs', async () => {
+  it('releases clusters, whether or not a controller runs, and leaves the CRDs', async () => {
     const [uninstall = ''] = await commandsOf('With Helm');
     await inTurn([uninstall], () => playJob([]));
     await isBack();
@@ -58,11 +58,11 @@ describe('uninstalling', function () {
     expect(await left('mutatingadmissionpolicy,mutatingadmissionpolicybinding,mutatingwebhookconfiguration')).to.equal(
       '',
     );
-    const { out } = await cli(controlPlane.adminKubeconfig, ['hand-back', '--all']);
-    expect(out, 'the CRDs are kept, and the marker with them').to.contain('nothing to hand back');
+    const { out } = await cli(controlPlane.adminKubeconfig, ['release', '--all', '-A']);
+    expect(out, 'the CRDs are kept, and the marker with them').to.contain('nothing to release');
   });
 
-  it('that can’t release removes nothing, and does once the document’s commands are run', async () => {
+  it('removes nothing if it cannot release, and does after the documented commands', async () => {
     const values = ownPartitionDriver.flatMap((value) => ['--set', value]);
     await succeeds(helmHere('upgrade', ...release, chartDirectory, ...values));
     await until(refused, waitMilliseconds, () => 'Expected writes to be refused while nobody answers for the webhook');
@@ -77,21 +77,21 @@ describe('uninstalling', function () {
     expect(await installed()).to.equal(false);
   });
 
-  it('releases by the Roles of the namespaces that are listed', async () => {
+  it('releases clusters with the Roles of the listed namespaces', async () => {
     await succeeds(helmHere('upgrade', ...release, chartDirectory, '--reuse-values', '--set', 'namespaces={default}'));
     const [uninstall = ''] = await commandsOf('With Helm');
     await inTurn([uninstall], () => playJob([]));
     await isBack();
   });
 
-  it('without hooks leaves nobody who releases, but the plugin does', async () => {
+  it('without hooks releases nothing, but the plugin does', async () => {
     await succeeds(helmHere('uninstall', ...release, '--no-hooks'));
     expect((await strategy())?.type).to.equal('OnDelete');
     await inTurn(await commandsOf('Uninstalled with `--no-hooks`, or pruned'));
     await isBack();
   });
 
-  it('pruned by whoever has applied it, the CRDs too, leaves nobody either, and the plugin does', async () => {
+  it('by pruning, the CRDs too, releases nothing either, but the plugin does', async () => {
     const { out } = await helmHere('get', 'manifest', ...release);
     const file = join(controlPlane.directory, 'pruned.yaml');
     await writeFile(file, out);
@@ -103,7 +103,7 @@ describe('uninstalling', function () {
     await succeeds(helmHere('uninstall', ...release, '--no-hooks'));
   });
 
-  it('by deleting the namespace leaves the policy in force, until it is deleted as well', async () => {
+  it('by deleting the namespace leaves the policy in force until it is deleted as well', async () => {
     await controlPlane.kubectl('delete', 'namespace', system);
     expect(await kept()).to.equal(true);
     await inTurn(await commandsOf('The namespace deleted first'));
@@ -112,7 +112,7 @@ describe('uninstalling', function () {
     expect(await left(`${kinds},mutatingadmissionpolicy,mutatingadmissionpolicybinding`)).to.equal('');
   });
 
-  it('by deleting the CRDs first loses what was wished, and no StatefulSet', async () => {
+  it('by deleting the CRDs first loses the settings, but no StatefulSet', async () => {
     await inTurn((await commandsOf('With Helm')).filter((command) => command.startsWith('kubectl delete')));
     await inTurn(await commandsOf('The CRDs deleted first'));
     await isBack();
@@ -140,7 +140,7 @@ describe('uninstalling', function () {
 
   /** Of the Job. */
   async function pods(): Promise<readonly Pod[]> {
-    const selector = '--selector=app.kubernetes.io/component=hand-back';
+    const selector = '--selector=app.kubernetes.io/component=release';
     const { items } = JSON.parse(await controlPlane.kubectl('get', 'pods', '-n', system, selector, '-o', 'json')) as {
       items: readonly Pod[];
     };

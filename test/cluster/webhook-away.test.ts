@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Pod } from '../../hack/moco/objects.ts';
 import { clusterNameLabel, strategyLabel } from '../../src/moco/names.ts';
+import type { Pod } from '../support/moco/objects.ts';
 import {
   type Installed,
   installed,
@@ -24,7 +24,7 @@ const taken = {
 const refusedFor = (webhook: string): RegExp =>
   new RegExp(`^500 .*failed calling webhook "${webhook}".*connection refused`);
 
-describe('a webhook process that goes away and comes back, beside MOCO’s webhook', function () {
+describe('an unavailable webhook process beside MOCO’s webhook', function () {
   this.timeout(testDeadlineMilliseconds);
   let moco: Installed;
   let ours: OwnWebhook;
@@ -43,7 +43,7 @@ describe('a webhook process that goes away and comes back, beside MOCO’s webho
     await ours?.stop();
   });
 
-  it('MOCO’s writes pass meanwhile, and bring a labelled StatefulSet to partition = replicas', async () => {
+  it('lets MOCO’s writes pass, which set a labelled StatefulSet to partition = replicas', async () => {
     const name = await clusters.make();
     await clusters.patch(name, taken);
     await ours.goAway();
@@ -57,7 +57,7 @@ describe('a webhook process that goes away and comes back, beside MOCO’s webho
     expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
   });
 
-  it('other writes to a StatefulSet at OnDelete are refused until MOCO has written it', async () => {
+  it('makes other writes to a StatefulSet at OnDelete fail until MOCO has written it', async () => {
     const name = await clusters.make();
     await clusters.patch(name, taken);
     await ours.goAway();
@@ -70,7 +70,7 @@ describe('a webhook process that goes away and comes back, beside MOCO’s webho
     await ours.comeBack();
   });
 
-  it('no other StatefulSet of MOCO’s notices', async () => {
+  it('affects no other StatefulSet of MOCO', async () => {
     const name = await clusters.make();
     await clusters.patch(name, toPartition(1));
     await ours.goAway();
@@ -80,7 +80,7 @@ describe('a webhook process that goes away and comes back, beside MOCO’s webho
   });
 });
 
-describe('a webhook process that goes away and comes back, in the place of MOCO’s webhook', function () {
+describe('an unavailable webhook process in place of MOCO’s webhook', function () {
   this.timeout(testDeadlineMilliseconds);
   let moco: Installed;
   let ours: OwnWebhook;
@@ -107,7 +107,7 @@ describe('a webhook process that goes away and comes back, in the place of MOCO�
     await partitions?.stop();
   });
 
-  it('under Fail: a template that comes after a finished rollout is refused meanwhile, and nothing is rolled', async () => {
+  it('under Fail makes a template after a finished rollout fail, and no pod is replaced', async () => {
     const name = await finished();
     const before = await pods(name);
     const { spec, metadata } = await clusters.read(name);
@@ -133,7 +133,7 @@ describe('a webhook process that goes away and comes back, in the place of MOCO�
     expect(await pods(name)).to.deep.equal(before);
   });
 
-  it('under Fail: no StatefulSet is created meanwhile that could be rolled', async () => {
+  it('under Fail prevents the creation of StatefulSets', async () => {
     const name = await clusters.make();
     await clusters.orphan(name);
     await partitions.goAway();
@@ -143,7 +143,7 @@ describe('a webhook process that goes away and comes back, in the place of MOCO�
     expect(await clusters.strategy(name)).to.deep.equal(at(3));
   });
 
-  it('under Fail: a cluster at OnDelete doesn’t notice', async () => {
+  it('under Fail does not affect a cluster at OnDelete', async () => {
     const name = await clusters.make();
     await partitions.goAway();
     await clusters.patch(name, taken);
@@ -153,7 +153,7 @@ describe('a webhook process that goes away and comes back, in the place of MOCO�
     await partitions.comeBack();
   });
 
-  it('under Ignore, were it so: Kubernetes rolls the template by itself, which is why it isn’t so', async () => {
+  it('under Ignore would let Kubernetes roll out the template by itself, which is why it has Fail', async () => {
     const name = await finished();
     const before = await pods(name);
     await partitions.goAway();
@@ -170,7 +170,7 @@ describe('a webhook process that goes away and comes back, in the place of MOCO�
     expect(await clusters.strategy(name)).to.deep.equal(at(3));
   });
 
-  it('under Ignore, were it so: a new StatefulSet begins without a partition and has one with the next write', async () => {
+  it('under Ignore would create a new StatefulSet without a partition until the next write', async () => {
     const name = await clusters.make();
     await clusters.orphan(name);
     await partitions.goAway();

@@ -1,11 +1,11 @@
-import type { MySQLCluster, StatefulSet } from '../../hack/moco/objects.ts';
-import { perform } from '../../hack/moco/perform.ts';
-import { defaultSettings } from '../../hack/moco/settings.ts';
-import { statefulSetBody } from '../../hack/moco/stateful-set.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { path, statefulSets } from '../../src/kube/resource.ts';
-import { merge } from '../hack/moco/story.ts';
+import { mergePatch } from '../support/merge-patch.ts';
+import type { MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
+import { perform } from '../support/moco/perform.ts';
+import { defaultSettings } from '../support/moco/settings.ts';
+import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import { createCluster, isGone, patch, statefulSet, until } from './moco-fixture.ts';
 
 type Strategy = StatefulSet['spec']['updateStrategy'];
@@ -29,7 +29,7 @@ export class AppliedClusters {
 
   /** Applies the StatefulSet as MOCO does for a MySQLCluster that is changed so. */
   async apply(name: string, change: object = {}): Promise<void> {
-    const cluster = merge(this.#clusters.get(name), change) as MySQLCluster;
+    const cluster = mergePatch(this.#clusters.get(name), change) as MySQLCluster;
     await perform(this.#client, {
       verb: 'apply',
       kind: 'StatefulSet',
@@ -42,7 +42,7 @@ export class AppliedClusters {
   /** Deletes the StatefulSet and leaves its pods, as MOCO does before it applies another volume template. */
   async orphan(name: string): Promise<void> {
     const place = { namespace: 'default', name: `moco-${name}` };
-    await this.#client.remove(statefulSets, place, { propagationPolicy: 'Orphan' }, { lane: 'disrupt' });
+    await this.#client.remove(statefulSets, place, { propagationPolicy: 'Orphan' }, { priority: 'disrupt' });
     await until('the StatefulSet is gone', () => isGone(this.#client, 'StatefulSet', place.name));
   }
 
@@ -62,7 +62,7 @@ export class AppliedClusters {
       query: { dryRun: 'All' },
       contentType: 'application/merge-patch+json',
       body,
-      lane: 'read',
+      priority: 'read',
     });
   }
 

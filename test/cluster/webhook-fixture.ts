@@ -1,14 +1,14 @@
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { clusterLabels, mocoApiVersion } from '../../hack/moco/names.ts';
-import type { StatefulSet } from '../../hack/moco/objects.ts';
-import { isKeptOnDelete } from '../../hack/stage/kept-on-delete.ts';
+import { type RunningWebhook, startWebhook, type WebhookOptions } from '../../src/admission/server.ts';
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path, statefulSets } from '../../src/kube/resource.ts';
-import { type RunningWebhook, startWebhook, type WebhookOptions } from '../../src/webhook/server.ts';
 import { readOne } from '../config/manifests.ts';
+import type { ControlPlane } from '../support/control-plane/control-plane.ts';
+import { clusterLabels, mocoApiVersion } from '../support/moco/names.ts';
+import type { StatefulSet } from '../support/moco/objects.ts';
+import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
 import { until } from './moco-fixture.ts';
 import { outcome } from './webhook-clusters.ts';
 
@@ -69,7 +69,11 @@ export class OwnWebhook {
 
   async unregister(configuration: Configuration): Promise<void> {
     const { metadata } = await readOne('MutatingWebhookConfiguration', configuration);
-    await this.#client.call({ method: 'DELETE', path: path(mutatingWebhookConfigurations, metadata), lane: 'disrupt' });
+    await this.#client.call({
+      method: 'DELETE',
+      path: path(mutatingWebhookConfigurations, metadata),
+      priority: 'disrupt',
+    });
     await until(`the API server no longer asks by config/${configuration}`, async () => {
       return !(await this.#isAsked(configuration));
     });
@@ -105,7 +109,7 @@ export class OwnWebhook {
       query: { fieldManager: 'installation', force: true },
       contentType: 'application/apply-patch+yaml',
       body: { ...manifest, webhooks },
-      lane: 'disrupt',
+      priority: 'disrupt',
     });
   }
 
@@ -123,7 +127,7 @@ export class OwnWebhook {
         method: 'POST',
         path: path(statefulSets, { namespace: 'default' }),
         query: { dryRun: 'All' },
-        lane: 'read',
+        priority: 'read',
         body: {
           metadata: { name: `moco-${name}`, labels, ownerReferences },
           spec: {

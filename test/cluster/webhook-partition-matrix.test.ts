@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import {
   annotationOn,
   forceRollingUpdateAnnotation,
+  invalidatedIntentAnnotation,
   strategyLabel,
-  voidedIntentAnnotation,
 } from '../../src/moco/names.ts';
 import {
   type Installed,
@@ -28,7 +28,7 @@ type Result = object | RegExp | 'unchanged';
 
 type Write = (name: string) => Promise<unknown>;
 
-describe('our webhook of partitions in the place of MOCO’s, at the API server', function () {
+describe('our webhook for partitions in place of MOCO’s', function () {
   this.timeout(testDeadlineMilliseconds);
   let moco: Installed;
   let ours: OwnWebhook;
@@ -56,7 +56,8 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
     "MOCO's apply of a forced rolling update": (name) => clusters.apply(name, forced),
     'an annotation of anybody': (name) => clusters.patch(name, { metadata: { annotations: { x: '1' } } }),
     'a finalizer of anybody': (name) => clusters.patch(name, { metadata: { finalizers: ['example.com/keep'] } }),
-    'our own mark': (name) => clusters.patch(name, { metadata: { annotations: { [voidedIntentAnnotation]: 'a-1' } } }),
+    'our own mark': (name) =>
+      clusters.patch(name, { metadata: { annotations: { [invalidatedIntentAnnotation]: 'a-1' } } }),
     'a partition': (name) => clusters.patch(name, { spec: { updateStrategy: { rollingUpdate: { partition: 2 } } } }),
     'a partition and an annotation': (name) =>
       clusters.patch(name, {
@@ -71,9 +72,9 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
     'no strategy at all': (name) => clusters.patch(name, { spec: { updateStrategy: null } }),
     'OnDelete without the label': (name) => clusters.patch(name, { spec: { updateStrategy: onDelete } }),
     'the label and OnDelete': (name) => clusters.patch(name, taken),
-    'the label taken off together with RollingUpdate': (name) =>
+    'the label removed together with RollingUpdate': (name) =>
       clusters.patch(name, { metadata: { labels: { [strategyLabel]: null } }, spec: { updateStrategy: rolling } }),
-    'the label taken off together with partition = replicas': (name) =>
+    'the label removed together with partition = replicas': (name) =>
       clusters.patch(name, { metadata: { labels: { [strategyLabel]: null } }, spec: { updateStrategy: at(3) } }),
   } as const satisfies Record<string, Write>;
 
@@ -97,8 +98,8 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
     'no strategy at all': at(0),
     'OnDelete without the label': { type: 'OnDelete' },
     'the label and OnDelete': { type: 'OnDelete' },
-    'the label taken off together with RollingUpdate': at(3),
-    'the label taken off together with partition = replicas': at(3),
+    'the label removed together with RollingUpdate': at(3),
+    'the label removed together with partition = replicas': at(3),
   };
 
   const labelledRows: Readonly<Record<Title, Result>> = {
@@ -118,8 +119,8 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
     'no strategy at all': { type: 'OnDelete' },
     'OnDelete without the label': 'unchanged',
     'the label and OnDelete': 'unchanged',
-    'the label taken off together with RollingUpdate': at(3),
-    'the label taken off together with partition = replicas': at(3),
+    'the label removed together with RollingUpdate': at(3),
+    'the label removed together with partition = replicas': at(3),
   };
 
   const onlyRolling = /422 .*only allowed for updateStrategy 'RollingUpdate'/;
@@ -140,8 +141,8 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
     'no strategy at all': at(3),
     'OnDelete without the label': 'unchanged',
     'the label and OnDelete': 'unchanged',
-    'the label taken off together with RollingUpdate': at(3),
-    'the label taken off together with partition = replicas': at(3),
+    'the label removed together with RollingUpdate': at(3),
+    'the label removed together with partition = replicas': at(3),
   };
 
   it('starts a new StatefulSet at partition = replicas', async () => {
@@ -150,14 +151,14 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
 
   describe('at partition 1', () => {
     for (const [title, expected] of Object.entries(rollingRows)) {
-      it(`${title} ${told(expected)}`, async () => {
+      it(`${title} ${reported(expected)}`, async () => {
         const name = await clusters.make();
         await clusters.patch(name, { spec: { updateStrategy: { rollingUpdate: { partition: 1 } } } });
         await check(name, title as Title, expected);
       });
     }
 
-    it('a forced rolling update that ends begins again at partition = replicas', async () => {
+    it('sets partition = replicas after a forced rolling update ends', async () => {
       const name = await clusters.make();
       await clusters.apply(name, forced);
       expect(await clusters.strategy(name)).to.deep.equal(native);
@@ -165,7 +166,7 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
       expect(await clusters.strategy(name)).to.deep.equal(at(3));
     });
 
-    it('our own mark moves the resourceVersion', async () => {
+    it('changes the resourceVersion when our annotation is written', async () => {
       const name = await clusters.make();
       const { metadata } = await settled(name);
       await writes['our own mark'](name);
@@ -175,7 +176,7 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
 
   describe('at OnDelete with our label', () => {
     for (const [title, expected] of Object.entries(labelledRows)) {
-      it(`${title} ${told(expected)}`, async () => {
+      it(`${title} ${reported(expected)}`, async () => {
         const name = await clusters.make();
         await clusters.patch(name, taken);
         // The first apply makes MOCO the owner of the type that the taking patch owned; from then on nothing is new.
@@ -184,7 +185,7 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
       });
     }
 
-    it('a forced rolling update that ends is at OnDelete again', async () => {
+    it('restores OnDelete after a forced rolling update ends', async () => {
       const name = await clusters.make();
       await clusters.patch(name, taken);
       await clusters.apply(name, forced);
@@ -209,7 +210,7 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
     after(() => ours.register('webhook'));
 
     for (const [title, expected] of Object.entries(labelledWithoutRows)) {
-      it(`${title} ${told(expected)}`, () => check(names.get(title) ?? '', title as Title, expected));
+      it(`${title} ${reported(expected)}`, () => check(names.get(title) ?? '', title as Title, expected));
     }
   });
 
@@ -241,7 +242,7 @@ describe('our webhook of partitions in the place of MOCO’s, at the API server'
   }
 });
 
-function told(expected: Result): string {
+function reported(expected: Result): string {
   if (expected === 'unchanged') return 'changes nothing, not even the resourceVersion';
   if (expected instanceof RegExp) return 'is refused';
   const { type, rollingUpdate } = expected as { type: string; rollingUpdate?: { partition: number } };

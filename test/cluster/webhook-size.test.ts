@@ -19,7 +19,7 @@ const filled = (character: string, count: number): object => ({
   },
 });
 
-describe('StatefulSets of a size that the API server just takes, at our webhooks', function () {
+describe('StatefulSets near the API server’s size limit at our webhooks', function () {
   this.timeout(testDeadlineMilliseconds);
   let moco: Installed;
   let ours: OwnWebhook;
@@ -49,7 +49,7 @@ describe('StatefulSets of a size that the API server just takes, at our webhooks
     expect(made.spec.updateStrategy).to.deep.equal(at(3));
   });
 
-  it('are refused with our sentence where JSON makes them several times as long, and nothing changes', async () => {
+  it('are refused with our message if JSON makes them several times as long, and nothing changes', async () => {
     const name = await clusters.make();
     const { spec } = await clusters.read(name);
     // The API server writes this character as six.

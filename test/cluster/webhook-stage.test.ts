@@ -1,19 +1,19 @@
 import { expect } from 'chai';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
-import { clusterDefinitionFile } from '../../hack/moco/install.ts';
-import { statefulSetWebhook } from '../../hack/moco/names.ts';
-import type { Pod, StatefulSet } from '../../hack/moco/objects.ts';
-import { sampleCluster } from '../../hack/moco/sample.ts';
-import { Stage } from '../../hack/stage/stage.ts';
 import { mutatingWebhookConfigurations, path, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { clusterDefinitionFile } from '../support/moco/install.ts';
+import { statefulSetWebhook } from '../support/moco/names.ts';
+import type { Pod, StatefulSet } from '../support/moco/objects.ts';
+import { sampleCluster } from '../support/moco/sample.ts';
+import { Stage } from '../support/stage/stage.ts';
 import { startDeadlineMilliseconds, testDeadlineMilliseconds, until } from './moco-fixture.ts';
 
 const namespace = 'held-back';
 const gateOff = ['--feature-gates=UpdateStrategyOnDelete=false'];
 const newImage = 'mysql:8.4.9';
 
-describe('a stage without MOCO’s webhook of StatefulSets', function () {
+describe('a cluster without MOCO’s webhook for StatefulSets', function () {
   this.timeout(testDeadlineMilliseconds);
   let controlPlane: ControlPlane;
   let stage: Stage;
@@ -34,18 +34,20 @@ describe('a stage without MOCO’s webhook of StatefulSets', function () {
     await controlPlane?.stop();
   });
 
-  it('has the webhook of this program in its place, once a controller runs', async () => {
+  it('has the webhook of this program in its place once a controller runs', async () => {
     const { items } = await stage.client.call<{ items: { webhooks?: { name: string }[] }[] }>({
       method: 'GET',
       path: path(mutatingWebhookConfigurations),
-      lane: 'read',
+      priority: 'read',
     });
     const names = items.flatMap(({ webhooks = [] }) => webhooks.map(({ name }) => name));
     expect(names).to.include('partition.moco-rollout.io').and.not.include(statefulSetWebhook);
   });
 
-  it('begins the StatefulSet of a new cluster at partition = replicas', async () => {
-    await stage.client.create(clusterKind, { namespace }, sampleCluster({ name: 'x', namespace }), { lane: 'disrupt' });
+  it('creates the StatefulSet of a new cluster with partition = replicas', async () => {
+    await stage.client.create(clusterKind, { namespace }, sampleCluster({ name: 'x', namespace }), {
+      priority: 'disrupt',
+    });
     await until('MOCO has made the StatefulSet', async () => (await listed()).length === 1);
     expect((await listed())[0]?.spec.updateStrategy).to.deep.equal({
       type: 'RollingUpdate',
@@ -53,14 +55,14 @@ describe('a stage without MOCO’s webhook of StatefulSets', function () {
     });
   });
 
-  it('has nothing replaced while no controller runs, and MOCO’s new template held back once one does', async () => {
+  it('replaces no pod while no controller runs, and holds MOCO’s new template back once one does', async () => {
     await until('there are three pods', async () => (await podUids()).length === 3);
     const before = await podUids();
     await Promise.all(stage.controllers.map((controller) => controller.stop('SIGKILL')));
     const podTemplate = { spec: { containers: [{ name: 'mysqld', image: newImage }] } };
     const change = { spec: { podTemplate } };
     const place = { namespace, name: 'x' };
-    await stage.client.patch(clusterKind, place, 'application/merge-patch+json', change, { lane: 'disrupt' });
+    await stage.client.patch(clusterKind, place, 'application/merge-patch+json', change, { priority: 'disrupt' });
     await until('MOCO’s new template is refused', async () => (await applied()).some(({ code }) => code === 500));
     expect(await podUids()).to.deep.equal(before);
     await stage.startController(gateOff);
@@ -87,12 +89,12 @@ describe('a stage without MOCO’s webhook of StatefulSets', function () {
 
   async function podUids(): Promise<readonly string[]> {
     const target = path(pods, { namespace });
-    const { items } = await stage.client.call<{ items: Pod[] }>({ method: 'GET', path: target, lane: 'read' });
+    const { items } = await stage.client.call<{ items: Pod[] }>({ method: 'GET', path: target, priority: 'read' });
     return items.map(({ metadata }) => metadata.uid).toSorted();
   }
 
   async function listed(): Promise<readonly StatefulSet[]> {
     const target = path(statefulSets, { namespace });
-    return (await stage.client.call<{ items: StatefulSet[] }>({ method: 'GET', path: target, lane: 'read' })).items;
+    return (await stage.client.call<{ items: StatefulSet[] }>({ method: 'GET', path: target, priority: 'read' })).items;
   }
 });

@@ -11,7 +11,7 @@ describe('a cluster at OnDelete by the webhook of this program, as before Kubern
     ownScene({ admission: 'webhook', partition: soon }, [], (cluster) => cluster.isTaken()),
   );
 
-  it('is updated by MOCO’s partition controller while nobody answers the webhook, and adopted again after that', async function unavailable() {
+  it('is updated by MOCO’s partition controller while the webhook is unavailable, and adopted again after that', async function unavailable() {
     this.timeout(2 * scenarioDeadlineMilliseconds);
     const cluster = newCluster();
     await judged(cluster, async () => {

@@ -1,11 +1,11 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type ControlPlane, startControlPlane } from '../../hack/control-plane/control-plane.ts';
+import { mutateStatefulSetPath } from '../../src/admission/reviewers.ts';
+import { type RunningWebhook, startWebhook } from '../../src/admission/server.ts';
 import { forceRollingUpdateAnnotation } from '../../src/moco/names.ts';
-import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
-import { type RunningWebhook, startWebhook } from '../../src/webhook/server.ts';
 import { readOne } from '../config/manifests.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 
 const startDeadlineMilliseconds = 360_000;
 const log = { info: () => {}, warn: () => {}, error: () => {} };
@@ -15,7 +15,7 @@ interface StatefulSet {
   readonly spec: { readonly updateStrategy: { readonly type: string } };
 }
 
-describe('the API server and the webhook, with the configuration of the manifests', function () {
+describe('the API server and the webhook as configured by the manifests', function () {
   this.timeout(startDeadlineMilliseconds);
   let controlPlane: ControlPlane;
   let webhook: RunningWebhook;
@@ -56,14 +56,14 @@ describe('the API server and the webhook, with the configuration of the manifest
     expect(after.metadata.resourceVersion).to.equal(before.metadata.resourceVersion);
   });
 
-  it('take one by a single patch that sets label and strategy', async () => {
+  it('adopt one by a single patch that sets label and strategy', async () => {
     const name = await make();
     expect((await read(name)).spec.updateStrategy).to.deep.equal(rollingUpdate);
     await patch(name, taken);
     expect((await read(name)).spec.updateStrategy).to.deep.equal({ type: 'OnDelete' });
   });
 
-  it('hand one back by a single patch that takes the label off', async () => {
+  it('release one by a single patch that removes the label', async () => {
     const name = await make(taken);
     await patch(name, {
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
@@ -72,7 +72,7 @@ describe('the API server and the webhook, with the configuration of the manifest
     expect((await read(name)).spec.updateStrategy).to.deep.equal(rollingUpdate);
   });
 
-  it('let MOCO force a rolling update and take the StatefulSet again afterwards', async () => {
+  it('let MOCO force a rolling update and adopt the StatefulSet again afterwards', async () => {
     const name = await make(taken);
     await patch(name, { metadata: { annotations: { [forceRollingUpdateAnnotation]: 'true' } } });
     await applyAsMoco(name);
@@ -81,13 +81,13 @@ describe('the API server and the webhook, with the configuration of the manifest
     expect((await read(name)).spec.updateStrategy).to.deep.equal({ type: 'OnDelete' });
   });
 
-  it('leave a partition that somebody sets without effect', async () => {
+  it('leave a partition that another user sets without effect', async () => {
     const name = await make(taken);
     await patch(name, { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } } });
     expect((await read(name)).spec.updateStrategy).to.deep.equal({ type: 'OnDelete' });
   });
 
-  it('record in the audit log what was decided', async () => {
+  it('record the decision in the audit log', async () => {
     const name = await make(taken);
     await applyAsMoco(name);
     const events = (await controlPlane.audit()).filter(({ requestURI }) =>
@@ -96,7 +96,7 @@ describe('the API server and the webhook, with the configuration of the manifest
     expect(JSON.stringify(events)).to.contain('"statefulset.moco-rollout.io/strategy":"labelled"');
   });
 
-  it('refuse no write while the webhook is away', async () => {
+  it('refuse no write while the webhook is unavailable', async () => {
     const labelled = await make(taken);
     const { address } = webhook;
     await webhook.close(0);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { pods } from '../../src/kube/resource.ts';
-import { hear } from '../witness/hear.ts';
-import { LiveFeed } from '../witness/live-feed.ts';
+import { hear } from '../verification/witness/hear.ts';
+import { LiveFeed } from '../verification/witness/live-feed.ts';
 import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 import { controllerUser } from './rollout-story.ts';
 
@@ -9,7 +9,7 @@ describe('the witness of a real control plane', function witnessOfReality() {
   this.timeout(scenarioDeadlineMilliseconds);
   const { stage, newCluster } = useRollouts();
 
-  it('has nothing against a rollout, measures it, and objects to whoever deletes a healthy member', async () => {
+  it('accepts and measures a rollout, and objects to the deletion of a healthy member', async () => {
     const cluster = newCluster();
     const feed = await LiveFeed.start(stage().client, cluster.namespace);
     try {
@@ -22,9 +22,9 @@ describe('the witness of a real control plane', function witnessOfReality() {
         pods,
         { namespace: cluster.namespace, name: cluster.podName(2) },
         {},
-        { lane: 'disrupt' },
+        { priority: 'disrupt' },
       );
-      await cluster.until('the member that was deleted is leaving', ({ pods: members }) =>
+      await cluster.until('the member that was deleted is terminating', ({ pods: members }) =>
         members.some(({ metadata }) => metadata.deletionTimestamp !== undefined),
       );
       const audit = (await stage().controlPlane.audit()).filter(

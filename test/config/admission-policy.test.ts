@@ -46,7 +46,7 @@ describe('the admission policy', () => {
     ]);
   });
 
-  it('changes the update strategy alone, unless the label goes or a rolling update is forced', () => {
+  it('changes only the update strategy, unless the label is removed or a rolling update is forced', () => {
     const [{ patchType, jsonPatch }] = spec.mutations;
     expect(patchType).to.equal('JSONPatch');
     expect(jsonPatch.expression.match(/path: "([^"]+)"/g)).to.deep.equal(['path: "/spec/updateStrategy"']);

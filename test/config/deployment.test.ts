@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseOptions } from '../../src/options.ts';
+import { parseOptions } from '../../src/options/options.ts';
 import { type Manifest, readManifests, readOne } from './manifests.ts';
 
 interface Container {
@@ -42,7 +42,7 @@ describe('the Deployment', () => {
     expect(deployment.metadata.namespace).to.equal(account.metadata.namespace);
   });
 
-  it('passes flags that the program takes, and ports that fit them, and serves no webhook', () => {
+  it('passes valid flags with matching ports, and serves no webhook', () => {
     const parsed = parseOptions(container.args.map((argument) => argument.replace('$(POD_NAMESPACE)', 'own')));
     if (parsed.kind !== 'options') throw new Error(JSON.stringify(parsed));
     const { options } = parsed;
@@ -55,7 +55,7 @@ describe('the Deployment', () => {
     expect(JSON.stringify(spec)).not.to.match(/[Vv]olume|certificate/);
   });
 
-  it('is probed where health is served', () => {
+  it('is probed on the port that serves health', () => {
     expect(container.livenessProbe.httpGet).to.deep.equal({ path: '/healthz', port: 'health' });
     expect(container.readinessProbe.httpGet).to.deep.equal({ path: '/readyz', port: 'health' });
   });
@@ -73,7 +73,7 @@ describe('the Deployment', () => {
     expect(container.resources).to.have.nested.property('limits.memory');
   });
 
-  it('is what every selector for it selects', async () => {
+  it('is selected by every selector for it', async () => {
     const selecting = (await readManifests()).filter(
       ({ kind }) => kind === 'Service' || kind === 'PodDisruptionBudget',
     );

@@ -25,7 +25,7 @@ describe('the dashboard', () => {
     queries = [...targets.map(({ expr }) => expr), ...asked];
   });
 
-  it('is one as Grafana describes it, without a field that it does not know', () => {
+  it("matches Grafana's schema, without unknown fields", () => {
     expect(dashboardSchema.safeParse(raw).success).to.equal(true);
     expect(dashboardSchema.safeParse({ ...dashboard, pannels: [] }).success).to.equal(false);
   });
@@ -45,7 +45,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('asks for nothing but metrics that there are, and shows each that this program has', () => {
+  it('uses only existing metrics, and shows each metric of this program', () => {
     const { registry } = createMetrics('0.0.0', []);
     const names = registry.getMetricsAsArray().map(({ name }) => name);
     const asked = new Set(
@@ -59,14 +59,14 @@ describe('the dashboard', () => {
     expect(names.filter((name) => name.startsWith('moco_') && !shown(name))).to.deep.equal([]);
   });
 
-  it('uses no variable that it does not have', () => {
+  it('uses only its own variables', () => {
     const used = new Set(queries.flatMap((query) => [...query.matchAll(/\$\w+/g)].map(String)));
     const own = dashboard.templating.list.map(({ name }) => `$${name}`);
     expect([...used].filter((name) => !own.includes(name) && name !== '$__rate_interval')).to.deep.equal([]);
     expect(Object.keys(variables)).to.include.members([...used]);
   });
 
-  it('has queries that Prometheus can read', async function () {
+  it('has queries that Prometheus can parse', async function () {
     const directory = await mkdtemp(join(tmpdir(), 'dashboard-'));
     try {
       const rules = dashboard.panels.flatMap((panel) => ('targets' in panel ? panel.targets : []));

@@ -1,4 +1,4 @@
-import { type AskedRight, isOurAccount } from '../../hack/control-plane/audit-rights.ts';
+import { type AskedRight, isOurAccount } from '../support/control-plane/audit-rights.ts';
 import { rightOf } from './rights.ts';
 
 /**

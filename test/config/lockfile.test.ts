@@ -21,7 +21,7 @@ describe('the lock file', () => {
     packages = Object.entries(lock.packages).filter(([path]) => path !== '');
   });
 
-  it('has a checksum of everything that the program is made of, and of every tool but for foreign platforms', () => {
+  it('has a checksum of every dependency, and of every tool but for foreign platforms', () => {
     const without = packages.filter(([, { integrity }]) => integrity?.startsWith('sha512-') !== true);
     // npm leaves these out of a lock file that was made where they could not be installed (npm/cli#4460).
     const foreign = ({ dev, optional, os }: LockedPackage): boolean => dev === true && optional === true && !!os;
@@ -29,14 +29,14 @@ describe('the lock file', () => {
     expect(packages.length - without.length).to.be.greaterThan(100);
   });
 
-  it('takes packages from whichever registry npm is set to, and from nowhere else', () => {
+  it('installs packages only from the configured registry', () => {
     expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).to.deep.equal([]);
     expect(
       packages.filter(([, { version }]) => !/^\d+\.\d+\.\d+/.test(version ?? '')).map(([path]) => path),
     ).to.deep.equal([]);
   });
 
-  it('has one package that runs something when it is installed, and none of what the program is made of', () => {
+  it('has one package with an install script, which is not a production dependency', () => {
     const scripts = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
     expect(scripts.map(([path, { dev }]) => [path, dev])).to.deep.equal([['node_modules/esbuild', true]]);
   });

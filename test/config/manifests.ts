@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 
 export const configDirectory = fileURLToPath(new URL('../../config', import.meta.url));
+export const chartDirectory = join(configDirectory, 'helm/moco-rollout');
 
 export interface Manifest {
   /** Below `config`. */
@@ -38,6 +39,11 @@ async function parseFile(path: string): Promise<readonly Manifest[]> {
     for (const error of [...document.errors, ...document.warnings]) throw new Error(`${path}: ${error.message}`);
     return { ...(document.toJS() as Manifest), file: path.slice(configDirectory.length + 1) };
   });
+}
+
+/** Helm creates a hook when its time comes, and deletes it afterwards. */
+export function isHook({ metadata }: Pick<Manifest, 'metadata'>): boolean {
+  return metadata.annotations?.['helm.sh/hook'] !== undefined;
 }
 
 /** The one object of a kind, whatever else there is. */

@@ -15,7 +15,7 @@ interface Pods {
 }
 
 describe('the NetworkPolicy', () => {
-  it('lets pods connect to the metrics, and nobody to anything else', async () => {
+  it('lets pods connect only to the metrics port', async () => {
     const policy = (await readOne('NetworkPolicy'))['spec'] as Policy;
     const pods = (await readOne('Deployment'))['spec'] as Pods;
     expect(policy.podSelector.matchLabels).to.deep.equal(pods.selector.matchLabels);

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { mutatePartitionPath } from '../../src/admission/reviewers.ts';
 import { createdByLabel, createdByMoco, mocoWebhookConfiguration } from '../../src/moco/names.ts';
-import { mutatePartitionPath } from '../../src/webhook/reviewers.ts';
 import { configDirectory, type Manifest, readManifests, readOne } from './manifests.ts';
 
 interface Webhook {
@@ -57,13 +57,13 @@ describe('the component for installations whose MOCO has no webhook of StatefulS
     expect(webhook).to.have.nested.property('matchConditions[0].expression').that.contains("!= 'OnDelete'");
   });
 
-  it('fails closed, and says why where it is installed', async () => {
+  it('fails closed, and documents why', async () => {
     expect(webhook['failurePolicy']).to.equal('Fail');
     const component = await readFile(join(configDirectory, 'partition-driver/Kustomization'), 'utf8');
     expect(component).to.match(/^(#.*\n)*# This webhook fails closed\./);
   });
 
-  it('is invoked again after others, and has no side effects', () => {
+  it('is reinvoked after other webhooks, and has no side effects', () => {
     expect(webhook).to.deep.include({
       name: 'partition.moco-rollout.io',
       reinvocationPolicy: 'IfNeeded',
@@ -74,7 +74,7 @@ describe('the component for installations whose MOCO has no webhook of StatefulS
     });
   });
 
-  it('leads to its path through the Service of the other webhooks, with the CA of the same certificate', async () => {
+  it('points to its path through the Service of the other webhooks, with the CA of the same certificate', async () => {
     const { service } = webhook.clientConfig;
     const forOnDelete = await readOne('MutatingWebhookConfiguration', 'webhook');
     const [other] = forOnDelete['webhooks'] as readonly Webhook[];

@@ -1,4 +1,4 @@
-/** What the ServiceAccount may do, and what for. The manifests grant exactly this. */
+/** What the ServiceAccount may do, and what for. The manifests and the chart grant exactly this. */
 export interface Permission {
   readonly group: string;
   readonly resource: string;
@@ -33,4 +33,10 @@ export const clusterPermissions: readonly Permission[] = [
 export const leaderElectionPermissions: readonly Permission[] = [
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'update'], why: 'the lease, by its name' },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], why: 'the lease where there is none' },
+];
+
+/** What `release` needs beyond the above. The chart grants it while it is uninstalled. */
+export const releasePermissions: readonly Permission[] = [
+  { group: 'moco.cybozu.com', resource: 'mysqlclusters', verbs: ['patch'], why: 'the annotation of a release' },
+  { group: '', resource: 'namespaces', verbs: ['get'], why: 'the labels by which policies select' },
 ];

@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { rulesFile, rulesOfPrometheus } from '../../hack/docs/prometheus-rules.ts';
-import { alarms } from '../../src/controller/conditions.ts';
-import { isAskedFor } from '../../src/core/asked-for.ts';
-import type { HoldRule } from '../../src/core/decision.ts';
-import { overridable } from '../../src/core/overrides.ts';
+import { alertOf, isRequestedByUser, holdRules as rules } from '../../src/core/rules/catalogue.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { promtool } from '../telemetry/promtool.ts';
 import { type Manifest, readManifests, readOne } from './manifests.ts';
@@ -25,7 +22,6 @@ interface AlertTests {
 }
 
 const alertTests = 'test/config/prometheus/alerts.yml';
-const rules = Object.keys(overridable) as HoldRule[];
 /** Of MOCO itself. */
 const foreignMetrics = ['moco_cluster_replicas'];
 
@@ -58,7 +54,7 @@ describe('the rules of Prometheus', () => {
     expect(status, said).to.equal(0);
   });
 
-  it('are tested one and all, firing and silent', async () => {
+  it('are all tested, firing and silent', async () => {
     const { tests } = parse(await readFile(alertTests, 'utf8')) as AlertTests;
     const checks = tests.flatMap((test) => test.alert_rule_test);
     for (const { alert } of await alerts()) {
@@ -74,7 +70,7 @@ describe('the rules of Prometheus', () => {
     }
   });
 
-  it('ask for nothing but metrics that there are', async () => {
+  it('use only existing metrics', async () => {
     const { registry } = createMetrics('0.0.0', []);
     const known = new Set(foreignMetrics);
     for (const { name } of registry.getMetricsAsArray()) {
@@ -90,13 +86,21 @@ describe('the rules of Prometheus', () => {
     }
   });
 
-  it('call stalled what only a person can end', async () => {
-    const alarming = rules.filter((rule) => alarms({ rule }) && rule !== 'UpdateRevisionFailing');
-    expect(asked(await named('MocoRolloutStalled'))).to.have.members(alarming);
+  it('treat holds as stalled that only a person can end', async () => {
+    const stalled = rules.filter((rule) => alertOf(rule) === 'MocoRolloutStalled');
+    expect(asked(await named('MocoRolloutStalled'))).to.have.members(stalled);
   });
 
-  it('leave alone what somebody has asked for', async () => {
-    expect(asked(await named('MocoRolloutNoProgress'))).to.have.members(rules.filter(isAskedFor));
+  it('have a rule in the expression of its own alert', async () => {
+    for (const rule of rules) {
+      const alert = alertOf(rule);
+      if (alert === null || alert === 'MocoRolloutNoProgress') continue;
+      expect((await named(alert)).expr).to.match(new RegExp(`rule=~?"[^"]*\\b${rule}\\b`));
+    }
+  });
+
+  it('ignore holds that a user requested', async () => {
+    expect(asked(await named('MocoRolloutNoProgress'))).to.have.members(rules.filter(isRequestedByUser));
   });
 
   it('have a severity, a sentence, more, and a runbook each', async () => {

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { readManifests, readOne } from './manifests.ts';
-import { clusterPermissions, leaderElectionPermissions, type Permission } from './permissions.ts';
-import { rightOf, rightsOf } from './rights.ts';
+import { clusterPermissions, leaderElectionPermissions } from './permissions.ts';
+import { rightsOf, rightsOfPermissions } from './rights.ts';
 
 const serviceAccount = { kind: 'ServiceAccount', name: 'moco-rollout', namespace: 'moco-rollout-system' };
 
 describe('the permissions', () => {
   it('in the cluster are those that the code uses, and nothing more', async () => {
-    expect(rightsOf([await readOne('ClusterRole', 'rbac')])).to.deep.equal(wanted(clusterPermissions));
+    expect(rightsOf([await readOne('ClusterRole', 'rbac')])).to.deep.equal(rightsOfPermissions(clusterPermissions));
   });
 
   it('for leader election are those of the lease, in the own namespace', async () => {
     const role = await readOne('Role', 'rbac');
     expect(role.metadata.namespace).to.equal(serviceAccount.namespace);
-    expect(rightsOf([role])).to.deep.equal(wanted(leaderElectionPermissions));
+    expect(rightsOf([role])).to.deep.equal(rightsOfPermissions(leaderElectionPermissions));
     const named = (role['rules'] as readonly { resourceNames?: readonly string[]; verbs: readonly string[] }[]).filter(
       ({ resourceNames }) => resourceNames !== undefined,
     );
@@ -47,9 +47,3 @@ describe('the permissions', () => {
     expect(JSON.stringify(roles)).not.to.contain('*');
   });
 });
-
-function wanted(permissions: readonly Permission[]): readonly string[] {
-  return permissions
-    .flatMap(({ group, resource, verbs }) => verbs.map((verb) => rightOf({ verb, group, resource })))
-    .toSorted();
-}

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { parseOptions } from '../../src/options.ts';
+import { parseOptions } from '../../src/options/options.ts';
 import { configDirectory, readOne } from './manifests.ts';
 
 interface Patch {
@@ -29,7 +29,7 @@ interface Mounts {
   };
 }
 
-describe('the component that has the controller answer webhooks', () => {
+describe('the component that turns on the webhook server', () => {
   let patches: readonly Patch[];
   let operations: readonly Operation[];
   let certDir: string;
@@ -41,7 +41,7 @@ describe('the component that has the controller answer webhooks', () => {
     operations = operationsOf('Deployment');
   });
 
-  it('turns the webhook on at the port that it opens, in the container and to the network', () => {
+  it('turns on the webhook at the port that it opens, in the container and in the NetworkPolicy', () => {
     const args = operations.filter(({ path }) => path.endsWith('/args/-')).map(({ value }) => String(value));
     const parsed = parseOptions(args);
     if (parsed.kind !== 'options') throw new Error(JSON.stringify(parsed));
@@ -55,7 +55,7 @@ describe('the component that has the controller answer webhooks', () => {
     ]);
   });
 
-  it('mounts the certificate that cert-manager issues where the program reads it', async () => {
+  it('mounts cert-manager’s certificate at the path that the program reads', async () => {
     const mounts = patches.find(({ target }) => target === undefined);
     const { containers, volumes } = (parse(mounts?.patch ?? '') as Mounts).spec.template.spec;
     const [{ name, volumeMounts }] = containers;

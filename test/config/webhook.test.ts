@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { mutateStatefulSetPath } from '../../src/admission/reviewers.ts';
 import {
   createdByLabel,
   createdByMoco,
@@ -9,7 +10,6 @@ import {
   strategyLabel,
   strategyOnDelete,
 } from '../../src/moco/names.ts';
-import { mutateStatefulSetPath } from '../../src/webhook/reviewers.ts';
 import { configDirectory, type Manifest, readManifests, readOne } from './manifests.ts';
 
 interface Webhook {
@@ -53,7 +53,7 @@ describe('the webhook configuration', () => {
     });
   });
 
-  it('never fails a write, is invoked again after others, and has no side effects', () => {
+  it('never fails a write, is reinvoked after other webhooks, and has no side effects', () => {
     expect(webhook).to.deep.include({
       failurePolicy: 'Ignore',
       reinvocationPolicy: 'IfNeeded',
@@ -64,7 +64,7 @@ describe('the webhook configuration', () => {
     });
   });
 
-  it('leads through its Service to the path and the port of the server', async () => {
+  it('points through its Service to the path and port of the server', async () => {
     const { service } = webhook.clientConfig;
     expect(service.path).to.equal(mutateStatefulSetPath);
     const services = (await readManifests()).filter(({ kind }) => kind === 'Service');
@@ -75,7 +75,7 @@ describe('the webhook configuration', () => {
     });
   });
 
-  it('has its CA put in by cert-manager, from the certificate of its Service', async () => {
+  it('gets its CA from cert-manager, from the certificate of its Service', async () => {
     const certificate = await readOne('Certificate', 'webhook-server');
     const { name, namespace } = certificate.metadata;
     expect(configuration.metadata.annotations).to.deep.equal({

@@ -1,17 +1,12 @@
 import { Registry } from 'prom-client';
-import { Announcer } from '../../src/controller/announcer.ts';
-import { Cache, keyOf } from '../../src/controller/cache.ts';
-import { ClusterApi } from '../../src/controller/cluster-api.ts';
-import type { Requeue } from '../../src/controller/context.ts';
-import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../src/controller/fleet.ts';
+import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../src/api/rollout.ts';
+import type { RolloutStatus } from '../../src/api/rollout-status.ts';
+import { ClusterApi } from '../../src/controller/disrupt/cluster-client.ts';
+import type { Requeue } from '../../src/controller/disrupt/context.ts';
+import { Cache, keyOf } from '../../src/controller/observe/cache.ts';
+import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../src/controller/observe/fleet.ts';
+import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
-import { wholeRecord } from '../../src/controller/rollout-record.ts';
-import {
-  type MySQLRollout,
-  type RolloutSpec,
-  type RolloutStatus,
-  rolloutKind,
-} from '../../src/controller/rollout-resource.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
@@ -60,7 +55,7 @@ export class Process {
   constructor(
     bench: { readonly world: FakeWorld; readonly server: ObjectServer },
     holder: string,
-    { mode = 'OnDelete', ...wishes }: Partial<RolloutPolicy>,
+    { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
     rate = { qps: 1e6, burst: 1e6 },
   ) {
@@ -75,13 +70,9 @@ export class Process {
       api: new ClusterApi(new ApiClient({ world, ...rate })),
       world,
       log: this.log,
-      defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...wishes }, strategy: 'OnDelete' },
-      announcer: new Announcer({
-        recorder: { record: (occurrence) => void this.events.push(occurrence) },
-        metrics: new RolloutMetrics(this.registry),
-        log: this.log,
-        world,
-      }),
+      defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...settings }, strategy: 'OnDelete' },
+      recorder: { record: (occurrence) => void this.events.push(occurrence) },
+      metrics: new RolloutMetrics(this.registry),
       holder,
       isLeading: () => this.isLeading,
     });
@@ -132,6 +123,13 @@ export class Process {
       this.#bench.world.freeze(Math.min(requeueAfterMilliseconds ?? 500, 1000));
     }
   }
+
+  /** Works until everything is told, what comes late included. */
+  async reportAll(): Promise<void> {
+    await this.work();
+    this.#bench.world.freeze(10_000);
+    await this.work();
+  }
 }
 
 /** A cluster of three on an API server in memory, whose clock stands still until told to go on. */
@@ -158,17 +156,17 @@ export class Bench {
   }
 
   /** The program is started, another time each time. */
-  start(wishes: Partial<RolloutPolicy> = {}, limits: FleetLimits = noFleetLimits): Process {
+  start(settings: Partial<RolloutPolicy> = {}, limits: FleetLimits = noFleetLimits): Process {
     this.#processes += 1;
-    return new Process(this, `process-${this.#processes}`, wishes, limits);
+    return new Process(this, `process-${this.#processes}`, settings, limits);
   }
 
   get status(): RolloutStatus {
     return this.server.find(rolloutKind, 'test')?.['status'] ?? {};
   }
 
-  /** A wish of the user. */
-  wish(spec: RolloutSpec): void {
+  /** A setting of the user. */
+  setting(spec: RolloutSpec): void {
     this.server.change(rolloutKind, 'test', { spec });
   }
 
@@ -220,15 +218,15 @@ function stepOf({ method, path, body }: Write): readonly string[] {
     if (method === 'DELETE') return [`delete ${ordinal}`];
     if (path.endsWith('/eviction')) return [`evict ${ordinal}`];
     const annotations = body.metadata.annotations ?? {};
-    if ('moco-rollout.io/voided-intent' in annotations) return [`void ${ordinal}`];
+    if ('moco-rollout.io/invalidated-intent' in annotations) return [`void ${ordinal}`];
     return [annotations['moco.cybozu.com/demote'] === 'true' ? `demote ${ordinal}` : `undemote ${ordinal}`];
   }
   if (!path.includes('/statefulsets/')) return [];
   if (path.includes('dryRun')) return [];
   if (path.endsWith('/status')) return ['promoteRevision'];
-  if ('moco-rollout.io/voided-intent' in (body.metadata.annotations ?? {})) return ['void'];
+  if ('moco-rollout.io/invalidated-intent' in (body.metadata.annotations ?? {})) return ['void'];
   const { updateStrategy } = (body['spec'] ?? {}) as { updateStrategy?: UpdateStrategy };
-  if (body.metadata.labels?.['moco-rollout.io/strategy'] === null) return ['handBack'];
+  if (body.metadata.labels?.['moco-rollout.io/strategy'] === null) return ['release'];
   const partition = updateStrategy?.rollingUpdate?.partition;
   return [partition === undefined ? 'setStrategy' : `setPartition ${partition}`];
 }

@@ -13,8 +13,8 @@ async function series({ registry }: Process): Promise<readonly string[]> {
 const labels = 'namespace="default",name="test"';
 const seconds = (timestamp: string): number => Date.parse(timestamp) / 1000;
 
-describe('the series of a cluster', () => {
-  it('come from the leader alone', async () => {
+describe('the metrics of a cluster', () => {
+  it('are exported by the leader only', async () => {
     const bench = new Bench();
     const [leader, other] = [bench.start(), bench.start()];
     other.isLeading = false;
@@ -24,14 +24,14 @@ describe('the series of a cluster', () => {
     expect(await series(leader)).to.include(`moco_rollout_stale_members{${labels}} 3`);
   });
 
-  it('go when the MySQLCluster goes', async () => {
+  it('are removed when the MySQLCluster is deleted', async () => {
     const bench = new Bench();
     const program = bench.start({ mode: 'Partition' });
     bench.changeStatefulSet({
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
     });
-    bench.wish({ paused: true });
+    bench.setting({ paused: true });
     await program.work();
     expect(await series(program)).to.not.deep.equal([]);
     bench.server.remove(clusterKind, 'test');
@@ -40,9 +40,9 @@ describe('the series of a cluster', () => {
     expect(await series(program)).to.deep.equal([]);
   });
 
-  it('tell since when the rule holds that does, and not since when another one did', async () => {
+  it('report how long the current rule has held, not how long an earlier rule held', async () => {
     const bench = new Bench();
-    bench.wish({ paused: true });
+    bench.setting({ paused: true });
     const program = bench.start();
     const paused = seconds(bench.now);
     await program.work();
@@ -52,7 +52,7 @@ describe('the series of a cluster', () => {
     bench.world.freeze(600_000);
     // Not shown in the status yet, which still has the rule before.
     bench.changeCluster({ metadata: { generation: 2 } });
-    bench.wish({ paused: false });
+    bench.setting({ paused: false });
     const since = seconds(bench.now);
     program.sync();
     await program.pass();
@@ -61,7 +61,7 @@ describe('the series of a cluster', () => {
     ]);
   });
 
-  it('are those of MOCO as well where this program lowers the partition, and nowhere else', async () => {
+  it('include MOCO’s metrics only where this program lowers the partition', async () => {
     const bench = new Bench();
     bench.changeStatefulSet({
       metadata: { labels: { 'moco-rollout.io/strategy': null } },

@@ -65,10 +65,10 @@ class Mortal {
   async livePaused(): Promise<void> {
     this.#dies = null;
     this.#isDead = false;
-    this.bench.wish({ paused: true });
+    this.bench.setting({ paused: true });
     await this.bench.start().work();
     this.#arrive();
-    this.bench.wish({ paused: false });
+    this.bench.setting({ paused: false });
   }
 
   /** As `Process.work`, but a process that is dead does nothing more, whatever it makes of its last error. */
@@ -114,9 +114,9 @@ class Mortal {
   /** What MOCO and Kubernetes do of what they have been asked for, one thing at a time. */
   #natureMoves(): boolean {
     const { bench } = this;
-    const leaving = bench.server.all(pods).find(({ metadata }) => metadata['deletionTimestamp'] !== undefined);
-    if (leaving) {
-      const ordinal = Number(leaving.metadata.name.at(-1));
+    const terminating = bench.server.all(pods).find(({ metadata }) => metadata['deletionTimestamp'] !== undefined);
+    if (terminating) {
+      const ordinal = Number(terminating.metadata.name.at(-1));
       const isPrimary = ordinal === this.#primary;
       bench.replace(ordinal, { role: isPrimary ? 'primary' : 'replica' });
       return true;
@@ -146,7 +146,7 @@ class Mortal {
     expect(completion(bench)).to.include({ status: 'True' });
     expect(bench.server.get(statefulSets, 'moco-test')['status']).to.have.property('currentRevision', revisionAfter);
     const annotations = bench.server.all(pods).map(({ metadata }) => Object.keys(metadata.annotations ?? {}));
-    expect(annotations.flat().filter((name) => name !== 'moco-rollout.io/voided-intent')).to.deep.equal([]);
+    expect(annotations.flat().filter((name) => name !== 'moco-rollout.io/invalidated-intent')).to.deep.equal([]);
   }
 }
 
@@ -167,7 +167,7 @@ describe('a crash of the controller', () => {
     late: 'while any write of a rollout is on its way',
   };
   for (const [fate, when] of Object.entries(fates) as readonly [Fate, string][]) {
-    it(`${when} leaves its successor nothing to do twice`, async () => {
+    it(`${when} makes its successor repeat nothing`, async () => {
       for (let at = 0; at < writes; at += 1) {
         const mortal = new Mortal();
         await mortal.live({ at, fate });
@@ -187,7 +187,7 @@ describe('a crash of the controller', () => {
     });
   }
 
-  it('takes no member any more with a write that is on its way, once the user has paused the rollout', async () => {
+  it('disrupts no member by a late write once the user has paused the rollout', async () => {
     let taken = 0;
     for (let at = 0; at < writes; at += 1) {
       const mortal = new Mortal();
@@ -206,7 +206,7 @@ describe('a crash of the controller', () => {
     expect(taken, 'three evictions and a demotion').to.equal(4);
   });
 
-  it('is survived as well when its successor crashes at one of its first writes', async () => {
+  it('does no harm if the successor crashes at one of its first writes, too', async () => {
     for (let first = 0; first < writes; first += 1) {
       for (let second = 0; second < 2; second += 1) {
         const mortal = new Mortal();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { Bench, type Process } from './bench.ts';
@@ -35,7 +35,7 @@ async function pass(bench: Bench, program: Process, seconds: number): Promise<nu
 }
 
 /** What people are told after a while: the condition, the metrics, and the Events. */
-async function told(bench: Bench, { registry, events }: Process) {
+async function reported(bench: Bench, { registry, events }: Process) {
   const metric = async (name: string): Promise<string> => (await registry.getSingleMetricAsString(name)).trim();
   return {
     complete: completion(bench)?.status,
@@ -51,8 +51,8 @@ const told10 = (rule: string, type = 'Warning') => ({
   events: [`${type} ${rule}`],
 });
 
-describe('every pass tells', () => {
-  it('that the API server is too slow, each confirmation taking more than a second for half an hour', async () => {
+describe('every pass reports', () => {
+  it('that the API server is too slow if each confirmation takes more than a second for half an hour', async () => {
     const bench = stale();
     const program = bench.start();
     bench.server.always('GET', /mysqlclusters\/test$/, (_, carryOut) => {
@@ -60,7 +60,7 @@ describe('every pass tells', () => {
       return carryOut();
     });
     const passes = await pass(bench, program, 1800);
-    expect(await told(bench, program)).to.deep.equal(told10('ConfirmationTooSlow', 'Normal'));
+    expect(await reported(bench, program)).to.deep.equal(told10('ConfirmationTooSlow', 'Normal'));
     expect(bench.status.hold?.rule).to.equal('ConfirmationTooSlow');
     expect(bench.steps).to.deep.equal([]);
     expect(passes, 'every 30 s, and a few').to.be.below(150);
@@ -74,12 +74,12 @@ describe('every pass tells', () => {
     [422, 'Invalid'],
     [500, 'InternalError'],
   ] as const) {
-    it(`that evictions are refused with ${code} for an hour, and by whom`, async () => {
+    it(`that evictions have been refused with ${code} for an hour, and by whom`, async () => {
       const bench = stale();
       const program = bench.start();
       bench.server.always('POST', eviction, denied(code, reason));
       await pass(bench, program, 3600);
-      expect(await told(bench, program)).to.deep.equal(told10('StepRefused'));
+      expect(await reported(bench, program)).to.deep.equal(told10('StepRefused'));
       expect(bench.status.hold?.message).to.contain('denied by policy no-evictions');
       expect(bench.status.conditions?.find(({ type }) => type === 'Stalled')?.status).to.equal('True');
       bench.server.calm();
@@ -103,7 +103,7 @@ describe('every pass tells', () => {
       const program = bench.start();
       for (const request of requests) bench.server.always(...request);
       await pass(bench, program, 60);
-      expect(await told(bench, program)).to.deep.equal(told10('StepRefused'));
+      expect(await reported(bench, program)).to.deep.equal(told10('StepRefused'));
       expect(bench.status.hold?.rule).to.equal('StepRefused');
       bench.server.calm();
       await pass(bench, program, 31);
@@ -111,26 +111,39 @@ describe('every pass tells', () => {
     });
   }
 
-  it('in the MySQLCluster, in metrics and Events where the MySQLRollout can not be written', async () => {
+  it('to the MySQLCluster, metrics and Events if the MySQLRollout cannot be written', async () => {
     const bench = stale();
     const program = bench.start();
     bench.server.always('PUT', rolloutStatus, forbidden);
     await pass(bench, program, 60);
-    expect(await told(bench, program)).to.deep.equal(told10('StepRefused'));
+    expect(await reported(bench, program)).to.deep.equal(told10('StepRefused'));
     expect(bench.steps).to.deep.equal([]);
   });
 
-  it('in the MySQLCluster, in metrics and Events where no MySQLRollout can be made', async () => {
+  it('to the MySQLCluster, metrics and Events if the CRD does not know the status', async () => {
+    const bench = stale();
+    const program = bench.start();
+    const unknown = answer(
+      400,
+      status(400, 'BadRequest', { message: 'strict decoding error: unknown field "status.hold"' }),
+    );
+    bench.server.always('PUT', rolloutStatus, () => unknown);
+    await pass(bench, program, 60);
+    expect(await reported(bench, program)).to.deep.equal(told10('DefinitionOutdated'));
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('to the MySQLCluster, metrics and Events if no MySQLRollout can be created', async () => {
     const bench = stale();
     bench.server.remove(rolloutKind, 'test');
     const program = bench.start();
     bench.server.always('POST', /mysqlrollouts$/, forbidden);
     await pass(bench, program, 60);
-    expect(await told(bench, program)).to.deep.equal(told10('StepRefused'));
+    expect(await reported(bench, program)).to.deep.equal(told10('StepRefused'));
     expect(bench.steps).to.deep.equal([]);
   });
 
-  it('since when it has been so, whatever is tried in between', async () => {
+  it('how long that has been so, whatever is tried in between', async () => {
     const bench = stale();
     const program = bench.start();
     const begun = bench.world.wall();

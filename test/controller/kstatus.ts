@@ -1,4 +1,4 @@
-import type { MySQLRollout } from '../../src/controller/rollout-resource.ts';
+import type { MySQLRollout } from '../../src/api/rollout.ts';
 
 /**
  * What kstatus (sigs.k8s.io/cli-utils, `checkGenericProperties`) makes of a resource that it knows nothing about, and

@@ -27,7 +27,7 @@ interface RecordedPod extends Named {
   };
 }
 
-const file = new URL('../hack/moco/recorded/objects.json', import.meta.url);
+const file = new URL('../fixtures/moco-recorded/objects.json', import.meta.url);
 
 /** Whole objects of one healthy cluster of three, as the real API server had them; without uids. */
 export const recorded = JSON.parse(readFileSync(file, 'utf8')) as Recorded;

@@ -1,12 +1,13 @@
+import { mutatePartition } from '../../src/admission/partition-mutation.ts';
+import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
+import { mutateStatefulSet, type StatefulSetObject } from '../../src/admission/statefulset-mutation.ts';
 import { apiVersion, path, podDisruptionBudgets, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { selects } from '../../src/moco/label-selector.ts';
 import { projectBudget } from '../../src/moco/projections.ts';
-import { mutatePartition } from '../../src/webhook/partition-mutation.ts';
-import type { AdmittedStatefulSet } from '../../src/webhook/stateful-set.ts';
-import { mutateStatefulSet, type StatefulSetObject } from '../../src/webhook/statefulset-mutation.ts';
+import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
-import { applyPatch } from '../webhook/apply-patch.ts';
+import { mergePatch } from '../support/merge-patch.ts';
 
 /** An object as JSON, free to change. */
 export interface Raw {
@@ -305,17 +306,6 @@ export function refusalBy(budget: string): object {
       ],
     },
   });
-}
-
-function mergePatch(before: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const base = typeof before === 'object' && before !== null && !Array.isArray(before) ? before : {};
-  const merged: Record<string, unknown> = { ...base };
-  for (const [field, value] of Object.entries(patch)) {
-    if (value === null) delete merged[field];
-    else merged[field] = mergePatch(merged[field], value);
-  }
-  return merged;
 }
 
 const placeOf = (kind: ResourceKind, name: string, namespace: string): string =>

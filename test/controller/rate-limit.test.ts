@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { keyOf } from '../../src/controller/cache.ts';
-import { noFleetLimits } from '../../src/controller/fleet.ts';
-import { policyKind, projectPolicy } from '../../src/controller/policy-resource.ts';
-import { wholeRecord } from '../../src/controller/rollout-record.ts';
-import { type MySQLRollout, rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { policyKind, projectPolicy } from '../../src/api/policy.ts';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import { keyOf } from '../../src/controller/observe/cache.ts';
+import { noFleetLimits } from '../../src/controller/observe/fleet.ts';
+import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
 import { delay } from '../../src/kube/delay.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { WorkQueue } from '../../src/kube/work-queue.ts';
@@ -71,7 +71,7 @@ function fleet(clusters: number, policies: number, rate = defaultRate) {
 describe('the rate limit of a whole fleet', function suite() {
   this.timeout(120_000);
 
-  it('lets 60 clusters that are due at once go on from the start, with 50 policies', async () => {
+  it('lets 60 clusters that are due at once start, with 50 policies', async () => {
     const { world, server, evictions } = fleet(60, 50);
     await world.advance(2_000);
     expect(evictions(), 'from the start').to.be.above(10);
@@ -80,7 +80,7 @@ describe('the rate limit of a whole fleet', function suite() {
     expect(server.reads.length, 'nothing is read in vain').to.be.below(60 * 11);
   });
 
-  it('lets them go on where it allows less at once than one confirmation needs', async () => {
+  it('lets them start even if its burst is less than one confirmation needs', async () => {
     const { world, evictions } = fleet(10, 50, { qps: 5, burst: 2 });
     await world.advance(60_000);
     expect(evictions()).to.equal(10);

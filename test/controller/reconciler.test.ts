@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Bench, member } from './bench.ts';
@@ -10,14 +10,14 @@ const nothingMore = {};
 /** What a pass ends with. */
 const outcome = (pass: Promise<unknown>): Promise<unknown> => pass.catch((error: unknown) => error);
 
-describe('the passes over a cluster', () => {
-  it('roll a healthy one out: replicas in descending order by eviction, a switchover, then the primary before', async () => {
+describe('reconciling a cluster', () => {
+  it('rolls out a healthy one: replicas in descending order by eviction, a switchover, then the old primary', async () => {
     const bench = new Bench();
     await rollOut(bench, bench.start());
     expect(bench.steps).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
   });
 
-  it('do nothing at all, read or write, with one that is up to date', async () => {
+  it('neither reads nor writes anything if all members are up to date', async () => {
     const bench = new Bench({ stale: false });
     const program = bench.start();
     await program.work();
@@ -30,7 +30,7 @@ describe('the passes over a cluster', () => {
     expect([reads.length, writes.length]).to.deep.equal(before);
   });
 
-  it('do nothing while another process leads', async () => {
+  it('does nothing while another process leads', async () => {
     const bench = new Bench({ rollout: false });
     const program = bench.start();
     program.isLeading = false;
@@ -39,7 +39,7 @@ describe('the passes over a cluster', () => {
     expect(bench.server.writes).to.deep.equal([]);
   });
 
-  it('put a StatefulSet at OnDelete by one patch with the label, before anything is taken', async () => {
+  it('sets OnDelete and the label in one patch before any disruption', async () => {
     const bench = new Bench();
     bench.changeStatefulSet({
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
@@ -55,7 +55,7 @@ describe('the passes over a cluster', () => {
     });
   });
 
-  it('say what is in the way where the StatefulSet can not be put at OnDelete', async () => {
+  it('reports why the StatefulSet cannot be set to OnDelete', async () => {
     const bench = new Bench();
     bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
     const program = bench.start();
@@ -69,7 +69,7 @@ describe('the passes over a cluster', () => {
     program.sync();
     await program.pass();
     expect(bench.status.hold?.rule).to.equal('StepRefused');
-    expect(bench.status.hold?.message).to.match(/^the API server does not carry the step out: .*M says no$/);
+    expect(bench.status.hold?.message).to.match(/^the API server did not carry out the step: .*M says no$/);
     expect(bench.status.lastStep).to.deep.include({ step: 'setStrategy', pods: [] });
     expect(bench.status.lastStep?.result).to.contain('M says no');
     expect(bench.steps).to.deep.equal([]);
@@ -79,7 +79,7 @@ describe('the passes over a cluster', () => {
     expect(bench.status.hold).to.equal(undefined);
   });
 
-  it('wait for the cache, not for the backoff, where the StatefulSet has changed before it could be adjusted', async () => {
+  it('waits for the cache, not for a backoff, on a conflict with another writer of the StatefulSet', async () => {
     const bench = new Bench();
     bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
     const program = bench.start();
@@ -90,7 +90,7 @@ describe('the passes over a cluster', () => {
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
   });
 
-  it('only report where MOCO drives', async () => {
+  it('only reports if MOCO drives', async () => {
     const bench = new Bench();
     bench.changeStatefulSet({
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
@@ -106,17 +106,17 @@ describe('the passes over a cluster', () => {
     );
   });
 
-  it('take a demotion of ours back although the feature gate is off by now', async () => {
+  it('cancels its own demotion although the feature gate was turned off', async () => {
     const bench = new Bench();
     bench.replace(2);
     bench.replace(1);
     await bench.start().work();
     await bench.start({ mode: 'Observe' }).work();
-    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'promoteRevision', 'handBack']);
+    expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'promoteRevision', 'release']);
     expect(bench.server.get(pods, member(0)).metadata.annotations).to.deep.equal({});
   });
 
-  it('take away a budget that closes in the middle as what it is, and go on when it opens', async () => {
+  it('reports a budget that closes in the middle of a rollout, and continues when it opens', async () => {
     const bench = new Bench();
     const program = bench.start();
     await program.work();
@@ -137,7 +137,7 @@ describe('the passes over a cluster', () => {
 });
 
 describe('a MySQLRollout', () => {
-  it('is made where there is none, with nothing but an owner, and used from then on', async () => {
+  it('is created if there is none, with nothing but an owner, and used from then on', async () => {
     const bench = new Bench({ rollout: false });
     const program = bench.start();
     program.sync();
@@ -160,7 +160,7 @@ describe('a MySQLRollout', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
-  it('that the cache does not show yet is not made twice, nor is its lack of one a failure', async () => {
+  it('that the cache does not show yet is not created twice, and that is no failure', async () => {
     const bench = new Bench();
     const program = bench.start();
     program.sync('rollouts');
@@ -168,7 +168,7 @@ describe('a MySQLRollout', () => {
     expect(bench.server.writes.map(({ status }) => status)).to.deep.equal([409]);
   });
 
-  it('is not tried for in a namespace that is going', async () => {
+  it('is not created in a terminating namespace', async () => {
     const bench = new Bench({ rollout: false });
     const program = bench.start();
     bench.server.refuse('POST', /mysqlrollouts$/, 403, 'Forbidden', {
@@ -180,7 +180,7 @@ describe('a MySQLRollout', () => {
     expect(await program.pass()).to.deep.equal(nothingMore);
   });
 
-  it('that may not be made is a failure', async () => {
+  it('that cannot be created is a failure', async () => {
     const bench = new Bench({ rollout: false });
     const program = bench.start();
     bench.server.refuse('POST', /mysqlrollouts$/, 403, 'Forbidden');
@@ -188,7 +188,7 @@ describe('a MySQLRollout', () => {
     expect(await outcome(program.pass())).to.include({ status: 403 });
   });
 
-  it('that the user deletes in the middle of a rollout is made anew, and the rollout goes on', async () => {
+  it('that the user deletes in the middle of a rollout is created again, and the rollout continues', async () => {
     const bench = new Bench();
     const program = bench.start();
     await program.work();
@@ -199,11 +199,11 @@ describe('a MySQLRollout', () => {
     expect(bench.status.rollout).to.deep.include({ disruptions: 1 });
   });
 
-  it('of an earlier cluster of the same name is left to be collected, and nothing is done meanwhile', async () => {
+  it('of an earlier cluster of the same name is left to the garbage collector, and nothing happens meanwhile', async () => {
     const bench = new Bench();
     bench.changeRollout({
       metadata: { ownerReferences: [{ kind: 'MySQLCluster', name: 'test', uid: 'of the earlier one' }] },
-      status: { recentRevisions: [{ revision: 'another', firstSeenAt: bench.now }] },
+      status: { history: [{ revision: 'another', startedAt: bench.now }] },
     });
     const program = bench.start();
     program.sync();
@@ -213,10 +213,10 @@ describe('a MySQLRollout', () => {
     bench.server.remove(rolloutKind, 'test');
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.status.recentRevisions).to.deep.equal([]);
+    expect(bench.status.history).to.equal(undefined);
   });
 
-  it("without an owner is the user's own, and used as it is", async () => {
+  it('without an owner belongs to the user and is used as it is', async () => {
     const bench = new Bench();
     bench.changeRollout({ metadata: { ownerReferences: null }, spec: { paused: true } });
     await bench.start().work();
@@ -224,8 +224,8 @@ describe('a MySQLRollout', () => {
   });
 });
 
-describe('a cluster that goes', () => {
-  it('in the middle of a rollout is neither disrupted nor written to any more, and asks for no further pass', async () => {
+describe('a deleted cluster', () => {
+  it('in the middle of a rollout is neither disrupted, written to nor requeued', async () => {
     const bench = new Bench();
     const program = bench.start();
     await program.work();
@@ -249,7 +249,7 @@ describe('a cluster that goes', () => {
     expect(bench.server.writes.slice(before)).to.deep.equal([]);
   });
 
-  it('takes its metrics with it', async () => {
+  it('loses its metrics', async () => {
     const bench = new Bench();
     const program = bench.start();
     await program.work();
@@ -260,7 +260,7 @@ describe('a cluster that goes', () => {
     expect(await program.registry.metrics()).to.not.contain('name="test"');
   });
 
-  it('and comes again under its name is another one, with nothing remembered of the first', async () => {
+  it('shares nothing with a later one of the same name', async () => {
     const bench = new Bench();
     const program = bench.start();
     await program.work();

@@ -27,8 +27,8 @@ async function lateEviction(bench: Bench, { name, uid, resourceVersion }: Raw['m
   return status;
 }
 
-describe('a process that takes over', () => {
-  it('makes the step of one that died before acting void, before it does anything else', async () => {
+describe('a new leader', () => {
+  it('invalidates the step of a leader that died before acting, before it does anything else', async () => {
     const bench = new Bench();
     const intended = await crashBeforeActing(bench, bench.start());
     const next = bench.start();
@@ -41,7 +41,7 @@ describe('a process that takes over', () => {
     expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
   });
 
-  it('does so although by now it would do something else', async () => {
+  it('does so even if it would now take another step', async () => {
     const bench = new Bench();
     const intended = await crashBeforeActing(bench, bench.start());
     bench.mysqld(1, 'CrashLoopBackOff');
@@ -51,10 +51,10 @@ describe('a process that takes over', () => {
     expect(await lateEviction(bench, intended)).to.equal(409);
   });
 
-  it('does so although by now it would do nothing at all, or only adjust the StatefulSet', async () => {
+  it('does so even if it would now take no step, or only adjust the StatefulSet', async () => {
     const bench = new Bench();
     await crashBeforeActing(bench, bench.start());
-    bench.wish({ paused: true });
+    bench.setting({ paused: true });
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['void 2']);
     expect(bench.status.intent).to.equal(undefined);
@@ -69,7 +69,7 @@ describe('a process that takes over', () => {
     expect(other.steps.slice(0, 2)).to.deep.equal(['void 2', 'setStrategy']);
   });
 
-  it('does so although its cache has not shown it the intent yet', async () => {
+  it('does so even if its cache does not show the intent yet', async () => {
     const bench = new Bench();
     const next = bench.start();
     next.sync();
@@ -78,19 +78,19 @@ describe('a process that takes over', () => {
     expect(bench.steps).to.deep.equal(['void 2']);
   });
 
-  it('finds out that the step was done, and goes on from there', async () => {
+  it('detects that the step was done, and continues from there', async () => {
     const bench = new Bench();
     const dying = bench.start();
     dying.sync();
     await dying.pass();
     expect(bench.status.intent?.holder).to.equal('process-1');
-    await bench.start().work();
+    await bench.start().reportAll();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.status.intent).to.equal(undefined);
-    expect(bench.status.members?.['2']?.state).to.equal('leaving');
+    expect(bench.status.members?.[2]?.state).to.equal('terminating');
   });
 
-  it('wins against one that is only late: the pod is taken once, and by one of them', async () => {
+  it('wins against a late former leader: the pod is disrupted once', async () => {
     const bench = new Bench();
     const [late, next] = [bench.start(), bench.start()];
     late.sync();
@@ -108,7 +108,7 @@ describe('a process that takes over', () => {
     expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
   });
 
-  it('loses against one that has written its intent down in the meantime', async () => {
+  it('loses against a former leader that has written its intent in the meantime', async () => {
     const bench = new Bench();
     const [first, second] = [bench.start(), bench.start()];
     second.sync();
@@ -122,7 +122,7 @@ describe('a process that takes over', () => {
     expect(bench.status.intent?.holder).to.equal('process-1');
   });
 
-  it('does not disrupt while the one before has only just been heard of: every step has one author', async () => {
+  it('does not disrupt while the former leader was active just now: every step has one author', async () => {
     const bench = new Bench();
     const [first, second] = [bench.start(), bench.start()];
     for (let round = 0; round < 6; round += 1) {
@@ -135,7 +135,7 @@ describe('a process that takes over', () => {
     expect(bench.steps.filter((step) => step !== 'void 2')).to.deep.equal(['evict 2']);
   });
 
-  it('counts a demotion as tried that its predecessor was about to take back', async () => {
+  it('counts a demotion as attempted that its predecessor was about to cancel', async () => {
     const bench = new Bench();
     bench.replace(2);
     bench.replace(1);
@@ -152,7 +152,7 @@ describe('a process that takes over', () => {
     expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
   });
 
-  it('takes a demotion back at once that its predecessor did not live to take back, and counts it once', async () => {
+  it('cancels at once a demotion that its predecessor could not cancel any more, and counts it once', async () => {
     const bench = new Bench();
     bench.replace(2);
     bench.replace(1);
@@ -175,7 +175,7 @@ describe('a process that takes over', () => {
     expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
   });
 
-  it('knows of a demotion that its predecessor had no time to tell of, and counts its switchover', async () => {
+  it('detects a demotion that its predecessor did not report, and counts its switchover', async () => {
     const bench = new Bench();
     bench.replace(2);
     bench.replace(1);

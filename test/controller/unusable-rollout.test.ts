@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rolloutKind } from '../../src/controller/rollout-resource.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Bench, type Process } from './bench.ts';
 import { appliedBy, revisionAfter } from './moco-objects.ts';
@@ -14,7 +14,7 @@ const problems = {
     copied,
     'the MySQLRollout belongs to another MySQLCluster, other (uid uid-of-other): remove its ownerReferences to keep its spec, or delete it',
   ],
-  RolloutTerminating: [kept, 'the MySQLRollout is being deleted and kept by its finalizers: example.com/keep'],
+  RolloutTerminating: [kept, 'the MySQLRollout is being deleted; these finalizers keep it: example.com/keep'],
 } as const;
 
 /** A cluster whose rollout is complete, and then gets another revision. */
@@ -40,7 +40,7 @@ async function seen(program: Process): Promise<void> {
 
 for (const [rule, [metadata, message]] of Object.entries(problems)) {
   describe(`a cluster whose MySQLRollout is unusable (${rule})`, () => {
-    it('says so after ten seconds in status, condition, Event and metrics, and takes nobody', async () => {
+    it('is reported after ten seconds in status, condition, Event and metrics, and loses no member', async () => {
       const [bench, program] = await staleAfterCompletion();
       bench.changeRollout({ metadata });
       mocoApplies(bench);
@@ -58,7 +58,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       expect(bench.steps).to.deep.equal([]);
     });
 
-    it('says nothing of it in the ten seconds in which an ordinary deletion is carried out', async () => {
+    it('is not reported within the ten seconds that an ordinary deletion takes', async () => {
       const [bench, program] = await staleAfterCompletion();
       bench.changeRollout({ metadata });
       mocoApplies(bench);
@@ -70,7 +70,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       expect(program.events).to.deep.equal([]);
     });
 
-    it('keeps what its status remembers', async () => {
+    it('keeps what its status records', async () => {
       const bench = new Bench();
       const program = bench.start();
       await program.work();
@@ -85,7 +85,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       expect(after).to.deep.equal(before);
     });
 
-    it('takes nobody where only the confirmation finds it', async () => {
+    it('loses no member if only the confirmation detects that', async () => {
       const bench = new Bench();
       const program = bench.start();
       program.sync();
@@ -94,7 +94,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       expect([bench.steps, bench.status.intent]).to.deep.equal([[], undefined]);
     });
 
-    it('writes it once', async () => {
+    it('gets one status write', async () => {
       const bench = new Bench();
       const program = bench.start();
       bench.changeRollout({ metadata });
@@ -110,7 +110,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       expect(bench.server.writes.length).to.equal(writes);
     });
 
-    it('goes on when that is over', async () => {
+    it('continues when that is over', async () => {
       const bench = new Bench();
       const program = bench.start();
       bench.changeRollout({ metadata });

@@ -1,4 +1,4 @@
-import type { RolloutProgress } from '../../src/controller/rollout-resource.ts';
+import type { RolloutProgress } from '../../src/api/rollout-status.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import type { Bench, Process } from './bench.ts';
 
@@ -8,7 +8,7 @@ export const begunAt = (at: string): RolloutProgress => ({
   startedAt: at,
   begunAt: at,
   lastProgressAt: at,
-  proven: false,
+  verified: false,
   takenDown: [],
   disruptions: 0,
   switchovers: 0,

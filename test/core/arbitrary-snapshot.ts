@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { overridable } from '../../src/core/overrides.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import { holdRules } from '../../src/core/rules/catalogue.ts';
 import type {
   BudgetFacts,
   ClusterSnapshot,
@@ -24,7 +24,7 @@ const conditions: readonly ((one: MemberBuilder, seconds: number) => MemberBuild
   (one) => one.unschedulable(),
   (one) => one.failed(),
   (one) => one.unreachable(),
-  (one, seconds) => one.leaving(seconds),
+  (one, seconds) => one.terminating(seconds),
   (one) => one.impaired('slow-log'),
   (one, seconds) => one.sidecarNotReady('slow-log', seconds),
   (one) => one.errant(),
@@ -93,6 +93,32 @@ function built(ordinal: number, { stale, condition, age, roleOff, demote, preven
   }
 }
 
+/** What a snapshot has beside the objects of its cluster. */
+const around = {
+  backupJobActive: rarely(false, true),
+  settingsProblem: rarely<string | null>(null, 'unreadable'),
+  ownWritePending: rarely<string | null>(null, 'evict'),
+  statusRefusal: rarely<string | null>(null, 'unknown field'),
+  rolloutProblem: rarely<ClusterSnapshot['rolloutProblem']>(null, { kind: 'terminating', finalizers: [] }),
+  createFailure: rarely<string | null>(null, 'quota'),
+  released: rarely(false, true),
+  wasAdopted: fc.boolean(),
+  fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
+  fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
+  admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
+  adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
+  stepFailure: rarely<ClusterSnapshot['stepFailure']>(null, {
+    step: null,
+    cause: 'refused',
+    message: 'no',
+    tries: 1,
+    sinceLastTrySeconds: 1,
+    retryAfterSeconds: 0,
+  }),
+  releaseRefusal: rarely<ClusterSnapshot['releaseRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
+  promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
+};
+
 /** Clusters as they can be: members in any mixture of states, MOCO's view of them right or behind. */
 export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   .record({
@@ -118,7 +144,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       clusteringStopped: rarely(false, true),
       forcedRollingUpdate: rarely(false, true),
       replicatesFromElsewhere: rarely(false, true),
-      primaryAwayForSeconds: fc.option(seconds),
+      primaryUnavailableForSeconds: fc.option(seconds),
       primarySettledForSeconds: fc.option(seconds),
     }),
     view: fc.constantFrom('right', 'as before', 'unhealthy'),
@@ -146,37 +172,15 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     ),
     partition: fc.option(fc.integer({ min: 0, max: 8 })),
     memory: fc.record({
-      proven: fc.boolean(),
+      verified: fc.boolean(),
       takenDown: fc.subarray([0, 1, 2, 3, 4]),
-      updatedOutOfTurn: fc.subarray([0, 1, 2]),
+      updatedOutOfBand: fc.subarray([0, 1, 2]),
       sinceProgressSeconds: seconds,
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
       recentRevisionAgesSeconds: rarely<number[]>([3], [1, 2, 3, 4]),
     }),
-    around: fc.record({
-      backupJobActive: rarely(false, true),
-      policyProblem: rarely<string | null>(null, 'unreadable'),
-      ownWritePending: rarely<string | null>(null, 'evict'),
-      fieldsNotKept: rarely<readonly string[]>([], ['status.intent']),
-      rolloutProblem: rarely<ClusterSnapshot['rolloutProblem']>(null, { kind: 'terminating', finalizers: [] }),
-      createFailure: rarely<string | null>(null, 'quota'),
-      handedBack: rarely(false, true),
-      fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
-      fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
-      admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
-      adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
-      stepFailure: rarely<ClusterSnapshot['stepFailure']>(null, {
-        step: null,
-        cause: 'refused',
-        message: 'no',
-        tries: 1,
-        sinceLastTrySeconds: 1,
-        retryAfterSeconds: 0,
-      }),
-      handBackRefusal: rarely<ClusterSnapshot['handBackRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
-      promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
-    }),
+    around: fc.record(around),
   })
   .map(({ drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory, around }) => {
     const builder = cluster(drafts.length)
@@ -229,7 +233,7 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   unschedulable: fc.option(fc.string()),
   containers: fc.array(anyContainer, { maxLength: 4 }),
   initContainers: fc.array(anyContainer, { maxLength: 2 }),
-  leavingForSeconds: fc.option(anyNumber, { freq: 3 }),
+  terminatingForSeconds: fc.option(anyNumber, { freq: 3 }),
   graceSeconds: anyNumber,
   mysqldIdleForSeconds: anyNumber,
   participatingForSeconds: fc.option(anyNumber),
@@ -261,7 +265,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
     clusteringStopped: rarely(false, true),
     forcedRollingUpdate: rarely(false, true),
     replicatesFromElsewhere: rarely(false, true),
-    primaryAwayForSeconds: fc.option(anyNumber),
+    primaryUnavailableForSeconds: fc.option(anyNumber),
     primarySettledForSeconds: fc.option(anyNumber),
   }),
   statefulSet: fc.option(
@@ -297,36 +301,16 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
     }),
     { maxLength: 2 },
   ),
-  backupJobActive: rarely(false, true),
   memory: fc.record({
-    proven: fc.boolean(),
+    verified: fc.boolean(),
     takenDown: fc.array(anyNumber, { maxLength: 3 }),
-    updatedOutOfTurn: fc.array(anyNumber, { maxLength: 3 }),
+    updatedOutOfBand: fc.array(anyNumber, { maxLength: 3 }),
     sinceProgressSeconds: anyNumber,
     switchoverTries: anyNumber,
     sinceLastTrySeconds: anyNumber,
     recentRevisionAgesSeconds: fc.array(anyNumber, { maxLength: 5 }),
   }),
-  policyProblem: rarely<string | null>(null, 'unreadable'),
-  ownWritePending: rarely<string | null>(null, 'evict'),
-  fieldsNotKept: rarely<readonly string[]>([], ['status.intent']),
-  rolloutProblem: rarely<ClusterSnapshot['rolloutProblem']>(null, { kind: 'terminating', finalizers: [] }),
-  createFailure: rarely<string | null>(null, 'quota'),
-  handedBack: rarely(false, true),
-  fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
-  fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
-  admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
-  adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
-  stepFailure: rarely<ClusterSnapshot['stepFailure']>(null, {
-    step: null,
-    cause: 'refused',
-    message: 'no',
-    tries: 1,
-    sinceLastTrySeconds: 1,
-    retryAfterSeconds: 0,
-  }),
-  handBackRefusal: rarely<ClusterSnapshot['handBackRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
-  promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
+  ...around,
 });
 
 export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
@@ -356,10 +340,13 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
       primaryUpdatePolicy: fc.constantFrom('Automatic', 'Manual'),
       approvedRevision: fc.constantFrom(null, revisionAfter, 'old'),
-      heldOrdinals: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(fc.nat({ max: 6 }), { maxLength: 2 })),
+      pinnedOrdinals: fc.oneof(
+        { weight: 3, arbitrary: fc.constant([]) },
+        fc.array(fc.nat({ max: 6 }), { maxLength: 2 }),
+      ),
       overrides: fc.array(
         fc.record({
-          rule: fc.constantFrom(...(Object.keys(overridable) as (keyof typeof overridable)[])),
+          rule: fc.constantFrom(...holdRules),
           remainingSeconds: fc.constantFrom(-1, 0, 1, 600),
         }),
         { maxLength: 2 },

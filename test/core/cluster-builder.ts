@@ -74,8 +74,8 @@ export class ClusterBuilder {
     return this.mysqlCluster({ healthy: true, available: true, syncedReplicas: this.#replicas });
   }
 
-  primaryAwayFor(seconds: number): this {
-    return this.mysqlCluster({ primaryAwayForSeconds: seconds });
+  primaryUnavailableFor(seconds: number): this {
+    return this.mysqlCluster({ primaryUnavailableForSeconds: seconds });
   }
 
   /** Each given one differs from what the members make of it. */
@@ -94,8 +94,8 @@ export class ClusterBuilder {
     return this;
   }
 
-  policyProblem(problem: string | null): this {
-    this.#around = { ...this.#around, policyProblem: problem };
+  settingsProblem(problem: string | null): this {
+    this.#around = { ...this.#around, settingsProblem: problem };
     return this;
   }
 
@@ -111,13 +111,13 @@ export class ClusterBuilder {
     return this;
   }
 
-  fieldsNotKept(...fields: readonly string[]): this {
-    this.#around = { ...this.#around, fieldsNotKept: fields };
+  statusRefusal(message: string | null): this {
+    this.#around = { ...this.#around, statusRefusal: message };
     return this;
   }
 
-  handedBack(): this {
-    this.#around = { ...this.#around, handedBack: true };
+  released(): this {
+    this.#around = { ...this.#around, released: true };
     return this;
   }
 
@@ -135,19 +135,24 @@ export class ClusterBuilder {
 
   /** So many dry runs in a row, the last so many seconds ago, did not come back as they have to. */
   admissionProblem(sinceSeconds: number, { tries = 1, mode = 'OnDelete' }: Partial<AdmissionProblem> = {}): this {
-    const finding = 'a dry run came back at RollingUpdate';
+    const finding = 'a dry run left it at RollingUpdate';
     this.#around = { ...this.#around, admissionProblem: { mode, finding, tries, sinceSeconds } };
     return this;
   }
 
   /** This process has put the StatefulSet at OnDelete so many seconds ago. */
+  wasAdopted(): this {
+    this.#around = { ...this.#around, wasAdopted: true };
+    return this;
+  }
+
   adopted(...adoptionAgesSeconds: readonly number[]): this {
     this.#around = { ...this.#around, adoptionAgesSeconds };
     return this;
   }
 
-  handBackRefused(message: string, sinceSeconds: number): this {
-    this.#around = { ...this.#around, handBackRefusal: { message, sinceSeconds } };
+  releaseRefused(message: string, sinceSeconds: number): this {
+    this.#around = { ...this.#around, releaseRefusal: { message, sinceSeconds } };
     return this;
   }
 
@@ -160,7 +165,7 @@ export class ClusterBuilder {
     return this;
   }
 
-  /** A hand-back has replaced one current revision by another, a moment ago. */
+  /** A release has replaced one current revision by another, a moment ago. */
   promoted(from: string, to: string): this {
     this.#around = { ...this.#around, promotion: { from, to } };
     return this;
@@ -204,7 +209,7 @@ export class ClusterBuilder {
         clusteringStopped: false,
         forcedRollingUpdate: false,
         replicatesFromElsewhere: false,
-        primaryAwayForSeconds: primaryServes ? null : 0,
+        primaryUnavailableForSeconds: primaryServes ? null : 0,
         primarySettledForSeconds: primaryServes && primary?.role === 'primary' ? longSeconds : null,
         ...this.#facts,
       },
@@ -225,26 +230,27 @@ export class ClusterBuilder {
       budgets: this.#budgetsOf(members.filter((one) => one.ready).length),
       backupJobActive: false,
       memory: {
-        proven: false,
+        verified: false,
         takenDown: [],
-        updatedOutOfTurn: [],
+        updatedOutOfBand: [],
         sinceProgressSeconds: 0,
         switchoverTries: 0,
         sinceLastTrySeconds: 0,
         recentRevisionAgesSeconds: [],
         ...this.#memory,
       },
-      policyProblem: null,
+      settingsProblem: null,
       createFailure: null,
-      handedBack: false,
+      released: false,
+      wasAdopted: false,
       fleetQueue: null,
       fleetInterval: null,
       admissionProblem: null,
       adoptionAgesSeconds: [],
       promotion: null,
-      handBackRefusal: null,
+      releaseRefusal: null,
       stepFailure: null,
-      fieldsNotKept: [],
+      statusRefusal: null,
       rolloutProblem: null,
       ownWritePending: null,
       ...this.#around,

@@ -23,10 +23,10 @@ const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackO
 
 /** The compiler demands a line for each rule: facts to which it applies, and facts to which it just does not. */
 const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
-  SnapshotImpossible: {
+  SnapshotInconsistent: {
     applies: {
       given: stale().mysqlCluster({ primaryIndex: 3 }),
-      decides: holds({ rule: 'SnapshotImpossible', problem: 'the primary index 3 is not one of 3 members' }),
+      decides: holds({ rule: 'SnapshotInconsistent', problem: 'the primary index 3 is not one of 3 members' }),
     },
     justDoesNot: { given: stale().primaryAt(2), decides: evicts('ReplicaHealthy', 1) },
   },
@@ -54,10 +54,10 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   },
   DefinitionOutdated: {
     applies: {
-      given: stale().fieldsNotKept('status.intent'),
-      decides: holds({ rule: 'DefinitionOutdated', fields: ['status.intent'] }),
+      given: stale().statusRefusal('unknown field'),
+      decides: holds({ rule: 'DefinitionOutdated', message: 'unknown field' }),
     },
-    justDoesNot: { given: stale().fieldsNotKept(), decides: next },
+    justDoesNot: { given: stale().statusRefusal(null), decides: next },
   },
   AwaitingOwnWrite: {
     applies: {
@@ -66,10 +66,10 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: { given: stale(), decides: next },
   },
-  PolicyUnknown: {
+  SettingsInvalid: {
     applies: {
-      given: stale().policyProblem('spec.partition is -1'),
-      decides: holds({ rule: 'PolicyUnknown', problem: 'spec.partition is -1' }),
+      given: stale().settingsProblem('spec.partition is -1'),
+      decides: holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
     },
     justDoesNot: { given: stale(), decides: next },
   },
@@ -81,11 +81,11 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: { given: stale().statefulSet({ observed: false }), decides: holds({ rule: 'StatefulSetNotObserved' }) },
     justDoesNot: { given: stale().statefulSet({ observed: true }), decides: next },
   },
-  HandedBack: {
-    applies: { given: stale().handedBack().atPartition(3), decides: holds({ rule: 'HandedBack' }) },
+  Released: {
+    applies: { given: stale().released().atPartition(3), decides: holds({ rule: 'Released' }) },
     justDoesNot: {
-      given: stale().handedBack().atPartition(3),
-      wishes: { mode: 'Partition' },
+      given: stale().released().atPartition(3),
+      settings: { mode: 'Partition' },
       decides: lowers('ReplicaHealthy', 2, 2),
     },
   },
@@ -125,29 +125,29 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: holds({
         rule: 'AdmissionNotInForce',
         mode: 'OnDelete',
-        finding: 'a dry run came back at RollingUpdate',
+        finding: 'a dry run left it at RollingUpdate',
       }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     justDoesNot: { given: stale().atPartition(3).admissionProblem(30), decides: setsStrategy },
   },
-  HandBackUnsafe: {
+  ReleaseUnsafe: {
     applies: {
-      given: cluster(3).handedBack().handBackRefused('partition 0', 9),
-      decides: holds({ rule: 'HandBackUnsafe', message: 'partition 0' }),
-      lookAgainInSeconds: 1,
+      given: cluster(3).released().releaseRefused('partition 0', 9),
+      decides: holds({ rule: 'ReleaseUnsafe', message: 'partition 0' }),
+      requeueAfterSeconds: 1,
     },
-    justDoesNot: { given: cluster(3).handedBack().handBackRefused('partition 0', 10), decides: handsBack },
+    justDoesNot: { given: cluster(3).released().releaseRefused('partition 0', 10), decides: handsBack },
   },
   Paused: {
-    applies: { given: stale(), wishes: { paused: true }, decides: holds({ rule: 'Paused' }) },
-    justDoesNot: { given: stale(), wishes: { paused: false }, decides: next },
+    applies: { given: stale(), settings: { paused: true }, decides: holds({ rule: 'Paused' }) },
+    justDoesNot: { given: stale(), settings: { paused: false }, decides: next },
   },
   RevisionFlapping: {
     applies: {
       given: stale().memory({ recentRevisionAgesSeconds: [1, 100, 200, 599] }),
       decides: holds({ rule: 'RevisionFlapping', revisions: 4 }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     justDoesNot: { given: stale().memory({ recentRevisionAgesSeconds: [1, 100, 200, 600] }), decides: next },
   },
@@ -171,7 +171,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   MemberMissing: {
     applies: { given: stale().missing(1), decides: holds({ rule: 'MemberMissing', members: [1], message: null }) },
     justDoesNot: {
-      given: stale().members(member(1).leaving(), member(2).down('CrashLoopBackOff')),
+      given: stale().members(member(1).terminating(), member(2).down('CrashLoopBackOff')),
       decides: deletes('MemberDown', 2),
     },
   },
@@ -192,7 +192,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       }),
     },
     justDoesNot: {
-      given: stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ proven: true }),
+      given: stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ verified: true }),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -204,18 +204,18 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: {
       given: cluster(3).members(member(0).stale().demotedByUs(30)),
       decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
-      lookAgainInSeconds: 60,
+      requeueAfterSeconds: 60,
     },
     justDoesNot: { given: cluster(3).members(member(0).stale()), decides: demotes(0) },
   },
   SwitchoverInProgress: {
     applies: {
-      given: stale().members(member(0).leaving()),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
+      given: stale().members(member(0).terminating()),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
     },
     justDoesNot: {
-      given: stale().members(member(1).leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 1 }),
+      given: stale().members(member(1).terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 1 }),
     },
   },
   ForeignDemote: {
@@ -225,8 +225,8 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: {
       given: stale().members(member(0).demotedBySomebody(89)),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
-      lookAgainInSeconds: 1,
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
+      requeueAfterSeconds: 1,
     },
   },
   RolesNotSettled: {
@@ -258,23 +258,23 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   },
   AwaitingFailover: {
     applies: {
-      given: stale().members(member(0).lagging()).primaryAwayFor(100),
+      given: stale().members(member(0).lagging()).primaryUnavailableFor(100),
       decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
-      lookAgainInSeconds: 80,
+      requeueAfterSeconds: 80,
     },
     justDoesNot: {
-      given: stale().members(member(0).lagging()).primaryAwayFor(180),
+      given: stale().members(member(0).lagging()).primaryUnavailableFor(180),
       decides: deletes('PrimaryNotParticipating', 0),
     },
   },
   AwaitingRecovery: {
     applies: {
-      given: cluster(1).templateChanged().members(member(0).agentDead()).primaryAwayFor(179),
+      given: cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(179),
       decides: holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     justDoesNot: {
-      given: cluster(1).templateChanged().members(member(0).agentDead()).primaryAwayFor(180),
+      given: cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180),
       decides: deletes('PrimaryNotParticipating', 0),
     },
   },
@@ -292,16 +292,16 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: {
       given: stale().interval(60, 59),
       decides: holds({ rule: 'AwaitingFleetInterval', flag: '--disruption-interval', seconds: 60 }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     justDoesNot: { given: stale().interval(60, 60), decides: next },
   },
-  MemberDownOutOfTurn: {
+  MemberDownOutOfOrder: {
     applies: {
       given: stale().atPartition(3).members(member(0).stale().down('ErrImagePull')),
-      wishes: { mode: 'Partition' },
+      settings: { mode: 'Partition' },
       decides: holds({
-        rule: 'MemberDownOutOfTurn',
+        rule: 'MemberDownOutOfOrder',
         member: 0,
         pod: 'moco-test-0',
         next: 2,
@@ -311,38 +311,38 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: {
       given: stale().atPartition(3).members(member(2).stale().down('ErrImagePull')),
-      wishes: { mode: 'Partition' },
+      settings: { mode: 'Partition' },
       decides: lowers('MemberNotParticipating', 2, 2),
     },
   },
   AwaitingMoco: {
     applies: {
       given: stale().atPartition(3),
-      wishes: { mode: 'Observe' },
+      settings: { mode: 'Observe' },
       decides: holds({ rule: 'AwaitingMoco', partition: 2, member: 2 }),
     },
-    justDoesNot: { given: cluster(3).atPartition(3), wishes: { mode: 'Observe' }, decides: 'idle' },
+    justDoesNot: { given: cluster(3).atPartition(3), settings: { mode: 'Observe' }, decides: 'idle' },
   },
-  MemberLeaving: {
+  MemberTerminating: {
     applies: {
-      given: stale().members(member(2).leaving(309)),
-      decides: holds({ rule: 'MemberLeaving', member: 2 }),
-      lookAgainInSeconds: 1,
+      given: stale().members(member(2).terminating(329)),
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
+      requeueAfterSeconds: 1,
     },
     justDoesNot: {
-      given: stale().members(member(2).leaving(310)),
+      given: stale().members(member(2).terminating(330)),
       decides: holds({ rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 }),
     },
   },
   MemberStuckTerminating: {
     applies: {
-      given: stale().members(member(0).leaving(310)),
+      given: stale().members(member(0).terminating(330)),
       decides: holds({ rule: 'MemberStuckTerminating', member: 0, graceSeconds: 300 }),
     },
     justDoesNot: {
-      given: stale().members(member(0).leaving(309)),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
-      lookAgainInSeconds: 1,
+      given: stale().members(member(0).terminating(329)),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
+      requeueAfterSeconds: 1,
     },
   },
   NotEnoughAcknowledging: {
@@ -370,12 +370,12 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
         member: 2,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
       }),
-      lookAgainInSeconds: 2,
+      requeueAfterSeconds: 2,
     },
     justDoesNot: {
       given: stale().members(member(2).updated().participatingFor(5)),
       decides: evicts('ReplicaHealthy', 1),
-      lookAgainInSeconds: 600,
+      requeueAfterSeconds: 600,
     },
   },
   BatchNotComplete: {
@@ -384,7 +384,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
         .templateChanged()
         .members(member(3).updated().lagging(), member(4).updated())
         .statefulSet({ podManagement: 'OrderedReady' }),
-      wishes: { maxUnavailable: 2 },
+      settings: { maxUnavailable: 2 },
       decides: holds({ rule: 'BatchNotComplete', members: [3] }),
     },
     justDoesNot: {
@@ -392,17 +392,17 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
         .templateChanged()
         .members(member(3).updated().lagging(), member(4).updated())
         .statefulSet({ podManagement: 'Parallel' }),
-      wishes: { maxUnavailable: 2 },
+      settings: { maxUnavailable: 2 },
       decides: evicts('ReplicaHealthy', 2),
     },
   },
-  BudgetUsed: {
+  MaxUnavailableReached: {
     applies: {
       given: stale().members(member(1).lagging()),
-      wishes: { partition: 2 },
-      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
+      settings: { partition: 2 },
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
     },
-    justDoesNot: { given: stale(), wishes: { partition: 2 }, decides: next },
+    justDoesNot: { given: stale(), settings: { partition: 2 }, decides: next },
   },
   ClusterNotHealthy: {
     applies: {
@@ -428,28 +428,32 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   AwaitingApproval: {
     applies: {
       given: lastOne(),
-      wishes: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionBefore },
+      settings: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionBefore },
       decides: holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter }),
     },
     justDoesNot: {
       given: lastOne(),
-      wishes: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter },
+      settings: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter },
       decides: demotes(0),
     },
   },
-  PrimaryWaitsForHeld: {
+  PrimaryWaitsForPinned: {
     applies: {
       given: lastOne().members(member(2).stale()),
-      wishes: { heldOrdinals: [2] },
-      decides: holds({ rule: 'PrimaryWaitsForHeld', member: 0, held: [2] }),
+      settings: { pinnedOrdinals: [2] },
+      decides: holds({ rule: 'PrimaryWaitsForPinned', member: 0, pinned: [2] }),
     },
-    justDoesNot: { given: lastOne().members(member(2).updated()), wishes: { heldOrdinals: [2] }, decides: demotes(0) },
+    justDoesNot: {
+      given: lastOne().members(member(2).updated()),
+      settings: { pinnedOrdinals: [2] },
+      decides: demotes(0),
+    },
   },
   SwitchoverFailing: {
     applies: {
       given: cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 299 }),
       decides: holds({ rule: 'SwitchoverFailing', member: 0, tries: 1, retries: true }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     justDoesNot: {
       given: cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 300 }),
@@ -459,12 +463,12 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   PartitionReached: {
     applies: {
       given: cluster(3).members(member(0).stale(), member(1).stale()),
-      wishes: { partition: 2 },
-      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], held: [] }),
+      settings: { partition: 2 },
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] }),
     },
     justDoesNot: {
       given: cluster(3).statefulSet({ currentRevision: 'old' }),
-      wishes: { partition: 2 },
+      settings: { partition: 2 },
       decides: promotes(3),
     },
   },
@@ -472,7 +476,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: {
       given: stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 7 }),
       decides: holds({ rule: 'ConfirmationTooSlow', message: 'it is denied' }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     justDoesNot: {
       given: stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 8 }),
@@ -483,7 +487,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: {
       given: stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 1 }),
       decides: holds({ rule: 'StepRefused', message: 'it is denied' }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     justDoesNot: { given: stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 2 }), decides: next },
   },

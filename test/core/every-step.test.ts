@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { HoldRule, StepRule, TakeBackReason } from '../../src/core/decision.ts';
+import type { HoldRule } from '../../src/core/decision.ts';
+import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, promotes, takesBack } from './table.ts';
@@ -14,7 +15,7 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
     justDoesNot: {
       given: stale().members(member(1).creating(59)),
       decides: deletes('MemberNotParticipating', 1),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
   },
   MemberUnreachable: {
@@ -30,23 +31,23 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
   },
   PrimaryNotParticipating: {
     applies: {
-      given: stale().members(member(0).agentDead()).primaryAwayFor(180),
+      given: stale().members(member(0).agentDead()).primaryUnavailableFor(180),
       decides: deletes('PrimaryNotParticipating', 0),
     },
     justDoesNot: {
-      given: stale().members(member(0).agentDead(), member(1).lagging()).primaryAwayFor(180),
+      given: stale().members(member(0).agentDead(), member(1).lagging()).primaryUnavailableFor(180),
       decides: deletes('MemberNotParticipating', 1),
     },
   },
-  NobodyParticipates: {
+  NoMemberParticipating: {
     applies: {
-      given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryAwayFor(180),
-      decides: deletes('NobodyParticipates', 2, 1, 0),
+      given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryUnavailableFor(180),
+      decides: deletes('NoMemberParticipating', 2, 1, 0),
     },
     justDoesNot: {
-      given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryAwayFor(179),
+      given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryUnavailableFor(179),
       decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
   },
   MemberImpaired: {
@@ -64,7 +65,7 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
         needed: 2,
         message: null,
       }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
   },
   ReplicaHealthy: {
@@ -85,12 +86,12 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
   AlreadyUpdated: {
     applies: {
       given: stale().atPartition(3).members(member(2).updated().lagging()),
-      wishes: { mode: 'Partition' },
+      settings: { mode: 'Partition' },
       decides: lowers('AlreadyUpdated', 2),
     },
     justDoesNot: {
       given: stale().atPartition(3).members(member(2).lagging()),
-      wishes: { mode: 'Partition' },
+      settings: { mode: 'Partition' },
       decides: lowers('MemberNotParticipating', 2, 2),
     },
   },
@@ -103,7 +104,7 @@ describe('every step', () => {
   }
 });
 
-type OwnReason = Exclude<TakeBackReason, HoldRule>;
+type OwnReason = Exclude<UndemoteReason, HoldRule>;
 
 const demoted = () => cluster(3).members(member(0).stale().demotedByUs(30));
 const awaiting = holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 });
@@ -122,24 +123,24 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
   },
   OthersDue: {
     applies: { given: demoted().members(member(2).stale()), decides: takesBack(0, 'OthersDue') },
-    justDoesNot: { given: demoted().members(member(2).stale().leaving()), decides: awaiting },
+    justDoesNot: { given: demoted().members(member(2).stale().terminating()), decides: awaiting },
   },
   TimedOut: {
     applies: { given: cluster(3).members(member(0).stale().demotedByUs(90)), decides: takesBack(0, 'TimedOut') },
     justDoesNot: {
       given: cluster(3).members(member(0).stale().demotedByUs(89)),
       decides: awaiting,
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
   },
   StrategyChanged: {
-    applies: { given: demoted(), wishes: { mode: 'Observe' }, decides: takesBack(0, 'StrategyChanged') },
+    applies: { given: demoted(), settings: { mode: 'Observe' }, decides: takesBack(0, 'StrategyChanged') },
     justDoesNot: { given: demoted(), decides: awaiting },
   },
-  MarkAlone: {
+  MarkWithoutDemote: {
     applies: {
       given: cluster(3).members(member(0).stale().markAlone(), member(2).stale()).primaryAt(1),
-      decides: takesBack(0, 'MarkAlone'),
+      decides: takesBack(0, 'MarkWithoutDemote'),
     },
     justDoesNot: {
       given: cluster(3).members(member(0).stale().markAlone()).primaryAt(1),
@@ -163,7 +164,7 @@ const failed = { kind: 'crashLooping', container: 'mysqld', restarts: 7 } as con
 const closed = { closed: true, disruptionsAllowed: 0 };
 
 const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonly given?: Omit<Case, 'decides'> }>> = {
-  SnapshotImpossible: {
+  SnapshotInconsistent: {
     does: 'keeps from taking back',
     given: { given: demoted().mysqlCluster({ syncedReplicas: -1 }) },
   },
@@ -179,13 +180,13 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   StatefulSetMissing: { does: 'keeps from taking back', given: { given: demoted().statefulSet(null) } },
   DefinitionOutdated: {
     does: 'keeps from taking back',
-    given: { given: demoted().fieldsNotKept('status.intent') },
+    given: { given: demoted().statusRefusal('unknown field') },
   },
   AwaitingOwnWrite: { does: 'keeps from taking back', given: { given: demoted().ownWritePending('demote') } },
-  PolicyUnknown: { does: 'takes back', given: { given: demoted().policyProblem('spec.partition is -1') } },
+  SettingsInvalid: { does: 'takes back', given: { given: demoted().settingsProblem('spec.partition is -1') } },
   StatefulSetDeleting: { does: 'passes', given: { given: demoted().statefulSet({ deleting: true }) } },
   StatefulSetNotObserved: { does: 'passes', given: { given: demoted().statefulSet({ observed: false }) } },
-  HandedBack: { does: 'takes back', given: { given: demoted().handedBack() } },
+  Released: { does: 'takes back', given: { given: demoted().released() } },
   ReconciliationStopped: {
     does: 'takes back',
     given: { given: demoted().mysqlCluster({ reconciliationStopped: true }) },
@@ -197,9 +198,9 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     does: 'takes back',
     given: { given: demoted().statefulSet({ strategy: 'RollingUpdate' }).admissionProblem(0) },
   },
-  HandBackUnsafe: { does: 'is another mode' },
+  ReleaseUnsafe: { does: 'is another mode' },
   StrategyNotOnDelete: { does: 'takes back', given: { given: demoted().statefulSet({ strategy: 'RollingUpdate' }) } },
-  Paused: { does: 'takes back', given: { given: demoted(), wishes: { paused: true } } },
+  Paused: { does: 'takes back', given: { given: demoted(), settings: { paused: true } } },
   RevisionFlapping: {
     does: 'takes back',
     given: { given: demoted().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] }) },
@@ -233,10 +234,10 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   AwaitingRecovery: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging()) } },
   AwaitingFleetSlot: { does: 'shows instead', given: { given: demoted().queued(1, 1) } },
   AwaitingFleetInterval: { does: 'shows instead', given: { given: demoted().interval(60, 30) } },
-  MemberDownOutOfTurn: { does: 'is another mode' },
+  MemberDownOutOfOrder: { does: 'is another mode' },
   AwaitingMoco: { does: 'is another mode' },
-  MemberLeaving: { does: 'leaves alone', given: { given: demoted().members(member(2).leaving()) } },
-  MemberStuckTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).leaving(1000)) } },
+  MemberTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).terminating()) } },
+  MemberStuckTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).terminating(1000)) } },
   NotEnoughAcknowledging: {
     does: 'leaves alone',
     given: { given: demoted().members(member(1).errant(), member(2).errant()) },
@@ -250,46 +251,49 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     does: 'leaves alone',
     given: { given: demoted().members(member(2).updated().lagging()).statefulSet({ podManagement: 'OrderedReady' }) },
   },
-  BudgetUsed: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging(), member(2).lagging()) } },
+  MaxUnavailableReached: {
+    does: 'leaves alone',
+    given: { given: demoted().members(member(1).lagging(), member(2).lagging()) },
+  },
   ClusterNotHealthy: { does: 'leaves alone', given: { given: demoted().unhealthy() } },
   BlockedByPDB: { does: 'leaves alone', given: { given: demoted().budgets({ disruptionsAllowed: 0 }) } },
-  AwaitingApproval: { does: 'takes back', given: { given: demoted(), wishes: { primaryUpdatePolicy: 'Manual' } } },
-  PrimaryWaitsForHeld: {
+  AwaitingApproval: { does: 'takes back', given: { given: demoted(), settings: { primaryUpdatePolicy: 'Manual' } } },
+  PrimaryWaitsForPinned: {
     does: 'takes back',
-    given: { given: demoted().members(member(2).stale()), wishes: { heldOrdinals: [2] } },
+    given: { given: demoted().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
   },
   SwitchoverFailing: { does: 'leaves alone', given: { given: demoted().memory({ switchoverTries: 2 }) } },
-  PartitionReached: { does: 'takes back', given: { given: demoted(), wishes: { partition: 1 } } },
+  PartitionReached: { does: 'takes back', given: { given: demoted(), settings: { partition: 1 } } },
   ConfirmationTooSlow: { does: 'leaves alone', given: { given: demoted().stepFailed({ cause: 'tooSlow' }) } },
   StepRefused: { does: 'leaves alone', given: { given: demoted().stepFailed({}) } },
 };
 
 describe('a demotion of ours', () => {
   for (const [reason, { applies, justDoesNot }] of Object.entries(everyTakeBack)) {
-    it(`is taken back: ${reason}`, () => check(applies));
-    it(`is not taken back: ${reason}, just not`, () => check(justDoesNot));
+    it(`is cancelled: ${reason}`, () => check(applies));
+    it(`is not cancelled: ${reason}, just below the limit`, () => check(justDoesNot));
   }
   for (const [rule, { does, given }] of Object.entries(onDemotion) as [HoldRule, (typeof onDemotion)[HoldRule]][]) {
     if (!given) continue;
     if (does === 'takes back') {
-      const reason: TakeBackReason = rule === 'PartitionReached' ? 'NotDue' : rule;
-      it(`is taken back under ${rule}`, () => check({ ...given, decides: takesBack(0, reason) }));
+      const reason: UndemoteReason = rule === 'PartitionReached' ? 'NotDue' : rule;
+      it(`is cancelled under ${rule}`, () => check({ ...given, decides: takesBack(0, reason) }));
     } else if (does === 'leaves alone') {
-      it(`is let be in a situation that would be ${rule}`, () => check({ ...given, decides: awaiting }));
+      it(`is kept in a situation that would be ${rule}`, () => check({ ...given, decides: awaiting }));
     } else if (does === 'passes') {
-      it(`goes on under ${rule}`, () => {
-        const { hold, lookAgainInSeconds } = decideCase(given);
-        expect({ rule: hold?.rule, lookAgainInSeconds }).to.deep.equal({ rule, lookAgainInSeconds: 60 });
+      it(`continues under ${rule}`, () => {
+        const { hold, requeueAfterSeconds } = decideCase(given);
+        expect({ rule: hold?.rule, requeueAfterSeconds }).to.deep.equal({ rule, requeueAfterSeconds: 60 });
       });
-      it(`is taken back in its time under ${rule}`, () => {
-        const wishes = { ...given.wishes, switchoverTimeoutSeconds: 30 };
-        check({ ...given, wishes, decides: takesBack(0, 'TimedOut') });
+      it(`is cancelled at its timeout under ${rule}`, () => {
+        const settings = { ...given.settings, switchoverTimeoutSeconds: 30 };
+        check({ ...given, settings, decides: takesBack(0, 'TimedOut') });
       });
-      it(`is taken back under ${rule} where the user pauses as well`, () => {
-        check({ ...given, wishes: { ...given.wishes, paused: true }, decides: takesBack(0, 'Paused') });
+      it(`is cancelled under ${rule} if the user pauses as well`, () => {
+        check({ ...given, settings: { ...given.settings, paused: true }, decides: takesBack(0, 'Paused') });
       });
     } else {
-      it(`is not touched under ${rule}`, () => expect(decideCase(given).hold?.rule).to.equal(rule));
+      it(`stays under ${rule}`, () => expect(decideCase(given).hold?.rule).to.equal(rule));
     }
   }
 });

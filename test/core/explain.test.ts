@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
-import type { Hold, HoldRule, Step, StepKind, StepRule, TakeBackReason, Target } from '../../src/core/decision.ts';
-import { explainEvidence, explainHold, explainStep, type Phase, phase } from '../../src/core/explain.ts';
+import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/decision.ts';
+import { explainStep } from '../../src/core/explain-step.ts';
 import type { Evidence } from '../../src/core/member.ts';
+import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
+import { explainHold } from '../../src/core/rules/catalogue.ts';
+import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
+import { explainEvidence } from '../../src/core/sentences.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter } from './member-builder.ts';
 
@@ -12,9 +16,9 @@ const crashing: Evidence = { kind: 'waiting', container: 'mysqld', reason: 'Cras
 
 /** For every rule each of its forms, and the sentence that people read. */
 const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold, { rule: Rule }>, string])[] }> = {
-  SnapshotImpossible: [
+  SnapshotInconsistent: [
     [
-      { rule: 'SnapshotImpossible', problem: 'two pods have the ordinal 1' },
+      { rule: 'SnapshotInconsistent', problem: 'two pods have the ordinal 1' },
       "the cluster's objects contradict each other: two pods have the ordinal 1",
     ],
   ],
@@ -29,25 +33,22 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     [{ rule: 'RolloutTerminating', finalizers: [] }, 'the MySQLRollout is being deleted'],
     [
       { rule: 'RolloutTerminating', finalizers: ['example.com/keep', 'foregroundDeletion'] },
-      'the MySQLRollout is being deleted and kept by its finalizers: example.com/keep, foregroundDeletion',
+      'the MySQLRollout is being deleted; these finalizers keep it: example.com/keep, foregroundDeletion',
     ],
   ],
   DefinitionOutdated: [
     [
-      { rule: 'DefinitionOutdated', fields: ['status.intent', 'status.rollout.tries'] },
-      'the CRD of MySQLRollouts is older than moco-rollout and does not keep status.intent, status.rollout.tries: apply the CRDs of its version',
+      { rule: 'DefinitionOutdated', message: 'strict decoding error: unknown field "status.intent"' },
+      'the MySQLRollout CRD is outdated: apply the CRDs of this version of moco-rollout (strict decoding error: unknown field "status.intent")',
     ],
   ],
-  PolicyUnknown: [
-    [
-      { rule: 'PolicyUnknown', problem: 'spec.partition is -1' },
-      "the MySQLRollout can't be followed: spec.partition is -1",
-    ],
+  SettingsInvalid: [
+    [{ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }, 'the settings are invalid: spec.partition is -1'],
   ],
   StatefulSetMissing: [[{ rule: 'StatefulSetMissing' }, 'the StatefulSet does not exist']],
   StatefulSetDeleting: [[{ rule: 'StatefulSetDeleting' }, 'the StatefulSet is being deleted or re-created']],
   StatefulSetNotObserved: [
-    [{ rule: 'StatefulSetNotObserved' }, 'Kubernetes has not yet looked at the newest StatefulSet'],
+    [{ rule: 'StatefulSetNotObserved' }, 'Kubernetes has not yet observed the newest generation of the StatefulSet'],
   ],
   AwaitingOwnWrite: [
     [
@@ -57,40 +58,44 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   ],
   AdmissionNotInForce: [
     [
-      { rule: 'AdmissionNotInForce', mode: 'OnDelete', finding: 'a dry run came back at RollingUpdate.' },
-      'admission does not keep the StatefulSet at OnDelete: a dry run came back at RollingUpdate',
+      { rule: 'AdmissionNotInForce', mode: 'OnDelete', finding: 'a dry run left it at RollingUpdate.' },
+      'admission does not keep the StatefulSet at OnDelete: a dry run left it at RollingUpdate',
     ],
     [
-      { rule: 'AdmissionNotInForce', mode: 'Partition', finding: 'a dry run came back with partition 2' },
-      'admission does not hold the StatefulSet back at partition = replicas: a dry run came back with partition 2',
+      {
+        rule: 'AdmissionNotInForce',
+        mode: 'Partition',
+        finding: 'a dry run left it at RollingUpdate with partition 2',
+      },
+      'admission does not keep the StatefulSet at partition = replicas: a dry run left it at RollingUpdate with partition 2',
     ],
   ],
-  HandBackUnsafe: [
+  ReleaseUnsafe: [
     [
-      { rule: 'HandBackUnsafe', message: 'it would come out with partition 0.' },
-      "the StatefulSet can't be given back without risk to its pods: it would come out with partition 0",
+      { rule: 'ReleaseUnsafe', message: 'it would come out with partition 0.' },
+      "the StatefulSet can't be released without risk to its pods: it would come out with partition 0",
     ],
   ],
   AwaitingFleetInterval: [
     [
       { rule: 'AwaitingFleetInterval', flag: '--disruption-interval', seconds: 60 },
-      'at least 60 s are left between two disruptions in the whole fleet (--disruption-interval)',
+      'two disruptions in the fleet are at least 60 s apart (--disruption-interval)',
     ],
   ],
-  MemberDownOutOfTurn: [
+  MemberDownOutOfOrder: [
     [
-      { rule: 'MemberDownOutOfTurn', member: 0, pod: 'moco-test-0', next: 2, revision: 'a', current: 'b' },
+      { rule: 'MemberDownOutOfOrder', member: 0, pod: 'moco-test-0', next: 2, revision: 'a', current: 'b' },
       'moco-test-0 does not work, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b instead of a',
     ],
     [
-      { rule: 'MemberDownOutOfTurn', member: 0, pod: 'moco-test-0', next: 2, revision: 'b', current: 'b' },
+      { rule: 'MemberDownOutOfOrder', member: 0, pod: 'moco-test-0', next: 2, revision: 'b', current: 'b' },
       'moco-test-0 does not work, and partitions reach it only after moco-test-2; `kubectl delete pod moco-test-0` makes it try again at revision b',
     ],
   ],
   AwaitingMoco: [
     [
       { rule: 'AwaitingMoco', partition: 2, member: 2 },
-      "MOCO's partition controller lowers the partition to 2, which reaches moco-test-2",
+      "waiting for MOCO's partition controller to lower the partition to 2, which reaches moco-test-2",
     ],
   ],
   ReconciliationStopped: [
@@ -99,20 +104,20 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   ClusteringStopped: [[{ rule: 'ClusteringStopped' }, "MOCO's clustering of this cluster is stopped by annotation"]],
   Offline: [[{ rule: 'Offline' }, 'the cluster is offline']],
   ForcedRollingUpdate: [
-    [
-      { rule: 'ForcedRollingUpdate' },
-      "annotation force-rolling-update hands the update to the StatefulSet's own rolling update",
-    ],
+    [{ rule: 'ForcedRollingUpdate' }, 'annotation force-rolling-update makes Kubernetes roll out the update itself'],
   ],
   StrategyNotOnDelete: [
-    [{ rule: 'StrategyNotOnDelete', labelled: false }, 'the StatefulSet is not yet at OnDelete'],
-    [{ rule: 'StrategyNotOnDelete', labelled: true }, 'the StatefulSet carries the label and yet is not at OnDelete'],
+    [{ rule: 'StrategyNotOnDelete', labelled: false }, 'the update strategy of the StatefulSet is not OnDelete yet'],
+    [
+      { rule: 'StrategyNotOnDelete', labelled: true },
+      'the StatefulSet has the label, but its update strategy is not OnDelete',
+    ],
   ],
-  Paused: [[{ rule: 'Paused' }, 'paused in the MySQLRollout']],
+  Paused: [[{ rule: 'Paused' }, 'the rollout is paused']],
   RevisionFlapping: [
     [
       { rule: 'RevisionFlapping', revisions: 4 },
-      '4 update revisions within ten minutes: two writers seem to fight over the template',
+      "4 update revisions within ten minutes: two writers seem to overwrite each other's template",
     ],
   ],
   NotReconciled: [
@@ -132,7 +137,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   NotInitialized: [
     [{ rule: 'NotInitialized' }, 'the cluster is not initialized: it is cloning, restoring, or has never started'],
   ],
-  HandedBack: [[{ rule: 'HandedBack' }, 'the cluster was handed back to MOCO']],
+  Released: [[{ rule: 'Released' }, 'the cluster was released to MOCO']],
   AwaitingFleetSlot: [
     [
       { rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 0 },
@@ -140,11 +145,11 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     ],
     [
       { rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 1 },
-      '2 clusters may be rolling at a time; this one is number 4 in the queue; a stalled rollout holds one of the slots',
+      '2 clusters may be rolling at a time; this one is number 4 in the queue; a stalled rollout occupies a slot',
     ],
     [
       { rule: 'AwaitingFleetSlot', place: 4, limit: 3, stalled: 2 },
-      '3 clusters may be rolling at a time; this one is number 4 in the queue; stalled rollouts hold 2 of the slots',
+      '3 clusters may be rolling at a time; this one is number 4 in the queue; stalled rollouts occupy 2 slots',
     ],
   ],
   MemberMissing: [
@@ -158,45 +163,48 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   Scaling: [
     [
       { rule: 'Scaling', wanted: 5, statefulSet: 3, pods: 4 },
-      'scaling comes first: 5 wanted, the StatefulSet has 3, there are 4 pods',
+      'the cluster is scaling: 5 replicas wanted, the StatefulSet has 3, 4 pods exist',
     ],
   ],
   UpdateRevisionFailing: [
     [
       { rule: 'UpdateRevisionFailing', member: 2, evidence: crashing },
-      'the new revision fails on moco-test-2: container mysqld waits: CrashLoopBackOff, 7 restarts; nobody else gets it until the template is corrected',
+      'the new revision fails on moco-test-2: container mysqld waits: CrashLoopBackOff, 7 restarts; no other member gets it until the template is corrected',
     ],
   ],
   AwaitingSwitchover: [
     [
       { rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 },
-      'asked MOCO to move the primary away from moco-test-0; at most 90 s',
+      'waiting up to 90 s for MOCO to move the primary away from moco-test-0',
     ],
   ],
   SwitchoverInProgress: [
     [
-      { rule: 'SwitchoverInProgress', member: 0, leaving: true },
+      { rule: 'SwitchoverInProgress', member: 0, terminating: true },
       'the primary is moving away from moco-test-0, which is terminating',
     ],
     [
-      { rule: 'SwitchoverInProgress', member: 0, leaving: false },
+      { rule: 'SwitchoverInProgress', member: 0, terminating: false },
       'the primary is moving away from moco-test-0, which somebody else demoted',
     ],
   ],
   ForeignDemote: [
-    [{ rule: 'ForeignDemote', member: 1 }, 'moco-test-1 carries a demote annotation that this controller did not set'],
+    [{ rule: 'ForeignDemote', member: 1 }, 'moco-test-1 has a demote annotation that this controller did not set'],
   ],
   RolesNotSettled: [
     [
       { rule: 'RolesNotSettled', members: [1], unavailable: true },
       'MOCO does not report the cluster as Available, although its primary moco-test-1 participates',
     ],
-    [{ rule: 'RolesNotSettled', members: [0, 1] }, 'MOCO has not finished with the roles of moco-test-0, moco-test-1'],
+    [
+      { rule: 'RolesNotSettled', members: [0, 1] },
+      'MOCO has not finished setting the roles of moco-test-0, moco-test-1',
+    ],
   ],
   MemberProtected: [
     [
       { rule: 'MemberProtected', member: 0 },
-      "moco-test-0 carries MOCO's annotation prevent-delete, as it does while a replica lags: its pod can't be deleted",
+      "moco-test-0 has MOCO's annotation prevent-delete, which MOCO sets while a replica lags: the pod can't be deleted",
     ],
   ],
   MemberUnreachable: [[{ rule: 'MemberUnreachable', member: 2 }, 'the node of moco-test-2 does not answer']],
@@ -212,7 +220,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'moco-test-0 runs without participating; it has 180 s to recover',
     ],
   ],
-  MemberLeaving: [[{ rule: 'MemberLeaving', member: 2 }, 'moco-test-2 is terminating']],
+  MemberTerminating: [[{ rule: 'MemberTerminating', member: 2 }, 'moco-test-2 is terminating']],
   MemberStuckTerminating: [
     [
       { rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 },
@@ -220,7 +228,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     ],
     [
       { rule: 'MemberStuckTerminating', member: 2, graceSeconds: 0 },
-      'moco-test-2 is still there although its grace period has been ended; a finalizer may keep it',
+      'moco-test-2 still exists after its grace period ended early; a finalizer may keep it',
     ],
   ],
   NotEnoughAcknowledging: [
@@ -248,11 +256,14 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'moco-test-2 is updated, but has not participated for 5 s yet',
     ],
   ],
-  BudgetUsed: [
-    [{ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }, 'moco-test-1 is away, and at most 1 may be'],
+  MaxUnavailableReached: [
     [
-      { rule: 'BudgetUsed', away: [1, 2], maxUnavailable: 1 },
-      'moco-test-1, moco-test-2 are away, and at most 1 may be',
+      { rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 },
+      'moco-test-1 is unavailable, and at most 1 may be',
+    ],
+    [
+      { rule: 'MaxUnavailableReached', unavailable: [1, 2], maxUnavailable: 1 },
+      'moco-test-1, moco-test-2 are unavailable, and at most 1 may be',
     ],
   ],
   ClusterNotHealthy: [
@@ -265,7 +276,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   BlockedByPDB: [
     [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'closed', healthy: 3, needed: 3, message: null },
-      'PodDisruptionBudget moco-test allows no disruption at all, as it does while a backup runs',
+      'PodDisruptionBudget moco-test allows no disruption, as it does while a backup runs',
     ],
     [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null },
@@ -273,15 +284,15 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     ],
     [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null, awaiting: 1 },
-      'PodDisruptionBudget moco-test needs 2 healthy pods and has 2; it still counts an eviction of before, for two minutes at most',
+      'PodDisruptionBudget moco-test needs 2 healthy pods and has 2; it still counts an earlier eviction, for at most two minutes',
     ],
     [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 3, needed: 2, message: null, awaiting: 2 },
-      'PodDisruptionBudget moco-test needs 2 healthy pods and has 3; it still counts 2 evictions of before, for two minutes at most',
+      'PodDisruptionBudget moco-test needs 2 healthy pods and has 3; it still counts 2 earlier evictions, for at most two minutes',
     ],
     [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'notObserved', healthy: 3, needed: 2, message: null },
-      'PodDisruptionBudget moco-test has been changed and Kubernetes has not yet counted again',
+      'PodDisruptionBudget moco-test has changed, and Kubernetes has not counted its pods again yet',
     ],
     [
       {
@@ -300,7 +311,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     ],
     [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'several', healthy: 3, needed: 2, message: null },
-      'more than one PodDisruptionBudget selects the members (moco-test is one), and Kubernetes evicts no such pod',
+      'several PodDisruptionBudgets select the members (moco-test is one), and Kubernetes evicts no such pod',
     ],
   ],
   SwitchoverFailing: [
@@ -314,8 +325,8 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     ],
   ],
   BatchNotComplete: [
-    [{ rule: 'BatchNotComplete', members: [4] }, 'moco-test-4 of the batch before is not done'],
-    [{ rule: 'BatchNotComplete', members: [3, 4] }, 'moco-test-3, moco-test-4 of the batch before are not done'],
+    [{ rule: 'BatchNotComplete', members: [4] }, 'moco-test-4 of the previous batch is not done'],
+    [{ rule: 'BatchNotComplete', members: [3, 4] }, 'moco-test-3, moco-test-4 of the previous batch are not done'],
   ],
   AwaitingApproval: [
     [
@@ -323,33 +334,36 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       `the primary moco-test-0 waits for approval of revision ${revisionAfter}`,
     ],
   ],
-  PrimaryWaitsForHeld: [
+  PrimaryWaitsForPinned: [
     [
-      { rule: 'PrimaryWaitsForHeld', member: 0, held: [1, 2] },
-      'the primary moco-test-0 waits for moco-test-1, moco-test-2, held at the revision before: a replica must not be older than its source',
+      { rule: 'PrimaryWaitsForPinned', member: 0, pinned: [1, 2] },
+      'the primary moco-test-0 waits for moco-test-1, moco-test-2, pinned to the previous revision: a replica must not be older than its source',
     ],
   ],
   PartitionReached: [
-    [{ rule: 'PartitionReached', partition: 0, members: [], held: [2] }, 'moco-test-2 is held at the revision before'],
     [
-      { rule: 'PartitionReached', partition: 1, members: [0], held: [1, 2] },
-      'partition 1 keeps moco-test-0 at the revision before; moco-test-1, moco-test-2 are held at the revision before',
+      { rule: 'PartitionReached', partition: 0, members: [], pinned: [2] },
+      'moco-test-2 is pinned to the previous revision',
     ],
     [
-      { rule: 'PartitionReached', partition: 2, members: [0, 1], held: [] },
-      'partition 2 keeps moco-test-0, moco-test-1 at the revision before',
+      { rule: 'PartitionReached', partition: 1, members: [0], pinned: [1, 2] },
+      'partition 1 keeps moco-test-0 at the previous revision; moco-test-1, moco-test-2 are pinned to the previous revision',
+    ],
+    [
+      { rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] },
+      'partition 2 keeps moco-test-0, moco-test-1 at the previous revision',
     ],
   ],
   ConfirmationTooSlow: [
     [
       { rule: 'ConfirmationTooSlow', message: 'reading took more than 1000 ms' },
-      'the API server is too slow for a step to be safe: reading took more than 1000 ms',
+      'the API server is too slow for a safe step: reading took more than 1000 ms',
     ],
   ],
   StepRefused: [
     [
       { rule: 'StepRefused', message: 'pods "moco-test-2" is forbidden: not on a Friday.' },
-      'the API server does not carry the step out: pods "moco-test-2" is forbidden: not on a Friday',
+      'the API server did not carry out the step: pods "moco-test-2" is forbidden: not on a Friday',
     ],
   ],
 };
@@ -420,11 +434,11 @@ describe('the sentence for a step', () => {
     rule,
     targets: ordinals.map(targetOf),
   });
-  const back = (reason: TakeBackReason): Step => ({
+  const back = (reason: UndemoteReason): Step => ({
     kind: 'undemote',
     targets: [targetOf(0)],
     reason,
-    demoted: reason !== 'MarkAlone',
+    demoted: reason !== 'MarkWithoutDemote',
   });
   const steps: Readonly<Record<StepKind, readonly (readonly [Step, string])[]>> = {
     none: [[{ kind: 'none' }, 'nothing to do']],
@@ -436,7 +450,7 @@ describe('the sentence for a step', () => {
         deletion('PrimaryNotParticipating', 0),
         'deleting moco-test-0: stale, primary, and not participating for longer than a failover takes',
       ],
-      [deletion('NobodyParticipates', 1, 0), 'deleting moco-test-1, moco-test-0: stale, and no member participates'],
+      [deletion('NoMemberParticipating', 1, 0), 'deleting moco-test-1, moco-test-0: stale, and no member participates'],
       [deletion('MemberImpaired', 2), 'deleting moco-test-2: stale, and one of its sidecars does not work'],
     ],
     evict: [
@@ -450,20 +464,20 @@ describe('the sentence for a step', () => {
       ],
     ],
     undemote: [
-      [back('NoLongerPrimary'), 'taking the demotion of moco-test-0 back: it is no longer primary'],
-      [back('NotDue'), 'taking the demotion of moco-test-0 back: it is not due for that revision'],
-      [back('OthersDue'), 'taking the demotion of moco-test-0 back: another member is due before it'],
-      [back('TimedOut'), 'taking the demotion of moco-test-0 back: no switchover came within its time'],
-      [back('StrategyChanged'), 'taking the demotion of moco-test-0 back: the update strategy is another one now'],
-      [back('Paused'), 'taking the demotion of moco-test-0 back: rule Paused holds'],
-      [back('MarkAlone'), 'removing the mark of a finished demotion from moco-test-0'],
+      [back('NoLongerPrimary'), 'taking back the demotion of moco-test-0: it is no longer primary'],
+      [back('NotDue'), 'taking back the demotion of moco-test-0: it is not due for that revision'],
+      [back('OthersDue'), 'taking back the demotion of moco-test-0: another member is due before it'],
+      [back('TimedOut'), 'taking back the demotion of moco-test-0: the switchover timed out'],
+      [back('StrategyChanged'), 'taking back the demotion of moco-test-0: the update strategy has changed'],
+      [back('Paused'), 'taking back the demotion of moco-test-0: rule Paused holds'],
+      [back('MarkWithoutDemote'), 'removing the mark of a finished demotion from moco-test-0'],
     ],
-    handBack: [[{ kind: 'handBack' }, 'giving the StatefulSet back to rolling updates by partition']],
+    release: [[{ kind: 'release' }, 'releasing the StatefulSet to rolling updates by partition']],
     setStrategy: [[{ kind: 'setStrategy' }, 'setting the update strategy of the StatefulSet to OnDelete']],
     setPartition: [
       [
         { kind: 'setPartition', rule: 'ReplicaHealthy', partition: 2, targets: [targetOf(2)] },
-        'lowering the partition of the StatefulSet to 2, which takes moco-test-2',
+        'lowering the partition of the StatefulSet to 2, which updates moco-test-2',
       ],
       [
         { kind: 'setPartition', rule: 'AlreadyUpdated', partition: 1, targets: [] },
@@ -491,7 +505,7 @@ describe('the phase', () => {
   const stale = () => cluster(3).templateChanged();
   const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
     UpToDate: [[cluster(3)]],
-    Progressing: [[stale()], [stale().members(member(2).leaving())]],
+    Progressing: [[stale()], [stale().members(member(2).terminating())]],
     Waiting: [[cluster(3).members(member(2).lagging())]],
     Paused: [[stale(), { paused: true }]],
     AwaitingApproval: [[cluster(3).members(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
@@ -503,12 +517,12 @@ describe('the phase', () => {
       [stale().atPartition(3).members(member(0).stale().down('ErrImagePull')), { mode: 'Partition' }],
       [stale().stepFailed({})],
     ],
-    Off: [[stale().handedBack().atPartition(3)], [stale().mysqlCluster({ forcedRollingUpdate: true })]],
+    Off: [[stale().released().atPartition(3)], [stale().mysqlCluster({ forcedRollingUpdate: true })]],
   };
   for (const [expected, cases] of Object.entries(phases)) {
     it(`is ${expected}`, () => {
-      for (const [given, wishes] of cases) {
-        expect(phase(decide(given.facts(), { ...defaultPolicy, ...wishes }))).to.equal(expected);
+      for (const [given, settings] of cases) {
+        expect(phase(decide(given.facts(), { ...defaultPolicy, ...settings }))).to.equal(expected);
       }
     });
   }

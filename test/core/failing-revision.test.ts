@@ -1,4 +1,4 @@
-import type { Wait } from '../../src/core/decision.ts';
+import type { Wait } from '../../src/core/sentences.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, evicts, holds, play } from './table.ts';
@@ -77,14 +77,14 @@ describe('the new revision fails', () => {
       ),
       decides: fails(2, 'mysqld', 2),
     },
-    'ahead of what MOCO has not applied yet': {
+    'before NotReconciled': {
       given: stale().members(member(2).updated().crashLooping()).mysqlCluster({ generation: 9 }),
       decides: fails(2, 'mysqld', 3),
     },
     'and the member that participates but for less than minReadySeconds acquits nothing': {
       given: stale().members(member(1).updated().participatingFor(4), member(2).updated().crashLooping()),
       decides: fails(2, 'mysqld', 3),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
   });
 });
@@ -98,14 +98,14 @@ describe('the new revision does not fail', () => {
     'while its first member is slow to start, as it is while an image is pulled': {
       given: stale().members(member(2).updated().creating(599)),
       decides: waits('down', idle),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     'while the image of mysqld is pulled after an init container that was restarted once': {
       given: stale().members(member(2).updated().creating(61).initContainer('moco-init', { restarts: 1 })),
       decides: waits('down', idle),
-      lookAgainInSeconds: 539,
+      requeueAfterSeconds: 539,
     },
-    'when no node takes the pod': {
+    'when no node accepts the pod': {
       given: stale().members(member(2).updated().unschedulable(unschedulable)),
       decides: waits('down', { kind: 'unschedulable', message: unschedulable }),
     },
@@ -114,8 +114,8 @@ describe('the new revision does not fail', () => {
       decides: waits('unreachable', null),
     },
     'when the pod is being deleted': {
-      given: stale().members(member(2).updated().down('CrashLoopBackOff').leaving()),
-      decides: waits('leaving', { kind: 'crashLooping', container: 'mysqld', restarts: 7 }),
+      given: stale().members(member(2).updated().down('CrashLoopBackOff').terminating()),
+      decides: waits('terminating', { kind: 'crashLooping', container: 'mysqld', restarts: 7 }),
     },
     'when its member was down before it got it': {
       given: stale()
@@ -123,12 +123,12 @@ describe('the new revision does not fail', () => {
         .memory({ takenDown: [2] }),
       decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
-    'when another member has proven it just now': {
+    'when another member has verified it just now': {
       given: stale().members(member(1).updated().participatingFor(5), member(2).updated().down('ErrImagePull')),
       decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
-    'when a member has proven it earlier': {
-      given: stale().members(member(2).updated().down('ErrImagePull')).memory({ proven: true }),
+    'when a member has verified it earlier': {
+      given: stale().members(member(2).updated().down('ErrImagePull')).memory({ verified: true }),
       decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
     'when only a sidecar of it crashes': {
@@ -148,24 +148,24 @@ describe('without a quorum the failing revision', () => {
       .members(member(0).down('CrashLoopBackOff'), member(1).lagging(), member(2).updated().crashLooping())
       .memory({ sinceProgressSeconds });
   play({
-    'is still not given to anybody before the deadline': {
+    'restarts no member before the deadline': {
       given: lost(599),
       decides: fails(2, 'mysqld', 3),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
-    'is given to those that are down after it': { given: lost(600), decides: deletes('MemberDown', 0) },
-    'is given to none that run': {
+    'restarts members that are down after the deadline': { given: lost(600), decides: deletes('MemberDown', 0) },
+    'restarts no running member': {
       given: stale()
         .members(member(0).lagging(), member(1).lagging(), member(2).updated().crashLooping())
         .memory({ sinceProgressSeconds: 9999 }),
       decides: fails(2, 'mysqld', 3),
     },
-    'is not given to anybody while there is a quorum, however long it takes': {
+    'restarts no member while there is a quorum, however long that lasts': {
       given: stale()
         .members(member(1).participatingFor(100), member(2).updated().crashLooping(), member(0).participatingFor(100))
         .memory({ sinceProgressSeconds: 9999 }),
       decides: fails(2, 'mysqld', 3),
-      lookAgainInSeconds: null,
+      requeueAfterSeconds: null,
     },
   });
 });

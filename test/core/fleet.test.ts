@@ -25,7 +25,7 @@ describe('the queue of a fleet', () => {
   > = {
     'is empty without a limit': [[rolling('a'), waiting('b', 9), waiting('c', 1)], 0, []],
     'is empty with a limit below none': [[waiting('b', 9), waiting('c', 1)], -1, []],
-    'is empty while nobody wants a slot': [[rolling('a'), idle('b')], 1, []],
+    'is empty while no cluster needs a slot': [[rolling('a'), idle('b')], 1, []],
     'is empty while there are slots for all': [[waiting('a', 1), waiting('b', 2)], 2, []],
     'has those that have waited less': [[waiting('a', 1), waiting('b', 2)], 1, [['a', 1]]],
     'has them by how long they have waited': [
@@ -37,7 +37,7 @@ describe('the queue of a fleet', () => {
         ['a', 3],
       ],
     ],
-    'has them by name where that is equal': [
+    'orders them by name if they are equal': [
       [rolling('z'), waiting('b', 1), waiting('a', 1), waiting('c', 1)],
       1,
       [
@@ -47,7 +47,7 @@ describe('the queue of a fleet', () => {
       ],
     ],
     'has those who have waited for no time at all': [[rolling('z'), waiting('a', 0)], 1, [['a', 1]]],
-    'keeps the slots of those that roll, even where they are too many': [
+    'keeps the slots of running rollouts, even of too many': [
       [rolling('x'), rolling('y'), rolling('z'), waiting('a', 1), waiting('b', 2)],
       2,
       [
@@ -55,7 +55,7 @@ describe('the queue of a fleet', () => {
         ['a', 2],
       ],
     ],
-    'gives a slot that is free': [[rolling('z'), waiting('a', 1), waiting('b', 2)], 2, [['a', 1]]],
+    'assigns a free slot': [[rolling('z'), waiting('a', 1), waiting('b', 2)], 2, [['a', 1]]],
     'does not have those that roll, whatever they have waited for': [
       [{ ...rolling('z'), waitingForSeconds: 99 }, waiting('a', 1)],
       1,
@@ -65,12 +65,12 @@ describe('the queue of a fleet', () => {
   for (const [sentence, [clusters, limit, expected]] of Object.entries(cases)) {
     it(sentence, () => expect(queue(clusters, limit)).to.deep.equal(expected));
   }
-  it('says the limit with every place', () => {
+  it('names the limit with every place in the queue', () => {
     const places = fleetQueue([rolling('z'), waiting('a', 1), waiting('b', 2)], 1);
     expect(places.get('a')).to.deep.equal({ place: 2, limit: 1, stalled: 0 });
     expect(places.get('b')).to.deep.equal({ place: 1, limit: 1, stalled: 0 });
   });
-  it('says how many slots are held by stalled rollouts', () => {
+  it('reports how many slots stalled rollouts hold', () => {
     const places = fleetQueue([rolling('x'), stalled('y'), stalled('z'), waiting('a', 1)], 3);
     expect(places.get('a')).to.deep.equal({ place: 1, limit: 3, stalled: 2 });
   });
@@ -98,7 +98,7 @@ describe('the queue of a fleet', () => {
       }),
     );
   });
-  it('is the same whatever order the clusters come in', () => {
+  it('does not depend on the order of the clusters', () => {
     fc.assert(
       fc.property(fleet, fc.integer({ min: 1, max: 5 }), (clusters, limit) => {
         expect(queue([...clusters].reverse(), limit)).to.deep.equal(queue(clusters, limit));
@@ -111,17 +111,17 @@ describe('a cluster in the queue', () => {
   const queued = () => cluster(3).templateChanged().queued(2, 1);
   const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1, stalled: 0 });
   play({
-    'takes nobody that works': { given: queued(), decides: hold },
-    'takes nobody that lags': { given: queued().members(member(2).lagging()), decides: hold },
-    'takes nobody that is unreachable': { given: queued().members(member(2).unreachable()), decides: hold },
-    'takes those that are down': {
+    'disrupts no working member': { given: queued(), decides: hold },
+    'disrupts no lagging member': { given: queued().members(member(2).lagging()), decides: hold },
+    'disrupts no unreachable member': { given: queued().members(member(2).unreachable()), decides: hold },
+    'disrupts those that are down': {
       given: queued().members(member(2).down('ErrImagePull')),
       decides: { step: { kind: 'delete', rule: 'MemberDown', ordinals: [2] } },
     },
-    'shows nothing when nothing is due': { given: cluster(3).queued(2, 1), decides: 'idle' },
-    'is held by what holds everything first': {
+    'is not reported when nothing is due': { given: cluster(3).queued(2, 1), decides: 'idle' },
+    'has lower precedence than the holds that block everything': {
       given: queued(),
-      wishes: { paused: true },
+      settings: { paused: true },
       decides: holds({ rule: 'Paused' }),
     },
   });

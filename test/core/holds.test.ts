@@ -7,7 +7,7 @@ import { member } from './member-builder.ts';
 import { holds, play, setsStrategy } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const impossible = (problem: string) => holds({ rule: 'SnapshotImpossible', problem });
+const impossible = (problem: string) => holds({ rule: 'SnapshotInconsistent', problem });
 
 describe('facts that cannot be', () => {
   play({
@@ -39,7 +39,7 @@ describe('facts that cannot be', () => {
       given: stale().mysqlCluster({ syncedReplicas: -1 }),
       decides: impossible('status.syncedReplicas is -1'),
     },
-    'a count that is no number': {
+    'a count that is not a number': {
       given: stale().mysqlCluster({ syncedReplicas: Number.NaN }),
       decides: impossible('status.syncedReplicas is NaN'),
     },
@@ -96,8 +96,8 @@ describe('other ways to the same hold', () => {
 });
 
 describe('the first hold wins', () => {
-  const names = (chain: typeof holdEverything, worst: ReturnType<typeof cluster>, wishes = {}): string | undefined =>
-    chain(survey(worst.facts(), { ...defaultPolicy, ...wishes }))?.rule;
+  const names = (chain: typeof holdEverything, worst: ReturnType<typeof cluster>, settings = {}): string | undefined =>
+    chain(survey(worst.facts(), { ...defaultPolicy, ...settings }))?.rule;
 
   it('among those that stop every write', () => {
     const worst = stale().mysqlCluster({ deleting: true }).statefulSet(null).ownWritePending('evict');
@@ -108,13 +108,13 @@ describe('the first hold wins', () => {
 
   it('among those that stop every step but a take-back', () => {
     const worst = stale()
-      .policyProblem('unreadable')
+      .settingsProblem('unreadable')
       .statefulSet({ deleting: true, observed: false, strategy: 'RollingUpdate' })
       .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, offline: true, forcedRollingUpdate: true })
       .memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] });
     const paused = { paused: true };
-    expect(names(holdEverything, worst, paused)).to.equal('PolicyUnknown');
-    const readable = worst.policyProblem(null);
+    expect(names(holdEverything, worst, paused)).to.equal('SettingsInvalid');
+    const readable = worst.settingsProblem(null);
     expect(names(holdEverything, readable, paused)).to.equal('StatefulSetDeleting');
     expect(names(holdEverything, readable.statefulSet({ deleting: false }), paused)).to.equal('StatefulSetNotObserved');
     const order = [

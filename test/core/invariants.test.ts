@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
-import type { Decision, Step, StepRule, Target } from '../../src/core/decision.ts';
+import type { Decision, Step, Target } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import type { StepRule } from '../../src/core/rules/steps.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { violations } from './invariants.ts';
 import { member, revisionAfter } from './member-builder.ts';
@@ -40,7 +41,9 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     'I2, by a demotion': [cluster(3).members(member(0).stale(), member(2).lagging()), demotion(0), 'I2:'],
     I2b: [stale().members(member(1).unreachable(), member(2).lagging()), deletion('MemberNotParticipating', 2), 'I2b:'],
     'I2b, before the grace is over': [
-      stale().members(member(0).crashLooping(), member(1).unreachable(), member(2).lagging()).primaryAwayFor(179),
+      stale()
+        .members(member(0).crashLooping(), member(1).unreachable(), member(2).lagging())
+        .primaryUnavailableFor(179),
       deletion('MemberNotParticipating', 2),
       'I2b:',
     ],
@@ -51,56 +54,60 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     'I5, by a demotion': [cluster(3), demotion(0), 'I5:'],
     I10: [stale(), eviction(2), 'I10:', { mode: 'Observe' }],
     I11: [stale(), nothing, 'I11:'],
-    'I12, by leaving it': [cluster(3).members(member(1).demotedByUs()), nothing, 'I12:'],
+    'I12, by terminating it': [cluster(3).members(member(1).demotedByUs()), nothing, 'I12:'],
     'I12, by doing something else first': [stale().members(member(1).demotedByUs()), eviction(2), 'I12:'],
     'I12, beyond its time': [
       cluster(3).primaryAt(1).members(member(0).stale().demotedByUs(90).role('primary')),
       nothing,
       'I12:',
     ],
-    'a healthy replica taken from a cluster that is not': [stale().unhealthy(), eviction(2), 'needs healthy'],
-    'a replica taken before the last one has settled': [
+    'a healthy replica disrupted in an unhealthy cluster': [stale().unhealthy(), eviction(2), 'needs healthy'],
+    'a replica disrupted before the last one has settled': [
       stale().members(member(2).updated().participatingFor(1)),
       eviction(1),
-      'needs nobodyOwes',
+      'needs nobodyUnsettled',
     ],
-    'a replica taken while the primary is away': [
+    'a replica taken while the primary is unavailable': [
       stale().members(member(0).crashLooping(), member(2).errant()),
       deletion('MemberNotParticipating', 2),
       'needs primaryServesOrGraceOver',
     ],
     'a replica taken while the roles move': [stale().members(member(1).unlabelled()), eviction(2), 'needs rolesRest'],
-    'a failing revision given to one that is down': [
+    'a failing revision for a member that is down': [
       stale().members(member(1).down('ErrImagePull'), member(2).updated().crashLooping()),
       deletion('MemberDown', 1),
       'needs revisionStandsOrQuorumLost',
     ],
-    'a demotion out of turn': [stale(), demotion(0), 'before its turn'],
+    'a demotion before its turn': [stale(), demotion(0), 'before its turn'],
     'a demotion of a replica': [cluster(3).members(member(2).stale()), demotion(2), 'of a replica'],
     'a demotion with nobody to take over': [cluster(1).templateChanged(), demotion(0), 'nobody to take over'],
-    'a take-back of what is not ours': [
+    'taking back a demotion that is not ours': [
       cluster(3).members(member(0).demotedBySomebody()),
       does({ kind: 'undemote', targets: [targetOf(0)], reason: 'TimedOut', demoted: true }),
       'not ours',
     ],
     'a member below the partition': [stale(), eviction(0), 'below the partition', { partition: 1 }],
-    'a member that is leaving': [stale().members(member(2).leaving()), deletion('MemberDown', 2), 'that is leaving'],
-    'a member that the user holds': [stale(), eviction(2), 'needs notKept', { heldOrdinals: [2] }],
+    'a member that is terminating': [
+      stale().members(member(2).terminating()),
+      deletion('MemberDown', 2),
+      'that is terminating',
+    ],
+    'a pinned member': [stale(), eviction(2), 'needs notKept', { pinnedOrdinals: [2] }],
     'a cluster that has no slot': [stale().queued(1, 1), eviction(2), 'needs slot'],
-    'a primary that nobody has approved': [lastOne(), demotion(0), 'needs approval', { primaryUpdatePolicy: 'Manual' }],
-    'a primary newer than a replica that is held': [
+    'a primary without approval': [lastOne(), demotion(0), 'needs approval', { primaryUpdatePolicy: 'Manual' }],
+    'a primary newer than a pinned replica': [
       lastOne().members(member(1).stale()),
       demotion(0),
-      'needs noneHeldBehind',
-      { heldOrdinals: [1] },
+      'needs nonePinnedBehind',
+      { pinnedOrdinals: [1] },
     ],
-    'a third one where two may be away': [
+    'a third one when two may be unavailable': [
       cluster(5).templateChanged().members(member(4).updated().starting(), member(3).updated().starting()),
       eviction(2),
       'needs somebodyMayGo',
       { maxUnavailable: 2 },
     ],
-    'a second one where 39 % of five may be away': [
+    'a second one when 39 % of five may be unavailable': [
       cluster(5).templateChanged().members(member(4).updated().starting()),
       eviction(3),
       'needs somebodyMayGo',
@@ -121,7 +128,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'needs healthy',
       { overrides: [{ rule: 'ClusterNotHealthy', remainingSeconds: 60 }] },
     ],
-    'a rule switched off for longer than said': [
+    'a rule switched off for longer than allowed': [
       stale().members(member(1).demotedBySomebody()),
       eviction(2),
       'needs noForeignDemote',
@@ -177,7 +184,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'nothing may be written',
     ],
     'a hold with a step': [stale(), { hold: { rule: 'Paused' } }, 'a hold came with a step'],
-    'a wait that has passed': [stale(), { lookAgainInSeconds: 0 }, 'not a time to come'],
+    'a wait that has passed': [stale(), { requeueAfterSeconds: 0 }, 'not a time to come'],
     'a member without a verdict': [stale(), { members: [] }, 'not one verdict'],
     'a member with two verdicts': [
       stale(),
@@ -187,10 +194,10 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
   };
 
 describe('the judge of decisions', () => {
-  for (const [sentence, [given, wrong, found, wishes]] of Object.entries(broken)) {
+  for (const [sentence, [given, wrong, found, settings]] of Object.entries(broken)) {
     it(`finds ${sentence}`, () => {
       const snapshot = given.facts();
-      const policy = { ...defaultPolicy, ...wishes };
+      const policy = { ...defaultPolicy, ...settings };
       const right = decide(snapshot, policy);
       expect(violations(snapshot, policy, right)).to.deep.equal([]);
       expect(violations(snapshot, policy, { ...right, ...wrong }).join('\n')).to.include(found);

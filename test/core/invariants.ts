@@ -27,24 +27,24 @@ export function impossible({ cluster, members }: ClusterSnapshot): boolean {
 function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }: RolloutPolicy, step: Step): boolean {
   const { cluster, statefulSet, promotion, members } = snapshot;
   const givesBack = statefulSet?.labelled === true || promotion !== null;
-  const nobodyWorks = members.every((one) => one.leavingForSeconds !== null || down(snapshot, one));
+  const nobodyWorks = members.every((one) => one.terminatingForSeconds !== null || down(snapshot, one));
   const servesNobody = mode === 'Partition' && (!cluster.initialized || nobodyWorks);
-  const nobodyRecovers =
+  const restartUnserved =
     mode === 'Partition' &&
     !members.some((one) => participates(snapshot, one)) &&
-    (cluster.primaryAwayForSeconds ?? 0) >= failoverGraceSeconds;
+    (cluster.primaryUnavailableForSeconds ?? 0) >= failoverGraceSeconds;
   switch (step.kind) {
     case 'none':
     case 'undemote':
       return true;
     case 'setPartition':
       return mode === 'Partition';
-    case 'handBack':
+    case 'release':
       return statefulSet?.labelled === true && statefulSet.currentRevision === statefulSet.updateRevision;
     case 'promoteRevision':
-      return givesBack || servesNobody || nobodyRecovers;
+      return givesBack || servesNobody || restartUnserved;
     case 'delete':
-      return (servesNobody && step.rule === 'MemberDown') || (nobodyRecovers && step.rule === 'NobodyParticipates');
+      return (servesNobody && step.rule === 'MemberDown') || (restartUnserved && step.rule === 'NoMemberParticipating');
     default:
       return false;
   }
@@ -66,8 +66,8 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
       ? ['I11: no step, no hold, and stale members']
       : []),
     ...ofReports(snapshot, decision),
-    ...(decision.lookAgainInSeconds !== null && !(decision.lookAgainInSeconds > 0)
-      ? ['lookAgainInSeconds is not a time to come']
+    ...(decision.requeueAfterSeconds !== null && !(decision.requeueAfterSeconds > 0)
+      ? ['requeueAfterSeconds is not a time to come']
       : []),
   ];
 }
@@ -82,7 +82,7 @@ function mayGoWithoutQuorum(snapshot: ClusterSnapshot, policy: RolloutPolicy, me
   const primary = members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
   if (primary === undefined || participates(snapshot, primary)) return false;
   const leads = acknowledges(snapshot, primary) && primary.role !== null;
-  return (cluster.primaryAwayForSeconds ?? 0) >= policy.failoverGraceSeconds && !leads;
+  return (cluster.primaryUnavailableForSeconds ?? 0) >= policy.failoverGraceSeconds && !leads;
 }
 
 function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Disruption): string[] {
@@ -119,7 +119,7 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
     if (!healthy && step.kind === 'evict') say('I4: an unhealthy member evicted');
     if (revision === statefulSet?.updateRevision) say('I5: an updated member');
     if (ordinal < policy.partition) say('a member below the partition');
-    if (member.leavingForSeconds !== null) say('a member that is leaving');
+    if (member.terminatingForSeconds !== null) say('a member that is terminating');
     if (member.preventDelete) say('a protected member');
     if (recovers(policy, member)) say('a member that recovers');
   }
@@ -144,7 +144,7 @@ function ofLowering(
   const stale = below !== undefined && below.revision !== statefulSet?.updateRevision;
   const named = targets.map(({ uid, resourceVersion }) => `${uid} ${resourceVersion}`).join();
   if (named !== (stale ? `${below.uid} ${below.resourceVersion}` : '')) found.push('I5: not the member that goes');
-  if (below !== undefined && below.leavingForSeconds !== null && stale) found.push('a member that is leaving');
+  if (below !== undefined && below.terminatingForSeconds !== null && stale) found.push('a member that is terminating');
   return found;
 }
 
@@ -170,24 +170,26 @@ function ofDemotion(
 
 /** I12, and its precedence: a demotion of ours whose reason is gone is taken back before anything else is done. */
 function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): string[] {
-  const { cluster, statefulSet, members, ownWritePending, fieldsNotKept, rolloutProblem, stepFailure } = snapshot;
+  const { cluster, statefulSet, members, ownWritePending, statusRefusal, rolloutProblem, stepFailure } = snapshot;
   const isUnsettled = stepFailure?.step === null;
-  const isUnwritable = ownWritePending !== null || fieldsNotKept.length > 0 || rolloutProblem !== null || isUnsettled;
+  const isUnwritable = ownWritePending !== null || statusRefusal !== null || rolloutProblem !== null || isUnsettled;
   if (impossible(snapshot) || cluster.deleting || statefulSet === null || isUnwritable) {
     return step.kind === 'none' ? [] : ['a step while nothing may be written'];
   }
   const stale = (one: MemberFacts): boolean => one.revision !== statefulSet.updateRevision;
   // Who is due is not known before Kubernetes has looked at the newest template; a moment later it is.
   const known = statefulSet.observed && !statefulSet.deleting && statefulSet.updateRevision !== '';
-  const due = members.filter((one) => stale(one) && one.leavingForSeconds === null && one.ordinal >= policy.partition);
+  const due = members.filter(
+    (one) => stale(one) && one.terminatingForSeconds === null && one.ordinal >= policy.partition,
+  );
   const over = members.filter((one) => {
-    if (one.demotedFor === null || one.leavingForSeconds !== null) return false;
+    if (one.demotedFor === null || one.terminatingForSeconds !== null) return false;
     if (one.demote && one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
     if (policy.paused && !policy.repairWhilePaused && policy.mode !== 'Observe') return true;
     if (!one.demote) {
       // A mark alone goes with its pod, where nobody else is to go before it.
       if (!known) return policy.mode !== 'OnDelete';
-      const next = due.filter(({ ordinal }) => !policy.heldOrdinals.includes(ordinal));
+      const next = due.filter(({ ordinal }) => !policy.pinnedOrdinals.includes(ordinal));
       const isNext = next.length === 1 && next[0] === one && one.demotedFor === statefulSet.updateRevision;
       return policy.mode !== 'OnDelete' || !isNext;
     }

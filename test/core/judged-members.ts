@@ -6,7 +6,8 @@ import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../src/cor
 const stopped =
   /^(CrashLoopBackOff|ImagePullBackOff|ErrImagePull|InvalidImageName|CreateContainer(Config)?Error|RunContainerError)$/;
 
-const waitsInVain = ({ state, reason }: ContainerFacts): boolean => state === 'waiting' && stopped.test(reason ?? '');
+const waitsWithoutEffect = ({ state, reason }: ContainerFacts): boolean =>
+  state === 'waiting' && stopped.test(reason ?? '');
 
 const mysqldsOf = ({ containers }: MemberFacts): readonly ContainerFacts[] =>
   containers.filter(({ part }) => part === 'mysqld');
@@ -20,7 +21,7 @@ export function lost(member: MemberFacts): boolean {
 }
 
 export function participates({ cluster }: ClusterSnapshot, member: MemberFacts): boolean {
-  if (member.leavingForSeconds !== null || cluster.errantOrdinals.includes(member.ordinal)) return false;
+  if (member.terminatingForSeconds !== null || cluster.errantOrdinals.includes(member.ordinal)) return false;
   if (lost(member)) return false;
   // A source that follows another database is not ready while that one is away.
   const source =
@@ -31,7 +32,8 @@ export function participates({ cluster }: ClusterSnapshot, member: MemberFacts):
 export function impaired(member: MemberFacts): boolean {
   const others = member.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready);
   return (
-    others.some((one) => waitsInVain(one) || one.notReadyForSeconds >= 60) || member.initContainers.some(waitsInVain)
+    others.some((one) => waitsWithoutEffect(one) || one.notReadyForSeconds >= 60) ||
+    member.initContainers.some(waitsWithoutEffect)
   );
 }
 
@@ -55,7 +57,7 @@ export const recovers = (policy: RolloutPolicy, member: MemberFacts): boolean =>
 
 /** As far as its pod can say; a broken I/O thread is not shown by one. */
 export function acknowledges(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
-  if (member.leavingForSeconds !== null || lost(member) || crashes(member)) return false;
+  if (member.terminatingForSeconds !== null || lost(member) || crashes(member)) return false;
   if (snapshot.cluster.errantOrdinals.includes(member.ordinal)) return false;
   if (member.revision === snapshot.statefulSet?.updateRevision) return participates(snapshot, member);
   return mysqldsOf(member).some(({ state, started }) => state === 'running' && started);
@@ -63,11 +65,11 @@ export function acknowledges(snapshot: ClusterSnapshot, member: MemberFacts): bo
 
 /** mysqld does no work, and nothing is known to bring it back soon. */
 export function down(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
-  if (member.leavingForSeconds !== null || lost(member) || participates(snapshot, member)) return false;
+  if (member.terminatingForSeconds !== null || lost(member) || participates(snapshot, member)) return false;
   if (member.phase === 'Failed') return true;
   const mysqlds = mysqldsOf(member);
   if (mysqlds.some(({ state }) => state === 'running')) return false;
-  const waits = [...mysqlds, ...member.initContainers].some(waitsInVain);
+  const waits = [...mysqlds, ...member.initContainers].some(waitsWithoutEffect);
   return waits || member.unschedulable !== null || member.mysqldIdleForSeconds >= 60;
 }
 
@@ -75,12 +77,13 @@ export function down(snapshot: ClusterSnapshot, member: MemberFacts): boolean {
 export function slow(member: MemberFacts, { progressDeadlineSeconds }: RolloutPolicy): boolean {
   const essential = [...mysqldsOf(member), ...member.initContainers];
   const begun = essential.filter(({ state, reason }) => !(state === 'terminated' && reason === 'Completed'));
-  const failed = essential.some(waitsInVain) || begun.some((one) => one.state === 'terminated' || one.restarts > 0);
+  const failed =
+    essential.some(waitsWithoutEffect) || begun.some((one) => one.state === 'terminated' || one.restarts > 0);
   return !failed && !(member.mysqldIdleForSeconds >= progressDeadlineSeconds);
 }
 
 /** An updated member that has not yet served for long enough, as what MOCO has made it. */
-export function owes(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
+export function unsettled(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
   if (member.revision !== snapshot.statefulSet?.updateRevision) return false;
   const longEnough = (member.participatingForSeconds ?? Number.NaN) >= policy.minReadySeconds;
   return !participates(snapshot, member) || !hasItsRole(snapshot, policy, member) || !longEnough;

@@ -11,17 +11,21 @@ import { decideCase, deletes, evicts, holds, play } from './table.ts';
 const stale = (replicas: number): ClusterBuilder => cluster(replicas).templateChanged();
 const back = (ordinal: number) => member(ordinal).updated();
 const starting = (ordinal: number) => member(ordinal).updated().starting();
-const leaving = (ordinal: number) => member(ordinal).stale().leaving();
+const terminating = (ordinal: number) => member(ordinal).stale().terminating();
 const next = (ordinal: number) => evicts('ReplicaHealthy', ordinal);
-const used = (away: readonly number[], maxUnavailable: number): Hold => ({ rule: 'BudgetUsed', away, maxUnavailable });
-const upTo = (maxUnavailable: MaxUnavailable, wishes: Partial<RolloutPolicy> = {}): Partial<RolloutPolicy> => ({
+const used = (unavailable: readonly number[], maxUnavailable: number): Hold => ({
+  rule: 'MaxUnavailableReached',
+  unavailable,
   maxUnavailable,
-  ...wishes,
+});
+const upTo = (maxUnavailable: MaxUnavailable, settings: Partial<RolloutPolicy> = {}): Partial<RolloutPolicy> => ({
+  maxUnavailable,
+  ...settings,
 });
 /** As written by somebody who did not ask the types. */
-const written = (wish: string): MaxUnavailable => wish as MaxUnavailable;
+const written = (setting: string): MaxUnavailable => setting as MaxUnavailable;
 
-describe('how many may be away at once', () => {
+describe('how many members may be unavailable at once', () => {
   const cases: readonly (readonly [string, MaxUnavailable, number, number, number])[] = [
     ['1 is 1', 1, 5, 0, 1],
     ['2 of 5 is 2', 2, 5, 0, 2],
@@ -45,8 +49,8 @@ describe('how many may be away at once', () => {
     ['100 % is as many as there may be', '100%', 9, 0, 4],
     ['of a number of members that is none', 2, Number.NaN, 0, 1],
   ];
-  for (const [sentence, wish, replicas, partition, expected] of cases) {
-    it(sentence, () => expect(budgetOf(wish, replicas, partition)).to.equal(expected));
+  for (const [sentence, setting, replicas, partition, expected] of cases) {
+    it(sentence, () => expect(budgetOf(setting, replicas, partition)).to.equal(expected));
   }
 });
 
@@ -70,19 +74,20 @@ describe('a maxUnavailable that can be read', () => {
     [written('about 25%'), false],
     [written('25% of them'), false],
   ];
-  for (const [wish, readable] of cases) {
-    it(`${JSON.stringify(wish)} ${readable ? 'can' : 'can not'}`, () => expect(isReadable(wish)).to.equal(readable));
+  for (const [setting, readable] of cases) {
+    it(`${JSON.stringify(setting)} ${readable ? 'can' : 'can not'}`, () =>
+      expect(isReadable(setting)).to.equal(readable));
   }
   play({
     'one that can not is nothing to act on': {
       given: stale(3),
-      wishes: upTo(written('abc%')),
-      decides: holds({ rule: 'PolicyUnknown', problem: 'maxUnavailable is abc%' }),
+      settings: upTo(written('abc%')),
+      decides: holds({ rule: 'SettingsInvalid', problem: 'maxUnavailable is abc%' }),
     },
-    'what is wrong with the rest is said first': {
-      given: stale(3).policyProblem('spec.partition is -1'),
-      wishes: upTo(-1),
-      decides: holds({ rule: 'PolicyUnknown', problem: 'spec.partition is -1' }),
+    'another hold is reported first': {
+      given: stale(3).settingsProblem('spec.partition is -1'),
+      settings: upTo(-1),
+      decides: holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
     },
   });
 });
@@ -90,7 +95,7 @@ describe('a maxUnavailable that can be read', () => {
 describe('maxUnavailable 1 is what a StatefulSet does without it', () => {
   const situations: Readonly<Record<string, ClusterBuilder>> = {
     'before anything is taken': stale(5),
-    'while one is leaving': stale(5).members(leaving(4)),
+    'while one is terminating': stale(5).members(terminating(4)),
     'while one is starting': stale(5).members(starting(4)),
     'while one has to settle': stale(5).members(back(4).participatingFor(1)),
     'when one is back': stale(5).members(back(4)),
@@ -102,77 +107,77 @@ describe('maxUnavailable 1 is what a StatefulSet does without it', () => {
   for (const [sentence, given] of Object.entries(situations)) {
     it(sentence, () => {
       const usual = decideCase({ given });
-      for (const wish of [1, 0, '20%', '39%', '0%'] as const) {
-        expect(decideCase({ given, wishes: upTo(wish) })).to.deep.equal(usual);
+      for (const setting of [1, 0, '20%', '39%', '0%'] as const) {
+        expect(decideCase({ given, settings: upTo(setting) })).to.deep.equal(usual);
       }
       const under = given.statefulSet({ podManagement: 'OrderedReady' });
-      expect(decideCase({ given: under, wishes: upTo(1) })).to.deep.equal(usual);
+      expect(decideCase({ given: under, settings: upTo(1) })).to.deep.equal(usual);
     });
   }
 });
 
 describe('maxUnavailable 2 of five', () => {
-  const wishes = upTo(2);
+  const settings = upTo(2);
   play({
-    'the last one goes first': { given: stale(5), wishes, decides: next(4) },
-    'a second one goes while the first is leaving': {
-      given: stale(5).members(leaving(4)),
-      wishes,
+    'the last one goes first': { given: stale(5), settings, decides: next(4) },
+    'a second one goes while the first is terminating': {
+      given: stale(5).members(terminating(4)),
+      settings,
       decides: next(3),
     },
     'a second one goes while the first is starting': {
       given: stale(5).members(starting(4)),
-      wishes,
+      settings,
       decides: next(3),
     },
     'a second one goes while the first has to settle': {
       given: stale(5).members(back(4).participatingFor(1)),
-      wishes,
+      settings,
       decides: next(3),
     },
     'a second one waits until the first has its role': {
       given: stale(5).members(back(4).unlabelled()),
-      wishes,
+      settings,
       decides: holds({ rule: 'RolesNotSettled', members: [4] }),
     },
-    'a third one does not, while both are leaving': {
-      given: stale(5).members(leaving(4), leaving(3)),
-      wishes,
-      decides: holds({ rule: 'MemberLeaving', member: 3 }),
+    'a third one does not, while both are terminating': {
+      given: stale(5).members(terminating(4), terminating(3)),
+      settings,
+      decides: holds({ rule: 'MemberTerminating', member: 3 }),
     },
     'a third one does not, while both are starting': {
       given: stale(5).members(starting(4), starting(3)),
-      wishes,
+      settings,
       decides: holds(used([3, 4], 2)),
     },
     'a third one does not, while both have to settle': {
       given: stale(5).members(back(4).participatingFor(1), back(3).participatingFor(1)),
-      wishes,
+      settings,
       decides: holds(used([3, 4], 2)),
     },
     'an impaired one goes while another has to settle: every other participates': {
       given: stale(5).members(back(4).participatingFor(1), member(1).impaired('slow-log')),
-      wishes,
+      settings,
       decides: deletes('MemberImpaired', 1),
     },
     'a third one goes as soon as one of them is back, whichever': {
       given: stale(5).members(starting(4), back(3)),
-      wishes,
+      settings,
       decides: next(2),
     },
-    'whoever else is away counts as well': {
+    'a member that is unavailable for another reason counts as well': {
       given: stale(5).members(starting(4), member(1).errant()).mysqlCluster({ syncedReplicas: 4 }),
-      wishes: upTo(2, { heldOrdinals: [1] }),
+      settings: upTo(2, { pinnedOrdinals: [1] }),
       decides: holds(used([1, 4], 2)),
     },
     'one that is unreachable goes by itself': {
       given: stale(5).members(back(4), member(2).unreachable()),
-      wishes,
+      settings,
       decides: deletes('MemberUnreachable', 2),
     },
-    'an updated one that fails holds all the same': {
-      given: stale(5).members(member(4).updated().down('CrashLoopBackOff')).memory({ proven: true }),
-      wishes,
+    'an updated one that fails still blocks': {
+      given: stale(5).members(member(4).updated().down('CrashLoopBackOff')).memory({ verified: true }),
+      settings,
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 4,
@@ -183,35 +188,35 @@ describe('maxUnavailable 2 of five', () => {
         },
       }),
     },
-    'an updated one that crashes between two attempts holds all the same': {
-      given: stale(5).members(member(4).updated().crashLooping()).memory({ proven: true }),
-      wishes,
+    'an updated one that crashes between two attempts still blocks': {
+      given: stale(5).members(member(4).updated().crashLooping()).memory({ verified: true }),
+      settings,
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 4,
         wait: { for: 'state', state: 'running', evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 3 } },
       }),
     },
-    'the primary goes alone, when everyone is back': {
+    'the primary goes alone, when every other member is back': {
       given: cluster(5).members(member(0).stale()),
-      wishes,
+      settings,
       decides: { step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [0], revision: '7966559688' } },
     },
     'the primary waits for one that is starting': {
       given: cluster(5).members(member(0).stale(), starting(4)),
-      wishes,
+      settings,
       decides: holds(used([4], 1)),
     },
-    'the primary waits for one that is leaving, which MOCO might choose in its place': {
-      given: cluster(5).members(member(0).stale(), leaving(1)),
-      wishes,
-      decides: holds({ rule: 'MemberLeaving', member: 1 }),
+    'the primary waits for one that is terminating, which MOCO might choose in its place': {
+      given: cluster(5).members(member(0).stale(), terminating(1)),
+      settings,
+      decides: holds({ rule: 'MemberTerminating', member: 1 }),
     },
   });
 });
 
-describe('what MOCO says of a cluster with some on their way', () => {
-  const away = () => stale(5).members(starting(4));
+describe('what MOCO reports while members are being replaced', () => {
+  const unavailable = () => stale(5).members(starting(4));
   const notHealthy = (synced: number, healthy = false): Hold => ({
     rule: 'ClusterNotHealthy',
     healthy,
@@ -220,65 +225,65 @@ describe('what MOCO says of a cluster with some on their way', () => {
   });
   play({
     'it may miss the one that is starting': {
-      given: away().mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      wishes: upTo(2),
+      given: unavailable().mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      settings: upTo(2),
       decides: next(3),
     },
-    'it may miss the one that is leaving, updated or not': {
-      given: stale(5).members(leaving(4)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      wishes: upTo(2),
+    'it may miss the one that is terminating, updated or not': {
+      given: stale(5).members(terminating(4)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      settings: upTo(2),
       decides: next(3),
     },
     'it may not miss another one': {
-      given: away().mysqlCluster({ healthy: false, syncedReplicas: 3 }),
-      wishes: upTo(2),
+      given: unavailable().mysqlCluster({ healthy: false, syncedReplicas: 3 }),
+      settings: upTo(2),
       decides: holds(notHealthy(3)),
     },
     'it has to serve': {
-      given: away().mysqlCluster({ healthy: false, syncedReplicas: 4, available: false }),
-      wishes: upTo(2),
+      given: unavailable().mysqlCluster({ healthy: false, syncedReplicas: 4, available: false }),
+      settings: upTo(2),
       decides: holds(notHealthy(4)),
     },
-    'with nobody on the way it has to be healthy': {
+    'without a member being replaced the cluster has to be healthy': {
       given: stale(5).mysqlCluster({ healthy: false, syncedReplicas: 5 }),
-      wishes: upTo(2),
+      settings: upTo(2),
       decides: holds(notHealthy(5)),
     },
-    'one that is away by itself is nobody on the way': {
+    'a member that is unavailable for another reason is not being replaced': {
       given: stale(5).members(member(4).errant()).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      wishes: upTo(2, { heldOrdinals: [4] }),
+      settings: upTo(2, { pinnedOrdinals: [4] }),
       decides: holds(notHealthy(4)),
     },
     'an updated one that has only to settle is no longer missed': {
       given: stale(5).members(back(4).participatingFor(1)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      wishes: upTo(2),
+      settings: upTo(2),
       decides: holds(notHealthy(4)),
     },
-    'with maxUnavailable 1 nobody may be missed': {
+    'with maxUnavailable 1 no member may be missing': {
       given: stale(5).mysqlCluster({ healthy: true, syncedReplicas: 4 }),
-      wishes: upTo(1),
+      settings: upTo(1),
       decides: holds(notHealthy(4, true)),
     },
   });
 });
 
 describe('maxUnavailable greater than replicas', () => {
-  const wishes = upTo(50);
+  const settings = upTo(50);
   play({
     'takes no more than ⌊replicas/2⌋': {
       given: stale(5).members(starting(4), starting(3)),
-      wishes,
+      settings,
       decides: holds(used([3, 4], 2)),
     },
-    'takes as many as that': { given: stale(5).members(starting(4)), wishes, decides: next(3) },
+    'takes as many as that': { given: stale(5).members(starting(4)), settings, decides: next(3) },
     'takes one of three': {
-      given: stale(3).members(leaving(2)),
-      wishes,
-      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+      given: stale(3).members(terminating(2)),
+      settings,
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
     },
     'with a partition takes what lies from it up': {
       given: stale(7).members(starting(6)),
-      wishes: upTo(50, { partition: 5 }),
+      settings: upTo(50, { partition: 5 }),
       decides: next(5),
     },
   });
@@ -286,19 +291,19 @@ describe('maxUnavailable greater than replicas', () => {
 
 describe('maxUnavailable 3 of seven, from a partition up', () => {
   const reached = (...members: readonly number[]) =>
-    holds({ rule: 'PartitionReached', partition: members.length, members, held: [] });
-  describe('fewer of them than may be away', () => {
-    const wishes = upTo(3, { partition: 5 });
+    holds({ rule: 'PartitionReached', partition: members.length, members, pinned: [] });
+  describe('fewer of them than may be unavailable', () => {
+    const settings = upTo(3, { partition: 5 });
     play({
-      'all of them go at once': { given: stale(7).members(leaving(6)), wishes, decides: next(5) },
+      'all of them go at once': { given: stale(7).members(terminating(6)), settings, decides: next(5) },
       'and nobody after them': {
         given: stale(7).members(starting(6), back(5)),
-        wishes,
+        settings,
         decides: reached(0, 1, 2, 3, 4),
       },
       'nor while the last one has to settle with as many as there are': {
         given: stale(7).members(member(6).updated().down('ErrImagePull'), back(5)),
-        wishes,
+        settings,
         decides: holds({
           rule: 'UpdatedMemberNotParticipating',
           member: 6,
@@ -309,41 +314,41 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
           },
         }),
       },
-      'until all are back': { given: stale(7).members(back(6), back(5)), wishes, decides: reached(0, 1, 2, 3, 4) },
+      'until all are back': { given: stale(7).members(back(6), back(5)), settings, decides: reached(0, 1, 2, 3, 4) },
     });
   });
-  describe('as many of them as may be away', () => {
-    const wishes = upTo(3, { partition: 4 });
+  describe('as many of them as may be unavailable', () => {
+    const settings = upTo(3, { partition: 4 });
     play({
       'the last of them goes while the others are away': {
-        given: stale(7).members(starting(6), leaving(5)),
-        wishes,
+        given: stale(7).members(starting(6), terminating(5)),
+        settings,
         decides: next(4),
       },
       'and nobody after them': {
         given: stale(7).members(back(6), back(5), back(4)),
-        wishes,
+        settings,
         decides: reached(0, 1, 2, 3),
       },
     });
   });
-  describe('more of them than may be away', () => {
-    const wishes = upTo(3, { partition: 2 });
+  describe('more of them than may be unavailable', () => {
+    const settings = upTo(3, { partition: 2 });
     play({
-      'three go': { given: stale(7).members(starting(6), starting(5)), wishes, decides: next(4) },
+      'three go': { given: stale(7).members(starting(6), starting(5)), settings, decides: next(4) },
       'a fourth waits': {
         given: stale(7).members(starting(6), starting(5), starting(4)),
-        wishes,
+        settings,
         decides: holds(used([4, 5, 6], 3)),
       },
       'a fourth goes once one is back': {
         given: stale(7).members(starting(6), back(5), starting(4)),
-        wishes,
+        settings,
         decides: next(3),
       },
       'those below the partition stay': {
         given: stale(7).members(back(6), back(5), back(4), back(3), back(2)),
-        wishes,
+        settings,
         decides: reached(0, 1),
       },
     });
@@ -355,62 +360,62 @@ describe('pod management', () => {
   const ordered = (...members: readonly MemberBuilder[]) =>
     parallel(...members).statefulSet({ podManagement: 'OrderedReady' });
   const behind = (...members: readonly number[]) => holds({ rule: 'BatchNotComplete', members });
-  const wishes = upTo(3);
+  const settings = upTo(3);
   play({
     'Parallel: the next one goes as soon as any of the budget is free': {
       given: parallel(starting(6), back(5), starting(4)),
-      wishes,
+      settings,
       decides: next(3),
     },
     'OrderedReady: a batch is awaited whole': {
       given: ordered(starting(6), back(5), starting(4)),
-      wishes,
+      settings,
       decides: behind(4, 6),
     },
     'OrderedReady: one that MOCO protects is named, since its batch waits for it alone': {
       given: ordered(back(6), back(5), member(4).stale().preventDelete()),
-      wishes,
+      settings,
       decides: holds({ rule: 'MemberProtected', member: 4 }),
     },
-    'OrderedReady: its last one too': { given: ordered(back(6), back(5), starting(4)), wishes, decides: behind(4) },
+    'OrderedReady: its last one too': { given: ordered(back(6), back(5), starting(4)), settings, decides: behind(4) },
     'OrderedReady: and until it has settled': {
       given: ordered(back(6), back(5), back(4).participatingFor(4)),
-      wishes,
+      settings,
       decides: behind(4),
     },
-    'OrderedReady: one of the batch that is still leaving is awaited': {
-      given: ordered(leaving(6), back(5), back(4)),
-      wishes,
+    'OrderedReady: one of the batch that is still terminating is awaited': {
+      given: ordered(terminating(6), back(5), back(4)),
+      settings,
       decides: behind(6),
     },
-    'OrderedReady: within a batch nobody waits for another': {
+    'OrderedReady: within a batch no member waits for another': {
       given: ordered(starting(6), starting(5)),
-      wishes,
+      settings,
       decides: next(4),
     },
     'OrderedReady: the next batch goes when the one before is back': {
       given: ordered(back(6), back(5), back(4)),
-      wishes,
+      settings,
       decides: next(3),
     },
     'OrderedReady: and all of it': {
       given: ordered(back(6), back(5), back(4), starting(3), starting(2)),
-      wishes,
+      settings,
       decides: next(1),
     },
-    'OrderedReady: nobody waits for one that the user holds': {
+    'OrderedReady: nobody waits for a pinned member': {
       given: ordered(back(6), back(4)),
-      wishes: upTo(3, { heldOrdinals: [5] }),
+      settings: upTo(3, { pinnedOrdinals: [5] }),
       decides: next(3),
     },
-    'OrderedReady: nobody waits for the primary, which goes last': {
+    'OrderedReady: no member waits for the primary, which goes last': {
       given: ordered(back(6), back(4)).primaryAt(5),
-      wishes,
+      settings,
       decides: next(3),
     },
     'OrderedReady: not where a person has switched the rule off': {
       given: ordered(starting(6), back(5), starting(4)),
-      wishes: upTo(3, { overrides: [{ rule: 'BatchNotComplete', remainingSeconds: 60 }] }),
+      settings: upTo(3, { overrides: [{ rule: 'BatchNotComplete', remainingSeconds: 60 }] }),
       decides: next(3),
     },
   });

@@ -53,7 +53,7 @@ export class MemberBuilder {
   /** Container mysqld is ready, nobody has asked for its deletion, and MOCO has nothing against it. */
   get serves(): boolean {
     const ready = this.#containers.get('mysqld')?.ready === true;
-    return ready && (this.#special.leavingForSeconds ?? null) === null && !this.isErrant && !this.#isUnreachable;
+    return ready && (this.#special.terminatingForSeconds ?? null) === null && !this.isErrant && !this.#isUnreachable;
   }
 
   stale(): this {
@@ -152,8 +152,8 @@ export class MemberBuilder {
     return this.but({ ready: false });
   }
 
-  leaving(forSeconds = 5): this {
-    return this.but({ leavingForSeconds: forSeconds });
+  terminating(forSeconds = 5): this {
+    return this.but({ terminatingForSeconds: forSeconds });
   }
 
   /** A sidecar waits in vain. */
@@ -216,7 +216,7 @@ export class MemberBuilder {
       unschedulable: null,
       containers: [...this.#containers.values()],
       initContainers: [...this.#initContainers.values()],
-      leavingForSeconds: null,
+      terminatingForSeconds: null,
       graceSeconds: 300,
       mysqldIdleForSeconds: 0,
       participatingForSeconds: this.serves ? longSeconds : null,

@@ -6,14 +6,14 @@ import { type MemberBuilder, member } from './member-builder.ts';
 const look = (builder: MemberBuilder) => {
   const deadlines = new Deadlines();
   const facts = builder.facts(0, 'revision');
-  return { ...classify(facts, builder.isErrant, deadlines), lookAgainInSeconds: deadlines.soonestSeconds };
+  return { ...classify(facts, builder.isErrant, deadlines), requeueAfterSeconds: deadlines.soonestSeconds };
 };
 
 interface Line {
   readonly given: MemberBuilder;
   readonly state: MemberState;
   readonly evidence?: Evidence;
-  readonly lookAgainInSeconds?: number;
+  readonly requeueAfterSeconds?: number;
 }
 
 const waiting = (container: string, reason: string, restarts: number): Evidence => ({
@@ -25,8 +25,11 @@ const waiting = (container: string, reason: string, restarts: number): Evidence 
 
 const states: Readonly<Record<string, Line>> = {
   'a member that serves participates': { given: member(1), state: 'participating' },
-  'one with a deletionTimestamp is leaving': { given: member(1).leaving(), state: 'leaving' },
-  'one that is down and leaving is leaving': { given: member(1).down('CrashLoopBackOff').leaving(), state: 'leaving' },
+  'one with a deletionTimestamp is terminating': { given: member(1).terminating(), state: 'terminating' },
+  'one that is down and terminating is terminating': {
+    given: member(1).down('CrashLoopBackOff').terminating(),
+    state: 'terminating',
+  },
   'one that is not Ready while all its containers are is unreachable': {
     given: member(1).unreachable(),
     state: 'unreachable',
@@ -38,7 +41,7 @@ const states: Readonly<Record<string, Line>> = {
   'one whose sidecar is no more ready than its pod is reachable': {
     given: member(1).sidecarNotReady('slow-log', 1),
     state: 'participating',
-    lookAgainInSeconds: 59,
+    requeueAfterSeconds: 59,
   },
   'one whose init container that goes on as a sidecar is not ready is reachable': {
     given: member(1).initContainer('proxy', { state: 'running', reason: null, ready: false }).but({ ready: false }),
@@ -51,7 +54,7 @@ const states: Readonly<Record<string, Line>> = {
   'one without any container status is not unreachable': {
     given: member(1).but({ containers: [], ready: false }),
     state: 'running',
-    lookAgainInSeconds: 60,
+    requeueAfterSeconds: 60,
   },
   'one that MOCO lists as errant runs': { given: member(1).errant(), state: 'running', evidence: { kind: 'errant' } },
   'one whose mysqld lags behind runs': { given: member(1).lagging(), state: 'running' },
@@ -60,7 +63,7 @@ const states: Readonly<Record<string, Line>> = {
   'one whose containers are being created runs': {
     given: member(1).creating(59.5),
     state: 'running',
-    lookAgainInSeconds: 0.5,
+    requeueAfterSeconds: 0.5,
   },
   'one whose mysqld has not been running for a minute is down': {
     given: member(1).creating(60),
@@ -96,12 +99,12 @@ const states: Readonly<Record<string, Line>> = {
     state: 'impaired',
     evidence: waiting('proxy', 'CrashLoopBackOff', 3),
   },
-  'one whose sidecar waits in vain is impaired': {
+  'one whose sidecar is stuck is impaired': {
     given: member(1).impaired('slow-log'),
     state: 'impaired',
     evidence: waiting('slow-log', 'CrashLoopBackOff', 4),
   },
-  'one whose agent waits in vain while mysqld is still ready is impaired': {
+  'one whose agent is stuck while mysqld is still ready is impaired': {
     given: member(1).impaired('agent', 'ErrImagePull'),
     state: 'impaired',
     evidence: waiting('agent', 'ErrImagePull', 4),
@@ -111,7 +114,7 @@ const states: Readonly<Record<string, Line>> = {
       .container('slow-log', { state: 'terminated', reason: 'Error', ready: false, restarts: 1, notReadyForSeconds: 1 })
       .but({ ready: false }),
     state: 'participating',
-    lookAgainInSeconds: 59,
+    requeueAfterSeconds: 59,
   },
   'one whose sidecar has not been ready for a minute is impaired': {
     given: member(1).sidecarNotReady('mysqld-exporter', 60),
@@ -121,12 +124,12 @@ const states: Readonly<Record<string, Line>> = {
 };
 
 describe('the state of a member', () => {
-  for (const [sentence, { given, state, evidence, lookAgainInSeconds }] of Object.entries(states)) {
+  for (const [sentence, { given, state, evidence, requeueAfterSeconds }] of Object.entries(states)) {
     it(sentence, () => {
       expect(look(given)).to.deep.equal({
         state,
         evidence: evidence ?? null,
-        lookAgainInSeconds: lookAgainInSeconds ?? null,
+        requeueAfterSeconds: requeueAfterSeconds ?? null,
       });
     });
   }
@@ -200,7 +203,7 @@ describe('who can acknowledge', () => {
   });
 
   it('excludes those that leave, are out of reach, errant, crash-looping or not started', () => {
-    expect(can(member(1).leaving())).to.equal(false);
+    expect(can(member(1).terminating())).to.equal(false);
     expect(can(member(1).unreachable())).to.equal(false);
     expect(can(member(1).errant())).to.equal(false);
     expect(can(member(1).crashLooping())).to.equal(false);

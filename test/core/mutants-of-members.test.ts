@@ -33,12 +33,12 @@ describe('a member behind a lost kubelet', () => {
   it('has been running: one that has not begun is simply not ready', () => {
     expect(stateOf(member(1).unreachable().but({ phase: 'Pending' }))).to.equal('participating');
   });
-  it('does not participate, nor does one that is leaving', () => {
+  it('does not participate, nor does one that is terminating', () => {
     expect(isParticipating(factsOf(member(1)), false)).to.equal(true);
     expect(isParticipating(factsOf(member(1).unreachable()), false)).to.equal(false);
-    expect(isParticipating(factsOf(member(1).leaving()), false)).to.equal(false);
+    expect(isParticipating(factsOf(member(1).terminating()), false)).to.equal(false);
   });
-  it('says nothing about its revision, whatever an init container did before', () => {
+  it('counts as evidence neither for nor against its revision, whatever an init container did', () => {
     const before = { ready: false, readySinceRestart: false, restarts: 2, reason: 'Completed' } as const;
     const { hold } = decideCase({
       given: stale().members(member(2).updated().unreachable().initContainer('moco-init', before)),
@@ -74,24 +74,24 @@ describe('the size of a cluster', () => {
   play({
     'an ordinal is whole': {
       given: stale().members(member(2).but({ ordinal: 0.5 })),
-      decides: holds({ rule: 'SnapshotImpossible', problem: 'a pod has the ordinal 0.5' }),
+      decides: holds({ rule: 'SnapshotInconsistent', problem: 'a pod has the ordinal 0.5' }),
     },
   });
 });
 
 describe('members that do not participate', () => {
   play({
-    'nobody is taken when all that are due are unreachable, and nobody participates': {
+    'no member is taken when all due members are unreachable and none participates': {
       given: cluster(3)
         .members(member(0).updated().lagging(), member(1).stale().unreachable(), member(2).stale().unreachable())
-        .primaryAwayFor(180),
+        .primaryUnavailableFor(180),
       decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
     },
     'the primary is not taken for a replica when too few others participate': {
-      given: cluster(3).members(member(0).stale().lagging(), member(2).updated().lagging()).primaryAwayFor(180),
+      given: cluster(3).members(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
       decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
     },
-    'one that acknowledges nothing goes without asking who is left': {
+    'one that acknowledges nothing goes whatever the others do': {
       given: stale().members(member(1).errant(), member(2).errant()),
       decides: deletes('MemberNotParticipating', 2),
     },
@@ -99,15 +99,15 @@ describe('members that do not participate', () => {
       given: stale(5).members(member(0).impaired('agent'), member(4).lagging()),
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 3, needed: 3 }),
     },
-    'the time of a single one begins when nobody has said when it did': {
-      given: stale(1).members(member(0).lagging()).mysqlCluster({ primaryAwayForSeconds: null }),
+    'the grace of a single one starts when its time is unknown': {
+      given: stale(1).members(member(0).lagging()).mysqlCluster({ primaryUnavailableForSeconds: null }),
       decides: holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
-      lookAgainInSeconds: 180,
+      requeueAfterSeconds: 180,
     },
-    'the time of the new primary begins when nobody has said when it did': {
+    'the grace of a new primary starts when its time is unknown': {
       given: stale().mysqlCluster({ available: false, primarySettledForSeconds: null }),
       decides: holds({ rule: 'RolesNotSettled', members: [0], unavailable: true }),
-      lookAgainInSeconds: 180,
+      requeueAfterSeconds: 180,
     },
     'of the impaired the primary is the last, wherever it is': {
       given: stale().primaryAt(2).members(member(2).impaired('slow-log'), member(1).impaired('slow-log')),
@@ -124,15 +124,15 @@ describe('a revision that fails', () => {
       .memory({ sinceProgressSeconds: 600 });
   const down = member(3).down('ErrImagePull');
   play({
-    'is given to nobody while a bare majority participates, however long': {
+    'goes to no member while a bare majority participates, however long': {
       given: failing([down]),
       decides: holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
     },
-    'is given to nobody while exactly a majority does': {
+    'goes to no member while exactly a majority does': {
       given: failing([down]).members(member(2)),
       decides: holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
     },
-    'is given to those that are down once no majority does': {
+    'goes to members that are down once no majority does': {
       given: failing([down, member(2).lagging()]),
       decides: deletes('MemberDown', 3),
     },

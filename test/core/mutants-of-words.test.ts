@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { Deadlines } from '../../src/core/deadlines.ts';
 import { decide } from '../../src/core/decide.ts';
 import { disruptive, type HoldRule } from '../../src/core/decision.ts';
-import { phase } from '../../src/core/explain.ts';
 import { holdEverything } from '../../src/core/holds.ts';
 import { overriddenRules } from '../../src/core/overrides.ts';
+import { phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { survey } from '../../src/core/situation.ts';
 import { cluster } from './cluster-builder.ts';
@@ -15,7 +15,7 @@ const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
 
 describe('what a step does to a cluster', () => {
-  it('is a disruption where it takes a member away or blocks writes, or ends what does', () => {
+  it('is a disruption if it takes a member or blocks writes, or ends that', () => {
     expect(disruptive).to.deep.equal({
       none: false,
       delete: true,
@@ -23,14 +23,14 @@ describe('what a step does to a cluster', () => {
       demote: true,
       undemote: true,
       setStrategy: false,
-      handBack: false,
+      release: false,
       setPartition: true,
       promoteRevision: false,
     });
   });
 });
 
-describe('the wishes of a user who has none', () => {
+describe('the settings of a user who has none', () => {
   it('are these', () => {
     expect(defaultPolicy).to.deep.equal({
       mode: 'OnDelete',
@@ -44,7 +44,7 @@ describe('the wishes of a user who has none', () => {
       failoverGraceSeconds: 180,
       primaryUpdatePolicy: 'Automatic',
       approvedRevision: null,
-      heldOrdinals: [],
+      pinnedOrdinals: [],
       overrides: [],
     });
   });
@@ -62,18 +62,18 @@ describe('rules that are off', () => {
 });
 
 /** Waits that somebody has asked for. */
-const askedFor: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
-  HandedBack: { given: stale().handedBack().atPartition(3) },
+const requestedByUser: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
+  Released: { given: stale().released().atPartition(3) },
   ReconciliationStopped: { given: stale().mysqlCluster({ reconciliationStopped: true }) },
   ClusteringStopped: { given: stale().mysqlCluster({ clusteringStopped: true }) },
   Offline: { given: stale().mysqlCluster({ offline: true }) },
   ForcedRollingUpdate: { given: stale().mysqlCluster({ forcedRollingUpdate: true }) },
-  Paused: { given: stale(), wishes: { paused: true } },
+  Paused: { given: stale(), settings: { paused: true } },
   AwaitingFleetSlot: { given: stale().queued(1, 1) },
   AwaitingFleetInterval: { given: stale().interval(60, 30) },
-  AwaitingApproval: { given: lastOne(), wishes: { primaryUpdatePolicy: 'Manual' } },
-  PrimaryWaitsForHeld: { given: lastOne().members(member(1).stale()), wishes: { heldOrdinals: [1] } },
-  PartitionReached: { given: stale(), wishes: { partition: 3 } },
+  AwaitingApproval: { given: lastOne(), settings: { primaryUpdatePolicy: 'Manual' } },
+  PrimaryWaitsForPinned: { given: lastOne().members(member(1).stale()), settings: { pinnedOrdinals: [1] } },
+  PartitionReached: { given: stale(), settings: { partition: 3 } },
   ClusterDeleting: { given: stale().mysqlCluster({ deleting: true }) },
 };
 /** Waits that nobody has asked for. */
@@ -93,7 +93,7 @@ describe('a rollout that has not moved for long', () => {
     'memory' in one.given && typeof one.given.memory === 'function'
       ? decideCase({ ...one, given: one.given.memory({ sinceProgressSeconds: seconds }) })
       : decideCase(one);
-  for (const [rule, one] of Object.entries(askedFor)) {
+  for (const [rule, one] of Object.entries(requestedByUser)) {
     it(`is not late when it waits for ${rule}`, () => {
       const { hold, progressDeadlineExceeded } = late(one, 9999);
       expect([hold?.rule, progressDeadlineExceeded]).to.deep.equal([rule, false]);
@@ -115,7 +115,7 @@ describe('a rollout that has not moved for long', () => {
 });
 
 describe('a strategy that is not OnDelete', () => {
-  it('is told from one that was to be', () => {
+  it('differs from a planned one', () => {
     const holdOf = (labelled: boolean) => {
       const facts = stale().statefulSet({ strategy: 'RollingUpdate', labelled }).facts();
       return holdEverything(survey(facts, defaultPolicy));
@@ -132,14 +132,14 @@ describe('the phase of a cluster with one stale member', () => {
   });
 });
 
-describe('what is said of each member', () => {
+describe('the report on each member', () => {
   const first = (given: Case['given']) =>
     decideCase({ given }).members.find(({ verdict }) => verdict === 'Next')?.ordinal;
-  it('is why it does not work, before what its containers did earlier', () => {
+  it('has the reason why it does not work before earlier restarts', () => {
     const [, one] = decideCase({ given: stale().members(member(1).down('ErrImagePull', 3)) }).members;
     expect(one?.evidence).to.deep.equal({ kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 3 });
   });
-  it('is who is next while something holds, in the order of the procedure', () => {
+  it('has the next member while a hold blocks, in the order of the procedure', () => {
     const held = () => stale().ownWritePending('evict');
     expect(first(held())).to.equal(2);
     expect(first(held().members(member(1).lagging()))).to.equal(1);

@@ -1,8 +1,9 @@
-import type { Step, StepRule } from '../../src/core/decision.ts';
+import type { Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
+import type { StepRule } from '../../src/core/rules/steps.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
-import { crashes, down, impaired, lost, owes, participates, rolesMove, slow } from './judged-members.ts';
-import { approved, kept, off, room } from './judged-wishes.ts';
+import { crashes, down, impaired, lost, participates, rolesMove, slow, unsettled } from './judged-members.ts';
+import { approved, kept, off, room } from './judged-settings.ts';
 
 type Taking = Extract<Step, { rule: StepRule }>;
 
@@ -20,7 +21,7 @@ const allAre =
 
 /** Fewer are away than may be; one that has only just come back still is. */
 const somebodyMayGo: Need = (snapshot, policy) => {
-  const inPlace = serving(snapshot).filter((one) => !owes(snapshot, policy, one));
+  const inPlace = serving(snapshot).filter((one) => !unsettled(snapshot, policy, one));
   return snapshot.cluster.replicas - inPlace.length < room(snapshot, policy);
 };
 const everyOther: Need = (snapshot, _policy, going) =>
@@ -28,33 +29,36 @@ const everyOther: Need = (snapshot, _policy, going) =>
 const majorityServes: Need = (snapshot) =>
   snapshot.cluster.replicas === 1 || serving(snapshot).length > snapshot.cluster.replicas / 2;
 const nobodyServes: Need = (snapshot) => serving(snapshot).length === 0;
-const graceOver: Need = ({ cluster }, policy) => (cluster.primaryAwayForSeconds ?? 0) >= policy.failoverGraceSeconds;
+const graceOver: Need = ({ cluster }, policy) =>
+  (cluster.primaryUnavailableForSeconds ?? 0) >= policy.failoverGraceSeconds;
 const primaryServesOrGraceOver: Need = (snapshot, policy, going) =>
   serving(snapshot).some((one) => one === primaryOf(snapshot)) || graceOver(snapshot, policy, going);
 const rolesRest: Need = (snapshot, policy) => {
   const primary = primaryOf(snapshot);
-  if (rolesMove(snapshot, policy) || (primary?.leavingForSeconds ?? null) !== null) return false;
+  if (rolesMove(snapshot, policy) || (primary?.terminatingForSeconds ?? null) !== null) return false;
   const asked = primary?.demote === true && primary.demotedFor === null;
   return !asked || primary.demoteForSeconds >= policy.switchoverTimeoutSeconds;
 };
-const nobodyLeaves: Need = ({ members }) => members.every(({ leavingForSeconds }) => leavingForSeconds === null);
+const nobodyLeaves: Need = ({ members }) =>
+  members.every(({ terminatingForSeconds }) => terminatingForSeconds === null);
 /** With room for more than one only those that fail are in the way. */
-const nobodyOwes: Need = (snapshot, policy) =>
+const nobodyUnsettled: Need = (snapshot, policy) =>
   !snapshot.members.some(
-    (one) => owes(snapshot, policy, one) && (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one)),
+    (one) => unsettled(snapshot, policy, one) && (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one)),
   );
 const noBackup: Need = ({ backupJobActive, budgets }, policy) =>
   off(policy, 'BackupRunning') || (!backupJobActive && !budgets.some(({ closed }) => closed));
 const noForeignDemote: Need = ({ members }, policy) =>
   off(policy, 'ForeignDemote') ||
-  !members.some((one) => one.demote && one.demotedFor === null && one.leavingForSeconds === null);
+  !members.some((one) => one.demote && one.demotedFor === null && one.terminatingForSeconds === null);
 /** MOCO may miss those on their way where more than one may be. */
 const healthy: Need = (snapshot, policy) => {
   const { cluster, members, statefulSet } = snapshot;
   if (cluster.healthy && cluster.syncedReplicas === cluster.replicas) return true;
   const coming = members.filter(
     (one) =>
-      one.leavingForSeconds !== null || (one.revision === statefulSet?.updateRevision && !participates(snapshot, one)),
+      one.terminatingForSeconds !== null ||
+      (one.revision === statefulSet?.updateRevision && !participates(snapshot, one)),
   );
   const enough = cluster.syncedReplicas + coming.length >= cluster.replicas;
   return room(snapshot, policy) > 1 && cluster.available && coming.length > 0 && enough;
@@ -74,12 +78,12 @@ const slot: Need = ({ fleetQueue, fleetInterval }, policy) =>
     off(policy, 'AwaitingFleetInterval') ||
     fleetInterval.sinceSeconds >= fleetInterval.seconds);
 const approval: Need = (snapshot, policy) => policy.primaryUpdatePolicy === 'Automatic' || approved(policy, snapshot);
-const noneHeldBehind: Need = ({ members, statefulSet }, policy) =>
-  off(policy, 'PrimaryWaitsForHeld') ||
+const nonePinnedBehind: Need = ({ members, statefulSet }, policy) =>
+  off(policy, 'PrimaryWaitsForPinned') ||
   !members.some(
     (one) =>
       one.revision !== statefulSet?.updateRevision &&
-      policy.heldOrdinals.includes(one.ordinal) &&
+      policy.pinnedOrdinals.includes(one.ordinal) &&
       one.ordinal >= policy.partition,
   );
 const notKept: Need = (_snapshot, policy, going) => going.every((one) => !kept(policy, one));
@@ -92,9 +96,9 @@ const batchesAbove: Need = (snapshot, policy, going) => {
   const top = cluster.replicas - size * Math.trunc((cluster.replicas - 1 - next) / size);
   return members
     .filter(
-      ({ ordinal }) => ordinal >= top && ordinal !== cluster.primaryIndex && !policy.heldOrdinals.includes(ordinal),
+      ({ ordinal }) => ordinal >= top && ordinal !== cluster.primaryIndex && !policy.pinnedOrdinals.includes(ordinal),
     )
-    .every((one) => one.revision === statefulSet.updateRevision && !owes(snapshot, policy, one));
+    .every((one) => one.revision === statefulSet.updateRevision && !unsettled(snapshot, policy, one));
 };
 const unprotected: Need = (_snapshot, _policy, going) => going.every(({ preventDelete }) => !preventDelete);
 const oneOnly: Need = (_snapshot, _policy, going) => going.length === 1;
@@ -102,7 +106,7 @@ const primaryOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal === clust
 const replicaOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal !== cluster.primaryIndex);
 const running: Need = allAre(
   (snapshot, one) =>
-    !participates(snapshot, one) && !down(snapshot, one) && !lost(one) && one.leavingForSeconds === null,
+    !participates(snapshot, one) && !down(snapshot, one) && !lost(one) && one.terminatingForSeconds === null,
 );
 /** MOCO has applied what is wanted, the cluster has begun its life, and it has its size. */
 const applied: Need = ({ cluster, statefulSet, members }) =>
@@ -122,9 +126,9 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   const { memory, members, statefulSet } = snapshot;
   const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
   if (off(policy, 'UpdateRevisionFailing')) return false;
-  if (memory.proven || updated.some((one) => !owes(snapshot, policy, one))) return false;
+  if (memory.verified || updated.some((one) => !unsettled(snapshot, policy, one))) return false;
   return updated.some((one) => {
-    if (participates(snapshot, one) || one.leavingForSeconds !== null || lost(one)) return false;
+    if (participates(snapshot, one) || one.terminatingForSeconds !== null || lost(one)) return false;
     if (memory.takenDown.includes(one.ordinal)) return false;
     const blamed = one.phase === 'Failed' || (one.unschedulable === null && !slow(one, policy));
     return crashes(one) || (down(snapshot, one) && blamed);
@@ -141,7 +145,7 @@ const noneToMake: Need = ({ cluster, statefulSet, members, createFailure }) => {
 };
 
 const standing = { applied, revisionStands, notKept, unprotected };
-const calm = { ...standing, slot, oneOnly, rolesRest, nobodyOwes, noBackup };
+const calm = { ...standing, slot, oneOnly, rolesRest, nobodyUnsettled, noBackup };
 const alone = { ...calm, nobodyLeaves };
 const healthyOnes = { ...calm, somebodyMayGo, noForeignDemote, healthy, budgetAllows };
 
@@ -160,10 +164,16 @@ const needs: Readonly<Record<StepRule, Needs>> = {
   },
   MemberNotParticipating: { ...alone, replicaOnly, primaryServesOrGraceOver, running },
   PrimaryNotParticipating: { ...standing, slot, oneOnly, primaryOnly, graceOver, majorityServes, running },
-  NobodyParticipates: { ...standing, slot, nobodyServes, graceOver, reachable: allAre((_snapshot, one) => !lost(one)) },
+  NoMemberParticipating: {
+    ...standing,
+    slot,
+    nobodyServes,
+    graceOver,
+    reachable: allAre((_snapshot, one) => !lost(one)),
+  },
   MemberImpaired: { ...alone, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
   ReplicaHealthy: { ...healthyOnes, replicaOnly, batchesAbove },
-  PrimaryLast: { ...healthyOnes, primaryOnly, notTooManyTries, approval, noneHeldBehind },
+  PrimaryLast: { ...healthyOnes, primaryOnly, notTooManyTries, approval, nonePinnedBehind },
   SingleMember: { ...healthyOnes, primaryOnly, approval, single: ({ cluster }) => cluster.replicas === 1 },
   AlreadyUpdated: { never: () => false },
 };
@@ -182,7 +192,7 @@ const withoutGates = {
   slot,
   nobody: (_snapshot, _policy, going) => going.length === 0,
 } as Needs;
-const { nobodyOwes: _, ...loweredBroken } = lowered;
+const { nobodyUnsettled: _, ...loweredBroken } = lowered;
 
 /** The same of a lower partition. */
 const needsOfLowering: Readonly<Partial<Record<StepRule, Needs>>> = {
@@ -192,7 +202,7 @@ const needsOfLowering: Readonly<Partial<Record<StepRule, Needs>>> = {
   MemberNotParticipating: {
     ...loweredBroken,
     everyOther,
-    away: allAre((snapshot, one) => !participates(snapshot, one)),
+    unavailable: allAre((snapshot, one) => !participates(snapshot, one)),
   },
 };
 

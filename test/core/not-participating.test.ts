@@ -11,7 +11,7 @@ describe('members that are down', () => {
       given: cluster(5).templateChanged().members(member(1).failed(), member(3).down('RunContainerError')),
       decides: deletes('MemberDown', 3, 1),
     },
-    'go while a switchover is awaited that somebody else asked for': {
+    'go during a switchover that somebody else requested': {
       given: stale().members(member(0).demotedBySomebody(), member(2).down('CrashLoopBackOff')),
       decides: deletes('MemberDown', 2),
     },
@@ -34,7 +34,7 @@ describe('members that are down', () => {
       decides: awaitingFailover,
     },
     'are named when the failover does not come and the primary is protected': {
-      given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()).primaryAwayFor(180),
+      given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()).primaryUnavailableFor(180),
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'are named when the only member is protected': {
@@ -42,7 +42,7 @@ describe('members that are down', () => {
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'stay when they are updated': {
-      given: cluster(3).members(member(2).down('CrashLoopBackOff')).memory({ proven: true }),
+      given: cluster(3).members(member(2).down('CrashLoopBackOff')).memory({ verified: true }),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -61,7 +61,7 @@ describe('members that are down', () => {
       given: stale().missing(1).members(member(2).down('ErrImagePull')).createFailure('exceeded quota: pods'),
       decides: holds({ rule: 'MemberMissing', members: [1], message: 'exceeded quota: pods' }),
     },
-    'go though the StatefulSet has not been asked for a further member yet': {
+    'go although the StatefulSet is not scaled up yet': {
       given: cluster(5)
         .templateChanged()
         .statefulSet({ replicas: 3 })
@@ -94,7 +94,7 @@ describe('members that are down', () => {
     },
     'stay while paused': {
       given: stale().members(member(2).down('ErrImagePull')),
-      wishes: { paused: true },
+      settings: { paused: true },
       decides: holds({ rule: 'Paused' }),
     },
   });
@@ -122,13 +122,13 @@ describe('members that are unreachable', () => {
     'never go as primary: MOCO fails over': {
       given: stale().members(member(0).unreachable()),
       decides: awaitingFailover,
-      lookAgainInSeconds: 180,
+      requeueAfterSeconds: 180,
     },
     'never go as primary, however long no failover comes': {
-      given: stale().members(member(0).unreachable()).primaryAwayFor(9999),
+      given: stale().members(member(0).unreachable()).primaryUnavailableFor(9999),
       decides: awaitingFailover,
     },
-    'are not asked about when updated': {
+    'are left alone when updated': {
       given: stale().members(member(2).updated().unreachable()),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
@@ -148,12 +148,12 @@ describe('members that run without participating', () => {
     'both behind: until then none goes, since the other may acknowledge nothing': {
       given: stale().members(member(1).lagging(170), member(2).lagging(175)),
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
-      lookAgainInSeconds: 5,
+      requeueAfterSeconds: 5,
     },
     'one behind stays while the other was never given a role: that one acknowledges nothing': {
       given: stale().members(member(1).starting(), member(2).lagging(170)),
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
-      lookAgainInSeconds: 10,
+      requeueAfterSeconds: 10,
     },
     'one that was never given a role is the first to go': {
       given: stale().members(member(1).lagging(180).role(null), member(2).lagging(200)),
@@ -166,8 +166,8 @@ describe('members that run without participating', () => {
     'one that was never given a role never counts, however long the other has been behind': {
       given: stale()
         .members(member(1).updated().lagging().role(null), member(2).lagging(9999))
-        .memory({ proven: true }),
-      wishes: { maxUnavailable: 1, failoverGraceSeconds: 20 },
+        .memory({ verified: true }),
+      settings: { maxUnavailable: 1, failoverGraceSeconds: 20 },
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 1,
@@ -176,7 +176,7 @@ describe('members that run without participating', () => {
     },
     'one that is held and was never given a role never counts': {
       given: stale().members(member(1).starting().but({ role: null }), member(2).lagging(9999)),
-      wishes: { heldOrdinals: [1] },
+      settings: { pinnedOrdinals: [1] },
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
     },
     'both behind: the second waits for the first': {
@@ -188,8 +188,8 @@ describe('members that run without participating', () => {
       }),
     },
     'both behind: the second waits while the first terminates': {
-      given: stale().members(member(1).lagging(), member(2).leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+      given: stale().members(member(1).lagging(), member(2).terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
     },
     'both behind: the second goes once the first has settled': {
       given: stale().members(member(1).lagging(), member(2).updated().participatingFor(5)),
@@ -219,14 +219,14 @@ describe('members that run without participating', () => {
       given: stale().members(member(2).lagging()).unhealthy().budgets({ disruptionsAllowed: 0 }),
       decides: deletes('MemberNotParticipating', 2),
     },
-    'go though somebody has demoted a replica': {
+    'go although somebody has demoted a replica': {
       given: stale().members(member(1).demotedBySomebody(), member(2).lagging()),
       decides: deletes('MemberNotParticipating', 2),
     },
     'stay when the partition keeps them back': {
       given: stale().members(member(1).lagging()),
-      wishes: { partition: 3 },
-      decides: holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2], held: [] }),
+      settings: { partition: 3 },
+      decides: holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2], pinned: [] }),
     },
   });
 });
@@ -236,7 +236,7 @@ describe('while the primary does not participate', () => {
     'nothing running is deleted: the failover is waited for': {
       given: stale().members(member(0).crashLooping(), member(1).lagging(), member(2).lagging()),
       decides: awaitingFailover,
-      lookAgainInSeconds: 180,
+      requeueAfterSeconds: 180,
     },
     'healthy replicas stay too': {
       given: stale().members(member(0).lagging()).healthyAsBefore(),
@@ -249,112 +249,112 @@ describe('while the primary does not participate', () => {
     'an updated primary that is down stays': {
       given: stale()
         .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(), member(2).lagging())
-        .memory({ proven: true }),
+        .memory({ verified: true }),
       decides: awaitingFailover,
     },
     'a lost replica does not go': {
       given: stale().members(member(0).lagging(), member(2).unreachable()),
       decides: awaitingFailover,
     },
-    'a switchover that somebody asked for is named': {
+    'a switchover that somebody requested is reported': {
       given: stale().members(member(0).lagging().demotedBySomebody()),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
     },
     'without knowing for how long, no time is believed to have passed': {
-      given: stale().members(member(0).lagging()).mysqlCluster({ primaryAwayForSeconds: null }),
+      given: stale().members(member(0).lagging()).mysqlCluster({ primaryUnavailableForSeconds: null }),
       decides: awaitingFailover,
-      lookAgainInSeconds: 180,
+      requeueAfterSeconds: 180,
     },
   });
 });
 
-describe('when no failover has come within its time', () => {
+describe('if no failover happened within its time', () => {
   play({
     'a due primary that runs goes when enough others participate': {
-      given: stale().members(member(0).agentDead()).primaryAwayFor(180),
+      given: stale().members(member(0).agentDead()).primaryUnavailableFor(180),
       decides: deletes('PrimaryNotParticipating', 0),
     },
     'it does not when MOCO protects it': {
-      given: stale().members(member(0).agentDead().preventDelete()).primaryAwayFor(180),
+      given: stale().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(180),
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'it does not when it is updated': {
-      given: stale().members(member(0).updated().lagging()).primaryAwayFor(180),
+      given: stale().members(member(0).updated().lagging()).primaryUnavailableFor(180),
       decides: awaitingFailover,
     },
     'replicas that run go while the primary acknowledges, as far as a quorum stays': {
-      given: stale().members(member(0).lagging(), member(1).lagging(180)).primaryAwayFor(180),
+      given: stale().members(member(0).lagging(), member(1).lagging(180)).primaryUnavailableFor(180),
       decides: deletes('MemberNotParticipating', 1),
     },
     'they stay without that quorum while the primary acknowledges': {
       given: cluster(5)
         .templateChanged()
         .members(member(0).lagging(), member(1).unreachable(), member(2).unreachable(), member(3).lagging(180))
-        .primaryAwayFor(180),
+        .primaryUnavailableFor(180),
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 3, others: 2, needed: 3 }),
     },
     'they stay while they have not been behind for as long as a failover may take': {
-      given: stale().members(member(0).lagging(), member(1).lagging(179)).primaryAwayFor(180),
+      given: stale().members(member(0).lagging(), member(1).lagging(179)).primaryUnavailableFor(180),
       decides: holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     'they go without that quorum when the primary was never given a role': {
       given: cluster(5)
         .templateChanged()
         .members(member(0).starting(), member(1).unreachable(), member(2).unreachable(), member(3).lagging())
-        .primaryAwayFor(180),
+        .primaryUnavailableFor(180),
       decides: deletes('MemberNotParticipating', 3),
     },
     'they go without it when the primary does not': {
       given: cluster(5)
         .templateChanged()
         .members(member(0).crashLooping(), member(1).unreachable(), member(2).unreachable(), member(3).lagging())
-        .primaryAwayFor(180),
+        .primaryUnavailableFor(180),
       decides: deletes('MemberNotParticipating', 3),
     },
     'they go one at a time': {
       given: stale()
         .members(member(0).crashLooping(), member(1).lagging(), member(2).updated().participatingFor(1))
-        .primaryAwayFor(180),
+        .primaryUnavailableFor(180),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
       }),
-      lookAgainInSeconds: 4,
+      requeueAfterSeconds: 4,
     },
-    'everything due goes at once when nobody participates, but for those out of reach': {
+    'every due member that is not unreachable goes at once when no member participates': {
       given: stale()
         .members(member(0).crashLooping(), member(1).unreachable(), member(2).lagging())
-        .primaryAwayFor(180),
-      decides: deletes('NobodyParticipates', 2, 0),
+        .primaryUnavailableFor(180),
+      decides: deletes('NoMemberParticipating', 2, 0),
     },
     'and but for the primary that MOCO protects': {
       given: stale()
         .members(member(0).lagging().preventDelete(), member(1).lagging(), member(2).errant())
-        .primaryAwayFor(180),
-      decides: deletes('NobodyParticipates', 2, 1),
+        .primaryUnavailableFor(180),
+      decides: deletes('NoMemberParticipating', 2, 1),
     },
     'and are named when MOCO protects all of them': {
       given: stale()
         .members(member(0).lagging().preventDelete(), member(1).updated().lagging(), member(2).updated().lagging())
-        .memory({ proven: true })
-        .primaryAwayFor(180),
+        .memory({ verified: true })
+        .primaryUnavailableFor(180),
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'and but for those at the update revision': {
       given: cluster(3)
         .members(member(0).starting(), member(1).stale().lagging(), member(2).starting())
-        .primaryAwayFor(180),
-      decides: deletes('NobodyParticipates', 1),
+        .primaryUnavailableFor(180),
+      decides: deletes('NoMemberParticipating', 1),
     },
-    'a primary that leaves is still waited for while somebody participates': {
-      given: stale().members(member(0).leaving()).primaryAwayFor(180),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: true }),
+    'the rollout waits for a terminating primary while a member participates': {
+      given: stale().members(member(0).terminating()).primaryUnavailableFor(180),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
     },
     'a shorter grace counts': {
-      given: stale().members(member(0).agentDead()).primaryAwayFor(20),
-      wishes: { failoverGraceSeconds: 20 },
+      given: stale().members(member(0).agentDead()).primaryUnavailableFor(20),
+      settings: { failoverGraceSeconds: 20 },
       decides: deletes('PrimaryNotParticipating', 0),
     },
   });
@@ -363,23 +363,23 @@ describe('when no failover has come within its time', () => {
 describe('the primary dies while the template changes', () => {
   const dead = () => cluster(3).templateChanged().members(member(1).lagging(), member(2).lagging());
   play({
-    'its container restarts: nobody is deleted': {
+    'its container restarts: no member is deleted': {
       given: dead().members(member(0).crashLooping()),
       decides: awaitingFailover,
     },
-    'its pod is gone: nobody is deleted': {
+    'its pod is gone: no member is deleted': {
       given: dead().missing(0),
       decides: holds({ rule: 'MemberMissing', members: [0], message: null }),
     },
-    'it is back at the new revision and not yet ready: nobody is deleted': {
+    'it is back at the new revision and not yet ready: no member is deleted': {
       given: dead().members(member(0).updated().starting()),
       decides: awaitingFailover,
     },
-    'its node is lost: nobody is deleted': {
+    'its node is lost: no member is deleted': {
       given: dead().members(member(0).unreachable()),
       decides: awaitingFailover,
     },
-    'MOCO has failed over and has not finished with the roles: nobody is deleted': {
+    'MOCO has failed over and has not finished with the roles: no member is deleted': {
       given: cluster(3)
         .templateChanged()
         .primaryAt(1)
@@ -394,45 +394,45 @@ describe('the primary dies while the template changes', () => {
 });
 
 describe('the primary of a cluster that replicates from elsewhere', () => {
-  const away = (...others: readonly MemberBuilder[]) =>
+  const unavailable = (...others: readonly MemberBuilder[]) =>
     stale()
       .members(member(0).lagging(9999).participatingFor(9999), ...others)
       .mysqlCluster({
         replicatesFromElsewhere: true,
         available: false,
         healthy: false,
-        primaryAwayForSeconds: null,
+        primaryUnavailableForSeconds: null,
         primarySettledForSeconds: 9999,
       });
   play({
-    'stays while its upstream is away, however long it is not ready': {
-      given: away(),
+    'stays while its upstream is unavailable, however long it is not ready': {
+      given: unavailable(),
       decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 2, replicas: 3 }),
     },
     'stays when it is the only one that is due': {
-      given: away(member(1).updated(), member(2).updated()),
+      given: unavailable(member(1).updated(), member(2).updated()),
       decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 2, replicas: 3 }),
     },
     'counts when a member behind is replaced': {
-      given: away(member(2).lagging()),
+      given: unavailable(member(2).lagging()),
       decides: deletes('MemberNotParticipating', 2),
     },
-    'owes nothing once it is updated': {
+    'unsettled nothing once it is updated': {
       given: cluster(3)
         .members(member(0).lagging().participatingFor(9999))
-        .mysqlCluster({ replicatesFromElsewhere: true, primaryAwayForSeconds: null }),
+        .mysqlCluster({ replicatesFromElsewhere: true, primaryUnavailableForSeconds: null }),
       decides: 'idle',
     },
     'does not count before MOCO has configured it': {
-      given: away(member(0).lagging().role(null)).primaryAwayFor(10),
+      given: unavailable(member(0).lagging().role(null)).primaryUnavailableFor(10),
       decides: awaitingFailover,
     },
     'does not count before its mysqld has started': {
-      given: away(member(0).lagging().container('mysqld', { started: false })).primaryAwayFor(10),
+      given: unavailable(member(0).lagging().container('mysqld', { started: false })).primaryUnavailableFor(10),
       decides: awaitingFailover,
     },
     'does not count elsewhere: a primary that takes writes is ready': {
-      given: away().mysqlCluster({ replicatesFromElsewhere: false }).primaryAwayFor(180),
+      given: unavailable().mysqlCluster({ replicatesFromElsewhere: false }).primaryUnavailableFor(180),
       decides: deletes('PrimaryNotParticipating', 0),
     },
     'is passed over without a role where MOCO calls the cluster Healthy': {
@@ -442,7 +442,7 @@ describe('the primary of a cluster that replicates from elsewhere', () => {
     'is waited for until that has lasted as long as a failover may take': {
       given: stale().members(member(0).unlabelled(179)).mysqlCluster({ replicatesFromElsewhere: true }),
       decides: holds({ rule: 'RolesNotSettled', members: [0] }),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
   });
 });
@@ -453,7 +453,7 @@ describe('a member that recovers', () => {
     'is left alone as replica': {
       given: stale().members(member(2).recovering(200)),
       decides: recovery(2),
-      lookAgainInSeconds: 400,
+      requeueAfterSeconds: 400,
     },
     'goes as replica once the progress deadline has passed': {
       given: stale().members(member(2).recovering(600)),
@@ -464,44 +464,44 @@ describe('a member that recovers', () => {
       decides: deletes('MemberNotParticipating', 3),
     },
     'is left alone as primary, beyond the time of a failover': {
-      given: stale().members(member(0).recovering(300)).primaryAwayFor(300),
+      given: stale().members(member(0).recovering(300)).primaryUnavailableFor(300),
       decides: recovery(0),
-      lookAgainInSeconds: 300,
+      requeueAfterSeconds: 300,
     },
     'goes as primary once the progress deadline has passed': {
-      given: stale().members(member(0).recovering(600)).primaryAwayFor(600),
+      given: stale().members(member(0).recovering(600)).primaryUnavailableFor(600),
       decides: deletes('PrimaryNotParticipating', 0),
     },
     'is left alone as the only member, from the first moment': {
-      given: cluster(1).templateChanged().members(member(0).recovering(10)).primaryAwayFor(10),
+      given: cluster(1).templateChanged().members(member(0).recovering(10)).primaryUnavailableFor(10),
       decides: recovery(0),
     },
     'and beyond the time of a failover': {
-      given: cluster(1).templateChanged().members(member(0).recovering(300)).primaryAwayFor(300),
+      given: cluster(1).templateChanged().members(member(0).recovering(300)).primaryUnavailableFor(300),
       decides: recovery(0),
     },
     'goes as the only member once the progress deadline has passed': {
-      given: cluster(1).templateChanged().members(member(0).recovering(600)).primaryAwayFor(600),
+      given: cluster(1).templateChanged().members(member(0).recovering(600)).primaryUnavailableFor(600),
       decides: deletes('PrimaryNotParticipating', 0),
     },
-    'is left alone where nobody participates': {
+    'is left alone when no member participates': {
       given: stale()
         .members(member(0).recovering(300), member(1).recovering(300), member(2).lagging(300))
-        .primaryAwayFor(300),
-      decides: deletes('NobodyParticipates', 2),
+        .primaryUnavailableFor(300),
+      decides: deletes('NoMemberParticipating', 2),
     },
-    'is named where nobody participates and all recover': {
+    'is reported when no member participates and all recover': {
       given: stale()
         .members(member(0).recovering(300), member(1).recovering(300), member(2).recovering(300))
-        .primaryAwayFor(300),
+        .primaryUnavailableFor(300),
       decides: recovery(2),
     },
-    'goes with all others after a wish for a shorter deadline': {
+    'goes with all others after a setting for a shorter deadline': {
       given: stale()
         .members(member(0).recovering(300), member(1).recovering(300), member(2).recovering(300))
-        .primaryAwayFor(300),
-      wishes: { progressDeadlineSeconds: 300 },
-      decides: deletes('NobodyParticipates', 2, 1, 0),
+        .primaryUnavailableFor(300),
+      settings: { progressDeadlineSeconds: 300 },
+      decides: deletes('NoMemberParticipating', 2, 1, 0),
     },
   });
 });

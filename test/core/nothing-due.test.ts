@@ -19,13 +19,13 @@ describe('when nothing is due', () => {
         member: 1,
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
       }),
-      lookAgainInSeconds: 4,
+      requeueAfterSeconds: 4,
     },
     'it does not before MOCO has set the last role': {
       given: behind().members(member(1).unlabelled()),
       decides: holds({ rule: 'UpdatedMemberNotParticipating', member: 1, wait: { for: 'role' } }),
     },
-    'an age that nobody knows is waited for': {
+    'an unknown age makes it wait': {
       given: behind().members(member(1).but({ participatingForSeconds: null })),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
@@ -42,26 +42,26 @@ describe('when nothing is due', () => {
       decides: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
     },
     'a member that leaves is waited for': {
-      given: behind().members(member(1).stale().leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 1 }),
+      given: behind().members(member(1).stale().terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 1 }),
     },
     'a member that hangs is named before one that just leaves': {
-      given: behind().members(member(1).stale().leaving(), member(2).stale().leaving(400)),
+      given: behind().members(member(1).stale().terminating(), member(2).stale().terminating(400)),
       decides: holds({ rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 }),
     },
     'the partition has been reached': {
       given: behind().members(member(0).stale(), member(1).stale()),
-      wishes: { partition: 2 },
-      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], held: [] }),
+      settings: { partition: 2 },
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] }),
     },
     'a partition above all ordinals stages the update': {
       given: cluster(3).templateChanged(),
-      wishes: { partition: 5 },
-      decides: holds({ rule: 'PartitionReached', partition: 5, members: [0, 1, 2], held: [] }),
+      settings: { partition: 5 },
+      decides: holds({ rule: 'PartitionReached', partition: 5, members: [0, 1, 2], pinned: [] }),
     },
-    'the partition is not said to be reached before the last updated member has settled': {
+    'the partition is not reported as reached before the last updated member has settled': {
       given: cluster(3).members(member(0).stale(), member(2).participatingFor(2)),
-      wishes: { partition: 1 },
+      settings: { partition: 1 },
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -70,13 +70,13 @@ describe('when nothing is due', () => {
     },
     'members below the partition stay even when they are down': {
       given: cluster(3).members(member(0).stale(), member(1).stale().down('CrashLoopBackOff')),
-      wishes: { partition: 2 },
-      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], held: [] }),
+      settings: { partition: 2 },
+      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] }),
     },
     'a partition that is no number keeps everybody': {
       given: cluster(3).templateChanged(),
-      wishes: { partition: Number.NaN },
-      decides: holds({ rule: 'PartitionReached', partition: Number.NaN, members: [0, 1, 2], held: [] }),
+      settings: { partition: Number.NaN },
+      decides: holds({ rule: 'PartitionReached', partition: Number.NaN, members: [0, 1, 2], pinned: [] }),
     },
   });
 });

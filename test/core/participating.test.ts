@@ -9,7 +9,7 @@ const sidecarDown = 'CrashLoopBackOff';
 
 describe('impaired members', () => {
   play({
-    'go by delete, since the budget counts them as away already': {
+    'are deleted, since the budget already counts them as unavailable': {
       given: stale().members(member(1).impaired('slow-log')),
       decides: deletes('MemberImpaired', 1),
     },
@@ -50,13 +50,13 @@ describe('impaired members', () => {
       decides: holds({ rule: 'BackupRunning' }),
     },
     'wait for a member that leaves': {
-      given: stale().members(member(1).impaired('slow-log'), member(2).leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+      given: stale().members(member(1).impaired('slow-log'), member(2).terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
     },
     'wait for every other member to participate': {
       given: stale().members(member(1).lagging(), member(2).impaired('slow-log')),
-      wishes: { partition: 2 },
-      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
+      settings: { partition: 2 },
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
     },
     'wait for the updated ones to settle': {
       given: stale().members(member(1).impaired('slow-log'), member(2).updated().participatingFor(1)),
@@ -75,7 +75,7 @@ describe('impaired members', () => {
 
 describe('healthy replicas', () => {
   play({
-    'go by eviction, the highest ordinal first': { given: stale(), decides: evicts('ReplicaHealthy', 2) },
+    'are evicted, the highest ordinal first': { given: stale(), decides: evicts('ReplicaHealthy', 2) },
     'go in the place of one that MOCO protects': {
       given: stale().members(member(2).preventDelete()),
       decides: evicts('ReplicaHealthy', 1),
@@ -97,7 +97,7 @@ describe('healthy replicas', () => {
       given: stale().members(member(1).unlabelled()),
       decides: holds({ rule: 'RolesNotSettled', members: [1] }),
     },
-    'wait while a replica carries a demote of somebody else': {
+    'wait while a replica has a demote that this controller did not set': {
       given: stale().members(member(1).demotedBySomebody(1)),
       decides: holds({ rule: 'ForeignDemote', member: 1 }),
     },
@@ -105,14 +105,14 @@ describe('healthy replicas', () => {
       given: stale().members(member(0).demotedBySomebody(90)),
       decides: holds({ rule: 'ForeignDemote', member: 0 }),
     },
-    'do not wait for a demote on a pod that is leaving, but for the pod': {
-      given: stale().members(member(1).demotedBySomebody().leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 1 }),
+    'do not wait for a demote on a pod that is terminating, but for the pod': {
+      given: stale().members(member(1).demotedBySomebody().terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 1 }),
     },
-    'wait for a member kept back that is away': {
+    'wait for a member below the partition that is unavailable': {
       given: stale().members(member(0).lagging()).primaryAt(1),
-      wishes: { partition: 1 },
-      decides: holds({ rule: 'BudgetUsed', away: [0], maxUnavailable: 1 }),
+      settings: { partition: 1 },
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [0], maxUnavailable: 1 }),
     },
     'do not mind protection of the primary': {
       given: stale().members(member(0).preventDelete()),
@@ -120,7 +120,7 @@ describe('healthy replicas', () => {
     },
     'stop at the partition': {
       given: cluster(3).members(member(0).stale(), member(1).stale(), member(2).stale()),
-      wishes: { partition: 2 },
+      settings: { partition: 2 },
       decides: evicts('ReplicaHealthy', 2),
     },
   });
@@ -147,7 +147,7 @@ describe('the budget', () => {
       applies: {
         given: stale().budgets({ refusal: 'Cannot evict pod', refusedForSeconds: 9 }),
         decides: blocked('refused', 'Cannot evict pod'),
-        lookAgainInSeconds: 1,
+        requeueAfterSeconds: 1,
       },
       justDoesNot: {
         given: stale().budgets({ refusal: 'Cannot evict pod', refusedForSeconds: 10 }),
@@ -161,13 +161,13 @@ describe('the budget', () => {
   };
   for (const [cause, { applies, justDoesNot }] of Object.entries(causes)) {
     it(`blocks: ${cause}`, () => check(applies));
-    it(`does not block: ${cause}, just not`, () => check(justDoesNot));
+    it(`does not block: ${cause}, just below the limit`, () => check(justDoesNot));
   }
   it('blocks when its count is no number', () =>
     check({ given: stale().budgets({ disruptionsAllowed: Number.NaN }), decides: blocked('used') }));
   it('blocks the demotion of the primary too', () =>
     check({ given: lastOne().budgets({ disruptionsAllowed: 0 }), decides: blocked('used') }));
-  it('says that a budget still counts evictions whose pods have not left', () =>
+  it('reports a budget that still counts evictions of existing pods', () =>
     check({
       given: stale().budgets({ disruptionsAllowed: 0, currentHealthy: 2, awaiting: 1 }),
       decides: holds({
@@ -187,31 +187,31 @@ describe('the primary', () => {
   const after = (switchoverTries: number, sinceLastTrySeconds: number) =>
     lastOne().memory({ switchoverTries, sinceLastTrySeconds });
   play({
-    'is asked to hand over when nothing else is due': { given: lastOne(), decides: demotes(0) },
-    'is asked wherever it is': {
+    'is demoted when nothing else is due': { given: lastOne(), decides: demotes(0) },
+    'is demoted at any ordinal': {
       given: cluster(5).primaryAt(3).members(member(3).stale()),
       decides: demotes(3),
     },
-    'is asked while members below the partition are stale': {
+    'is demoted while members below the partition are stale': {
       given: cluster(3).primaryAt(2).templateChanged(),
-      wishes: { partition: 2 },
+      settings: { partition: 2 },
       decides: demotes(2),
     },
-    'is not asked while a replica is due': {
+    'is not demoted while a replica is due': {
       given: cluster(3).primaryAt(2).templateChanged(),
-      wishes: { partition: 1 },
+      settings: { partition: 1 },
       decides: evicts('ReplicaHealthy', 1),
     },
-    'is not asked when the partition keeps it back': {
+    'is not demoted when it is below the partition': {
       given: lastOne(),
-      wishes: { partition: 1 },
-      decides: holds({ rule: 'PartitionReached', partition: 1, members: [0], held: [] }),
+      settings: { partition: 1 },
+      decides: holds({ rule: 'PartitionReached', partition: 1, members: [0], pinned: [] }),
     },
-    'is not asked while the cluster is not healthy': {
+    'is not demoted while the cluster is not healthy': {
       given: lastOne().unhealthy(),
       decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
     },
-    'is not asked while MOCO protects it': {
+    'is not demoted while MOCO protects it': {
       given: cluster(3).members(member(0).stale().preventDelete()),
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
@@ -219,21 +219,21 @@ describe('the primary', () => {
       given: cluster(1).members(member(0).stale().preventDelete()),
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
-    'is not asked while somebody else has': {
+    'is not demoted while somebody else has': {
       given: cluster(3).members(member(0).stale().demotedBySomebody()),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
-      lookAgainInSeconds: 89,
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
+      requeueAfterSeconds: 89,
     },
-    'is not asked while a replica waits for its demotion': {
+    'is not demoted while a replica waits for its demotion': {
       given: lastOne().members(member(2).demotedBySomebody()),
       decides: holds({ rule: 'ForeignDemote', member: 2 }),
     },
-    'is asked again 5 minutes after the first try': { given: after(1, 300), decides: demotes(0) },
-    'is not asked again before': { given: after(1, 120), decides: failing(1, true), lookAgainInSeconds: 180 },
-    'is asked again 15 minutes after the second try': { given: after(2, 900), decides: demotes(0) },
-    'is not asked again before the 15': { given: after(2, 899), decides: failing(2, true), lookAgainInSeconds: 1 },
-    'is asked again 45 minutes after the third try': { given: after(3, 2700), decides: demotes(0) },
-    'is not asked again before the 45': { given: after(3, 2699), decides: failing(3, true), lookAgainInSeconds: 1 },
-    'is not asked a fifth time': { given: after(4, 1e9), decides: failing(4, false), lookAgainInSeconds: 600 },
+    'is demoted again 5 minutes after the first try': { given: after(1, 300), decides: demotes(0) },
+    'is not demoted again before that': { given: after(1, 120), decides: failing(1, true), requeueAfterSeconds: 180 },
+    'is demoted again 15 minutes after the second try': { given: after(2, 900), decides: demotes(0) },
+    'is not demoted again before the 15': { given: after(2, 899), decides: failing(2, true), requeueAfterSeconds: 1 },
+    'is demoted again 45 minutes after the third try': { given: after(3, 2700), decides: demotes(0) },
+    'is not demoted again before the 45': { given: after(3, 2699), decides: failing(3, true), requeueAfterSeconds: 1 },
+    'is not demoted a fifth time': { given: after(4, 1e9), decides: failing(4, false), requeueAfterSeconds: 600 },
   });
 });

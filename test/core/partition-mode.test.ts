@@ -4,7 +4,7 @@ import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { holds, lowers, play, type Table, takesBack } from './table.ts';
 
-const wishes: Partial<RolloutPolicy> = { mode: 'Partition' };
+const settings: Partial<RolloutPolicy> = { mode: 'Partition' };
 
 /** The template has changed, and MOCO's webhook has set the partition to the number of members. */
 const stale = (replicas = 3): ClusterBuilder => cluster(replicas).templateChanged().atPartition(replicas);
@@ -19,7 +19,10 @@ const healthy = (partition: number) => lowers('ReplicaHealthy', partition, parti
 const inPartitionMode = (table: Table): void =>
   play(
     Object.fromEntries(
-      Object.entries(table).map(([sentence, one]) => [sentence, { ...one, wishes: { ...wishes, ...one.wishes } }]),
+      Object.entries(table).map(([sentence, one]) => [
+        sentence,
+        { ...one, settings: { ...settings, ...one.settings } },
+      ]),
     ),
   );
 
@@ -42,14 +45,14 @@ describe('a rollout by partitions', () => {
       decides: healthy(2),
     },
     'one that has come up updated by itself is skipped, whatever it does': {
-      given: stale().members(member(2).updated().lagging()).memory({ proven: true }),
+      given: stale().members(member(2).updated().lagging()).memory({ verified: true }),
       decides: lowers('AlreadyUpdated', 2),
     },
-    'nothing is left wherever the partition is, when nobody is stale or would come up stale': {
+    'nothing is left at any partition when no member is stale or would come up stale': {
       given: cluster(3).atPartition(3),
       decides: 'idle',
     },
-    'nobody is stale and a crash would bring the revision before: the partition goes down': {
+    'no member is stale and a crash would bring the previous revision: the partition goes down': {
       given: cluster(3).atPartition(3).statefulSet({ currentRevision: 'old' }),
       decides: lowers('AlreadyUpdated', 2),
     },
@@ -62,29 +65,29 @@ describe('a rollout by partitions', () => {
 
 describe('the partition of the user', () => {
   const reached = (partition: number, ...members: readonly number[]) =>
-    holds({ rule: 'PartitionReached', partition, members, held: [] });
+    holds({ rule: 'PartitionReached', partition, members, pinned: [] });
   inPartitionMode({
-    'is not gone below': { given: midway(2), wishes: { partition: 2 }, decides: reached(2, 0, 1) },
-    'is gone down to': { given: stale(), wishes: { partition: 2 }, decides: healthy(2) },
+    'is not gone below': { given: midway(2), settings: { partition: 2 }, decides: reached(2, 0, 1) },
+    'is gone down to': { given: stale(), settings: { partition: 2 }, decides: healthy(2) },
     'stages the update when it is as high as there are members': {
       given: stale(),
-      wishes: { partition: 3 },
+      settings: { partition: 3 },
       decides: reached(3, 0, 1, 2),
     },
-    'lets it go on when it is lowered': { given: midway(2), wishes: { partition: 1 }, decides: healthy(1) },
+    'lets it go on when it is lowered': { given: midway(2), settings: { partition: 1 }, decides: healthy(1) },
     'does not raise that of the StatefulSet again': {
       given: midway(1),
-      wishes: { partition: 2 },
+      settings: { partition: 2 },
       decides: reached(2, 0),
     },
     'keeps everybody when it is no number': {
       given: stale(),
-      wishes: { partition: Number.NaN },
+      settings: { partition: Number.NaN },
       decides: reached(Number.NaN, 0, 1, 2),
     },
-    'keeps the one below it when it is updated already, and what it is waits for its turn': {
+    'waits until the last updated member has settled': {
       given: midway(2).members(member(2).updated().participatingFor(1)),
-      wishes: { partition: 2 },
+      settings: { partition: 2 },
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -94,7 +97,7 @@ describe('the partition of the user', () => {
   });
 });
 
-describe('while the StatefulSet has still to replace one', () => {
+describe('while the StatefulSet controller has not replaced one yet', () => {
   const working = (ordinal: number): Hold => ({
     rule: 'UpdatedMemberNotParticipating',
     member: ordinal,
@@ -110,11 +113,11 @@ describe('while the StatefulSet has still to replace one', () => {
       given: stale().statefulSet({ partition: null }),
       decides: holds(working(2)),
     },
-    'one that is leaving is named as such': {
-      given: stale().atPartition(2).members(member(2).stale().leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+    'one that is terminating is named as such': {
+      given: stale().atPartition(2).members(member(2).stale().terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
     },
-    'what an updated one owes is said first': {
+    'what an updated member still needs is reported first': {
       given: midway(0).members(member(0).stale(), member(2).updated().participatingFor(4)),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
@@ -125,19 +128,19 @@ describe('while the StatefulSet has still to replace one', () => {
   });
 });
 
-describe('one that the user holds', () => {
+describe('a pinned member', () => {
   inPartitionMode({
     'ends it there': {
       given: stale(),
-      wishes: { heldOrdinals: [2] },
-      decides: holds({ rule: 'PartitionReached', partition: 3, members: [], held: [2] }),
+      settings: { pinnedOrdinals: [2] },
+      decides: holds({ rule: 'PartitionReached', partition: 3, members: [], pinned: [2] }),
     },
     'is passed when it is updated already': {
       given: stale().members(member(2).updated()),
-      wishes: { heldOrdinals: [2] },
+      settings: { pinnedOrdinals: [2] },
       decides: lowers('AlreadyUpdated', 2),
     },
-    'is no matter before its turn': { given: stale(), wishes: { heldOrdinals: [1] }, decides: healthy(2) },
+    'does not matter before its turn': { given: stale(), settings: { pinnedOrdinals: [1] }, decides: healthy(2) },
   });
 });
 
@@ -151,7 +154,7 @@ describe('the gates of a healthy one', () => {
     'the one before has to settle': {
       given: midway(2).members(member(2).updated().participatingFor(4)),
       decides: holds(settling(2)),
-      lookAgainInSeconds: 1,
+      requeueAfterSeconds: 1,
     },
     'has settled': { given: midway(2).members(member(2).updated().participatingFor(5)), decides: healthy(1) },
     'MOCO has to be done with the roles': {
@@ -160,19 +163,19 @@ describe('the gates of a healthy one', () => {
     },
     'no switchover may be under way': {
       given: stale().members(member(0).stale().demotedBySomebody(10)),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, leaving: false }),
+      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
     },
-    'nobody may be about to be demoted by somebody else': {
+    'no member may have a foreign demote': {
       given: stale().members(member(1).stale().demotedBySomebody(10)),
       decides: holds({ rule: 'ForeignDemote', member: 1 }),
     },
-    'nobody may be leaving': {
-      given: stale().members(member(1).stale().leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 1 }),
+    'no member may be terminating': {
+      given: stale().members(member(1).stale().terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 1 }),
     },
-    'no other may be away': {
+    'no other member may be unavailable': {
       given: stale().members(member(1).stale().lagging()),
-      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
     },
     'MOCO has to say that the cluster is healthy': {
       given: stale().unhealthy(),
@@ -216,34 +219,34 @@ describe('the gates of a healthy one', () => {
       given: stale().members(member(2).stale().recovering(300)),
       decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 600 }),
     },
-    'MOCO may not protect a replica, and partitions can take nobody before it': {
+    'MOCO may not protect the replica, and partitions can take no member before it': {
       given: stale().members(member(2).preventDelete()),
       decides: holds({ rule: 'MemberProtected', member: 2 }),
     },
     'a person has to have approved that the primary goes': {
       given: midway(1),
-      wishes: { primaryUpdatePolicy: 'Manual' },
+      settings: { primaryUpdatePolicy: 'Manual' },
       decides: holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter }),
     },
     'a person has approved it': {
       given: midway(1),
-      wishes: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter },
+      settings: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter },
       decides: healthy(0),
     },
-    'nobody has to approve a replica': {
+    'a replica needs no approval': {
       given: midway(1).primaryAt(2),
-      wishes: { primaryUpdatePolicy: 'Manual' },
+      settings: { primaryUpdatePolicy: 'Manual' },
       decides: healthy(0),
     },
-    'a second one goes while the first is starting, where two may be away': {
+    'a second one goes while the first is starting, when two may be unavailable': {
       given: midway(4, 5).members(member(4).updated().starting()),
-      wishes: { maxUnavailable: 2 },
+      settings: { maxUnavailable: 2 },
       decides: healthy(3),
     },
     'a third one does not': {
       given: midway(3, 5).members(member(4).updated().starting(), member(3).updated().starting()),
-      wishes: { maxUnavailable: 2 },
-      decides: holds({ rule: 'BudgetUsed', away: [3, 4], maxUnavailable: 2 }),
+      settings: { maxUnavailable: 2 },
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [3, 4], maxUnavailable: 2 }),
     },
   });
 });
@@ -251,7 +254,7 @@ describe('the gates of a healthy one', () => {
 describe('the gates of one that does not work', () => {
   const lowered = (ordinal: number) => lowers('MemberNotParticipating', ordinal, ordinal);
   inPartitionMode({
-    'neither MOCO nor the budget is asked when it is down': {
+    'neither Healthy nor the budget is checked when it is down': {
       given: stale().members(member(2).stale().down('ErrImagePull')),
       decides: lowered(2),
     },
@@ -263,16 +266,16 @@ describe('the gates of one that does not work', () => {
     },
     'every other has to participate': {
       given: stale().members(member(2).stale().down('ErrImagePull'), member(1).stale().lagging()),
-      decides: holds({ rule: 'BudgetUsed', away: [1, 2], maxUnavailable: 1 }),
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1, 2], maxUnavailable: 1 }),
     },
     'every other has to participate when a sidecar does not work': {
       given: stale().members(member(2).stale().impaired('slow-log'), member(1).stale().lagging()),
-      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
     },
     'one that is down before its turn waits for it': {
       given: stale().members(member(1).stale().down('ErrImagePull')),
       decides: holds({
-        rule: 'MemberDownOutOfTurn',
+        rule: 'MemberDownOutOfOrder',
         member: 1,
         pod: 'moco-test-1',
         next: 2,
@@ -280,8 +283,8 @@ describe('the gates of one that does not work', () => {
         current: revisionBefore,
       }),
     },
-    'one that is down and updated is waited for as what it is': {
-      given: midway(2).members(member(2).updated().down('ErrImagePull')).memory({ proven: true }),
+    'an updated one that is down is waited for as such': {
+      given: midway(2).members(member(2).updated().down('ErrImagePull')).memory({ verified: true }),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -295,7 +298,7 @@ describe('the gates of one that does not work', () => {
     'one that has not served for longer than a failover takes is named as well': {
       given: stale().members(member(1).stale().lagging(180)),
       decides: holds({
-        rule: 'MemberDownOutOfTurn',
+        rule: 'MemberDownOutOfOrder',
         member: 1,
         pod: 'moco-test-1',
         next: 2,
@@ -305,12 +308,12 @@ describe('the gates of one that does not work', () => {
     },
     'and not before': {
       given: stale().members(member(1).stale().lagging(179)),
-      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
-      lookAgainInSeconds: 1,
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
+      requeueAfterSeconds: 1,
     },
     'one that lags before its turn waits for it': {
       given: stale().members(member(1).stale().lagging()),
-      decides: holds({ rule: 'BudgetUsed', away: [1], maxUnavailable: 1 }),
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
     },
     'no backup may run': {
       given: stale().members(member(2).stale().lagging()).budgets({ closed: true }),
@@ -333,17 +336,17 @@ describe('holds in partition mode', () => {
       given: stale().statefulSet({ strategy: 'OnDelete', labelled: false, partition: 3 }),
       decides: healthy(2),
     },
-    'nor is a cluster that was handed back': { given: stale().handedBack(), decides: healthy(2) },
+    'nor is a cluster that was released': { given: stale().released(), decides: healthy(2) },
     'what stops MOCO is': {
       given: stale().mysqlCluster({ reconciliationStopped: true }),
       decides: holds({ rule: 'ReconciliationStopped' }),
     },
-    'wishes that can not be read are': {
-      given: stale().policyProblem('spec.partition is -1'),
-      decides: holds({ rule: 'PolicyUnknown', problem: 'spec.partition is -1' }),
+    'settings that can not be read are': {
+      given: stale().settingsProblem('spec.partition is -1'),
+      decides: holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
     },
-    'paused is': { given: stale(), wishes: { paused: true }, decides: holds({ rule: 'Paused' }) },
-    'a failing revision is, and no time ends it: nobody is deleted in this mode': {
+    'paused is': { given: stale(), settings: { paused: true }, decides: holds({ rule: 'Paused' }) },
+    'a failing revision is, and no time ends it: no member is deleted in this mode': {
       given: midway(2)
         .members(
           member(2).updated().down('ErrImagePull'),

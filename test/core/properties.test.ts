@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision } from '../../src/core/decision.ts';
-import { explainEvidence, explainHold, explainStep } from '../../src/core/explain.ts';
+import { explainStep } from '../../src/core/explain-step.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
+import { explainHold } from '../../src/core/rules/catalogue.ts';
+import { explainEvidence } from '../../src/core/sentences.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { absurdSnapshot, anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
 import { violations } from './invariants.ts';
@@ -40,10 +42,10 @@ describe('every decision', () => {
     }).timeout(patienceMilliseconds);
   }
 
-  it('looking again when told to, and not before, is enough to see what time changes', () => {
+  it('a requeue after exactly requeueAfter is enough to see changes by time', () => {
     always(plausibleSnapshot, (snapshot, policy) => {
       const now = decide(snapshot, policy);
-      const wait = now.lookAgainInSeconds ?? 100_000;
+      const wait = now.requeueAfterSeconds ?? 100_000;
       const later = decide(older(snapshot, wait / 2), policy);
       expect({ step: later.step, hold: later.hold }).to.deep.equal({ step: now.step, hold: now.hold });
     });
@@ -56,7 +58,7 @@ describe('every decision', () => {
       const { step, hold } = decide(snapshot, policy);
       reached.add(hold?.rule ?? ('rule' in step ? step.rule : step.kind));
     }
-    const steps = 'MemberDown MemberUnreachable MemberNotParticipating PrimaryNotParticipating NobodyParticipates';
+    const steps = 'MemberDown MemberUnreachable MemberNotParticipating PrimaryNotParticipating NoMemberParticipating';
     const gentle =
       'MemberImpaired ReplicaHealthy PrimaryLast SingleMember undemote setStrategy promoteRevision none AlreadyUpdated';
     const waits = 'AwaitingFailover AwaitingSwitchover RolesNotSettled BlockedByPDB UpdateRevisionFailing';
@@ -77,12 +79,12 @@ function older(snapshot: ClusterSnapshot, seconds: number): ClusterSnapshot {
     ...snapshot,
     cluster: {
       ...cluster,
-      primaryAwayForSeconds: age(cluster.primaryAwayForSeconds),
+      primaryUnavailableForSeconds: age(cluster.primaryUnavailableForSeconds),
       primarySettledForSeconds: age(cluster.primarySettledForSeconds),
     },
     members: snapshot.members.map((one) => ({
       ...one,
-      leavingForSeconds: age(one.leavingForSeconds),
+      terminatingForSeconds: age(one.terminatingForSeconds),
       participatingForSeconds: age(one.participatingForSeconds),
       mysqldIdleForSeconds: one.mysqldIdleForSeconds === 0 ? 0 : age(one.mysqldIdleForSeconds),
       demoteForSeconds: one.demote ? age(one.demoteForSeconds) : 0,

@@ -5,13 +5,13 @@ import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const reportsOf = (given: ClusterBuilder, wishes: Case['wishes'] = {}): readonly MemberReport[] =>
-  decideCase({ given, wishes }).members;
-const verdicts = (given: ClusterBuilder, wishes: Case['wishes'] = {}): readonly string[] =>
-  reportsOf(given, wishes).map(({ verdict, rule }) => (rule === null ? verdict : `${verdict} ${rule}`));
+const reportsOf = (given: ClusterBuilder, settings: Case['settings'] = {}): readonly MemberReport[] =>
+  decideCase({ given, settings }).members;
+const verdicts = (given: ClusterBuilder, settings: Case['settings'] = {}): readonly string[] =>
+  reportsOf(given, settings).map(({ verdict, rule }) => (rule === null ? verdict : `${verdict} ${rule}`));
 
 describe('the verdict of each member', () => {
-  const lines: Readonly<Record<string, readonly [ClusterBuilder, readonly string[], Case['wishes']?]>> = {
+  const lines: Readonly<Record<string, readonly [ClusterBuilder, readonly string[], Case['settings']?]>> = {
     'the target of a step is next': [stale(), ['Waiting', 'Waiting', 'Next']],
     'all targets are': [
       stale().members(member(0).down('ErrImagePull'), member(2).down('ErrImagePull')),
@@ -36,16 +36,16 @@ describe('the verdict of each member', () => {
     ],
     'the partition keeps back': [
       cluster(3).members(member(0).stale(), member(1).stale()),
-      ['KeptBack PartitionReached', 'KeptBack PartitionReached', 'Updated'],
+      ['BelowPartition PartitionReached', 'BelowPartition PartitionReached', 'Updated'],
       { partition: 2 },
     ],
     'a missing one is missing, without a rule of its own': [
       stale().missing(1),
       ['Waiting MemberMissing', 'Missing', 'Next MemberMissing'],
     ],
-    'a leaving one is leaving, stale or not': [
-      stale().members(member(1).updated().leaving(), member(2).leaving()),
-      ['Next UpdatedMemberNotParticipating', 'Leaving', 'Leaving'],
+    'a terminating one is terminating, stale or not': [
+      stale().members(member(1).updated().terminating(), member(2).terminating()),
+      ['Next UpdatedMemberNotParticipating', 'Terminating', 'Terminating'],
     ],
     'the primary that awaits its switchover is next': [
       cluster(3).members(member(0).stale().demotedByUs()),
@@ -61,8 +61,8 @@ describe('the verdict of each member', () => {
       ['Waiting UpdateRevisionFailing', 'Next UpdateRevisionFailing', 'Starting'],
     ],
   };
-  for (const [sentence, [given, expected, wishes]] of Object.entries(lines)) {
-    it(sentence, () => expect(verdicts(given, wishes)).to.deep.equal(expected));
+  for (const [sentence, [given, expected, settings]] of Object.entries(lines)) {
+    it(sentence, () => expect(verdicts(given, settings)).to.deep.equal(expected));
   }
 
   it('follows the order of the procedure while all of it holds', () => {
@@ -73,7 +73,7 @@ describe('the verdict of each member', () => {
         member(2).unreachable(),
         member(3).lagging(),
         member(4).impaired('slow-log'),
-        member(6).leaving(),
+        member(6).terminating(),
       );
     const order: number[] = [];
     for (let gone = 0; gone < 6; gone++) {
@@ -94,7 +94,7 @@ describe('the verdict of each member', () => {
 });
 
 describe('the report of each member', () => {
-  it('says who it is, what it does and why', () => {
+  it('names the member, its action and the reason', () => {
     const [first, second, third] = reportsOf(
       cluster(3).primaryAt(1).members(member(0).stale().crashLooping(), member(2).updated()),
     );
@@ -145,18 +145,18 @@ describe('the report of each member', () => {
 });
 
 describe('the decision as a whole', () => {
-  const decisionOf = (given: ClusterBuilder, wishes: Case['wishes'] = {}) => decideCase({ given, wishes });
+  const decisionOf = (given: ClusterBuilder, settings: Case['settings'] = {}) => decideCase({ given, settings });
 
-  it('counts the stale members, leaving ones included', () => {
-    expect(decisionOf(stale().members(member(1).updated(), member(2).leaving())).stale).to.equal(2);
+  it('counts the stale members, terminating ones included', () => {
+    expect(decisionOf(stale().members(member(1).updated(), member(2).terminating())).stale).to.equal(2);
     expect(decisionOf(cluster(3)).stale).to.equal(0);
   });
 
-  it('says whether the update revision is proven', () => {
-    expect(decisionOf(stale()).proven).to.equal(false);
-    expect(decisionOf(stale().memory({ proven: true })).proven).to.equal(true);
-    expect(decisionOf(stale().members(member(2).updated().participatingFor(4))).proven).to.equal(false);
-    expect(decisionOf(stale().members(member(2).updated().participatingFor(5))).proven).to.equal(true);
+  it('shows whether the update revision is verified', () => {
+    expect(decisionOf(stale()).verified).to.equal(false);
+    expect(decisionOf(stale().memory({ verified: true })).verified).to.equal(true);
+    expect(decisionOf(stale().members(member(2).updated().participatingFor(4))).verified).to.equal(false);
+    expect(decisionOf(stale().members(member(2).updated().participatingFor(5))).verified).to.equal(true);
   });
 
   const incomplete: Readonly<Record<string, ClusterBuilder>> = {
@@ -164,7 +164,7 @@ describe('the decision as a whole', () => {
     'a member is missing': cluster(3).missing(2),
     'a member does not participate': cluster(3).members(member(2).lagging()),
     'a member is impaired': cluster(3).members(member(2).impaired('slow-log')),
-    'a member leaves': cluster(3).members(member(2).leaving()),
+    'a member leaves': cluster(3).members(member(2).terminating()),
     'there is no StatefulSet': cluster(3).statefulSet(null),
     'the StatefulSet is being deleted': cluster(3).statefulSet({ deleting: true }),
     'the StatefulSet has not been observed': cluster(3).statefulSet({ observed: false }),

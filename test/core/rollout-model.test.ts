@@ -1,21 +1,21 @@
 import { always, beginning, endsAfterFaults, endsWithoutFaults, goesAsPlanned } from './model/histories.ts';
 
-// A few histories, among the tests that take seconds; test/explorer/histories.test.ts plays thousands.
+// A few histories, among the tests that take seconds; test/verification/explorer/histories.test.ts plays thousands.
 
 const histories = 100;
 /** Far more than they take, since a machine can be busy. */
 const patienceMilliseconds = 600_000;
 
-describe('a rollout in a closed loop', () => {
-  it('without faults ends, replicas first in descending order, with one switchover at most', () => {
+describe('random rollouts', () => {
+  it('end without faults, replicas first in descending order, with one switchover at most', () => {
     always(histories, beginning, endsWithoutFaults);
   });
 
-  it('with faults breaks no invariant, and ends once they have been repaired', () => {
+  it('with faults break no invariant, and end once the faults are repaired', () => {
     always(histories, beginning, endsAfterFaults);
   });
 
-  it('goes as planned, step by step', () => {
+  it('take exactly the steps of their plan', () => {
     always(histories, beginning, goesAsPlanned);
   });
 }).timeout(patienceMilliseconds);

@@ -14,8 +14,8 @@ describe('a rollout of three', () => {
   play({
     'begins with the highest ordinal': { given: stale(), decides: evicts('ReplicaHealthy', 2) },
     'waits for the evicted pod to go': {
-      given: stale().members(member(2).leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+      given: stale().members(member(2).terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
     },
     'waits for the new pod to come': {
       given: stale().missing(2),
@@ -36,16 +36,16 @@ describe('a rollout of three', () => {
     'waits until it has participated for minReadySeconds': {
       given: stale().members(member(2).updated().participatingFor(3)),
       decides: settling(2, 5),
-      lookAgainInSeconds: 2,
+      requeueAfterSeconds: 2,
     },
     'goes on with the next one': {
       given: stale().members(member(2).updated().participatingFor(5)),
       decides: evicts('ReplicaHealthy', 1),
-      lookAgainInSeconds: 600,
+      requeueAfterSeconds: 600,
     },
     'goes on at once with minReadySeconds 0': {
       given: stale().members(member(2).updated().participatingFor(0)),
-      wishes: { minReadySeconds: 0 },
+      settings: { minReadySeconds: 0 },
       decides: evicts('ReplicaHealthy', 1),
     },
     'asks for a switchover when only the primary is left': {
@@ -55,7 +55,7 @@ describe('a rollout of three', () => {
     'waits for it': {
       given: cluster(3).members(member(0).stale().demotedByUs(1)),
       decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
-      lookAgainInSeconds: 89,
+      requeueAfterSeconds: 89,
     },
     'waits for the roles while Healthy is still True after the index has moved': {
       given: cluster(3)
@@ -69,9 +69,9 @@ describe('a rollout of three', () => {
         .primaryAt(1)
         .members(member(0).stale())
         .mysqlCluster({ available: false, primarySettledForSeconds: 4 }),
-      wishes: { minReadySeconds: 0 },
+      settings: { minReadySeconds: 0 },
       decides: holds({ rule: 'RolesNotSettled', members: [1], unavailable: true }),
-      lookAgainInSeconds: 176,
+      requeueAfterSeconds: 176,
     },
     'does not wait for ever for a cluster that is not available': {
       given: cluster(3)
@@ -88,7 +88,7 @@ describe('a rollout of three', () => {
       given: cluster(3).statefulSet({ currentRevision: 'old' }),
       decides: promotes(3),
     },
-    'has nothing to do afterwards': { given: cluster(3), decides: 'idle', lookAgainInSeconds: null },
+    'has nothing to do afterwards': { given: cluster(3), decides: 'idle', requeueAfterSeconds: null },
     'keeps the primary for last wherever it is': {
       given: stale().primaryAt(2),
       decides: evicts('ReplicaHealthy', 1),
@@ -170,9 +170,9 @@ describe('a rollout of five and of one', () => {
       given: cluster(1).templateChanged().members(member(0).unreachable()),
       decides: holds({ rule: 'MemberUnreachable', member: 0 }),
     },
-    'one that is leaving is waited for': {
-      given: cluster(1).templateChanged().members(member(0).leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 0 }),
+    'one that is terminating is waited for': {
+      given: cluster(1).templateChanged().members(member(0).terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 0 }),
     },
     'one that has come back is waited for': {
       given: cluster(1).members(member(0).starting()),
@@ -183,7 +183,7 @@ describe('a rollout of five and of one', () => {
       }),
     },
     'one that is protected is not touched though it runs without participating': {
-      given: cluster(1).templateChanged().members(member(0).agentDead().preventDelete()).primaryAwayFor(1000),
+      given: cluster(1).templateChanged().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(1000),
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
   });
@@ -224,7 +224,7 @@ describe('the scenarios of DEP-06', () => {
         member(1).down('ErrImagePull'),
         member(2).down('ErrImagePull'),
       ),
-      wishes: { partition: 1 },
+      settings: { partition: 1 },
       decides: deletes('MemberDown', 2, 1),
     },
   });
@@ -269,7 +269,7 @@ describe('a sidecar', () => {
           .but({ ready: false }),
       ),
       decides: 'idle',
-      lookAgainInSeconds: 59,
+      requeueAfterSeconds: 59,
     },
     'that restarts for a second in the middle of a rollout costs nothing but the wait for the budget': {
       given: stale().members(
@@ -285,7 +285,7 @@ describe('a sidecar', () => {
         needed: 2,
         message: null,
       }),
-      lookAgainInSeconds: 59,
+      requeueAfterSeconds: 59,
     },
   });
 });

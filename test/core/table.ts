@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
-import type { Decision, Hold, StepRule, TakeBackReason } from '../../src/core/decision.ts';
+import type { Decision, Hold } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import type { ClusterBuilder } from './cluster-builder.ts';
 import { revisionAfter } from './member-builder.ts';
@@ -11,10 +12,10 @@ export type Verdict = { readonly step: object } | { readonly hold: Hold } | 'idl
 
 export interface Case {
   readonly given: ClusterBuilder | ClusterSnapshot;
-  readonly wishes?: Partial<RolloutPolicy>;
+  readonly settings?: Partial<RolloutPolicy>;
   readonly decides: Verdict;
   /** Asserted where given. */
-  readonly lookAgainInSeconds?: number | null;
+  readonly requeueAfterSeconds?: number | null;
 }
 
 /** From a sentence to facts and what has to be decided. */
@@ -29,10 +30,10 @@ export const evicts = (rule: StepRule, ordinal: number): Verdict => ({
 export const demotes = (ordinal: number): Verdict => ({
   step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [ordinal], revision: revisionAfter },
 });
-export const takesBack = (ordinal: number, reason: TakeBackReason): Verdict => ({
-  step: { kind: 'undemote', ordinals: [ordinal], reason, demoted: reason !== 'MarkAlone' },
+export const takesBack = (ordinal: number, reason: UndemoteReason): Verdict => ({
+  step: { kind: 'undemote', ordinals: [ordinal], reason, demoted: reason !== 'MarkWithoutDemote' },
 });
-export const handsBack: Verdict = { step: { kind: 'handBack' } };
+export const handsBack: Verdict = { step: { kind: 'release' } };
 export const setsStrategy: Verdict = { step: { kind: 'setStrategy' } };
 /** Partition mode: a lower partition, and the members that the StatefulSet takes then. */
 export const lowers = (rule: StepRule, partition: number, ...ordinals: readonly number[]): Verdict => ({
@@ -43,8 +44,8 @@ export const promotes = (replicas: number): Verdict => ({
 });
 export const holds = (hold: Hold): Verdict => ({ hold });
 
-export function decideCase({ given, wishes }: Pick<Case, 'given' | 'wishes'>): Decision {
-  return decide('facts' in given ? given.facts() : given, { ...defaultPolicy, ...wishes });
+export function decideCase({ given, settings }: Pick<Case, 'given' | 'settings'>): Decision {
+  return decide('facts' in given ? given.facts() : given, { ...defaultPolicy, ...settings });
 }
 
 export function verdictOf({ step, hold }: Decision): Verdict {
@@ -61,8 +62,8 @@ export function verdictOf({ step, hold }: Decision): Verdict {
 export function check(one: Case): void {
   const decision = decideCase(one);
   expect(verdictOf(decision)).to.deep.equal(one.decides);
-  if (one.lookAgainInSeconds !== undefined) {
-    expect(decision.lookAgainInSeconds, 'lookAgainInSeconds').to.equal(one.lookAgainInSeconds);
+  if (one.requeueAfterSeconds !== undefined) {
+    expect(decision.requeueAfterSeconds, 'requeueAfterSeconds').to.equal(one.requeueAfterSeconds);
   }
 }
 

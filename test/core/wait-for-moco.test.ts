@@ -3,14 +3,14 @@ import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionBefore } from './member-builder.ts';
 import { holds, play, type Table } from './table.ts';
 
-const wishes: Partial<RolloutPolicy> = { mode: 'Observe' };
+const settings: Partial<RolloutPolicy> = { mode: 'Observe' };
 const stale = (): ClusterBuilder => cluster(3).templateChanged().atPartition(3);
 const midway = (): ClusterBuilder => stale().atPartition(2).members(member(2).updated());
 const awaits = (partition: number) => holds({ rule: 'AwaitingMoco', partition, member: partition });
 const evidence = { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 } as const;
 
 const watching = (table: Table): void =>
-  play(Object.fromEntries(Object.entries(table).map(([sentence, one]) => [sentence, { ...one, wishes }])));
+  play(Object.fromEntries(Object.entries(table).map(([sentence, one]) => [sentence, { ...one, settings }])));
 
 describe("what MOCO's own partition controller waits for", () => {
   watching({
@@ -41,8 +41,8 @@ describe("what MOCO's own partition controller waits for", () => {
       decides: awaits(1),
     },
     'is the last one that terminates': {
-      given: cluster(3).atPartition(0).members(member(2).updated().leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+      given: cluster(3).atPartition(0).members(member(2).updated().terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
     },
     'is nothing in a cluster that is being deleted': {
       given: stale().mysqlCluster({ deleting: true }),
@@ -65,11 +65,11 @@ describe("what MOCO's own partition controller waits for", () => {
       decides: holds({ rule: 'UpdatedMemberNotParticipating', member: 0, wait: { for: 'revision' } }),
     },
     'is one that terminates': {
-      given: midway().members(member(2).updated().leaving()),
-      decides: holds({ rule: 'MemberLeaving', member: 2 }),
+      given: midway().members(member(2).updated().terminating()),
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
     },
     'is an updated one that starts': {
-      given: midway().members(member(2).updated().lagging()).memory({ proven: true }),
+      given: midway().members(member(2).updated().lagging()).memory({ verified: true }),
       decides: holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
@@ -83,7 +83,7 @@ describe("what MOCO's own partition controller waits for", () => {
     'is a person, where a low ordinal is down: MOCO waits for ever': {
       given: stale().members(member(0).stale().down('ErrImagePull')),
       decides: holds({
-        rule: 'MemberDownOutOfTurn',
+        rule: 'MemberDownOutOfOrder',
         member: 0,
         pod: 'moco-test-0',
         next: 2,
@@ -93,7 +93,7 @@ describe("what MOCO's own partition controller waits for", () => {
     },
     'is a low ordinal that does not participate': {
       given: stale().members(member(0).stale().lagging()),
-      decides: holds({ rule: 'BudgetUsed', away: [0], maxUnavailable: 1 }),
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [0], maxUnavailable: 1 }),
     },
     'is Healthy, for a next one that is ready': {
       given: stale().unhealthy(),
@@ -119,6 +119,9 @@ describe("what MOCO's own partition controller waits for", () => {
       given: midway().missing(2).createFailure('exceeded quota'),
       decides: holds({ rule: 'MemberMissing', members: [2], message: 'exceeded quota' }),
     },
-    'is not what the user wishes of this program': { given: stale().policyProblem('spec is odd'), decides: awaits(2) },
+    'is not what the user settings of this program': {
+      given: stale().settingsProblem('spec is odd'),
+      decides: awaits(2),
+    },
   });
 });

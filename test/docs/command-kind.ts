@@ -1,16 +1,16 @@
 import type { DocumentedCommand } from './markdown.ts';
 
 /**
- * How a command of a document is known to do what the document says:
+ * How a command of a document is tested:
  *
- * - `make`: its target is there, and whatever it starts is; what it does is what the tests of that do.
- * - `script`: the program is there and knows the flags.
- * - `bundle`: it is how the image starts the bundle.
- * - `plugin`: the command line understands it, and a cluster answers.
- * - `plugin-file`: it takes a file by the name under which `hack/plugin` makes it.
- * - `kubectl`: it is run, against a real API server.
- * - `kubectl-node`: kubectl knows the flags; to run it takes a kubelet, which no test has.
- * - `helm`: it is run, against a real API server.
+ * - `make`: the target exists, and so does every program that it starts.
+ * - `script`: the program exists and knows the flags.
+ * - `bundle`: the image starts the bundle with the same flags.
+ * - `plugin`: the command line accepts it, and a cluster answers.
+ * - `plugin-file`: `hack/plugin` makes a file with that name.
+ * - `kubectl`: it runs against a real API server.
+ * - `kubectl-node`: kubectl knows the flags. Running it needs a kubelet, which no test has.
+ * - `helm`: it runs against a real API server.
  */
 export type CommandKind =
   | 'make'
@@ -25,7 +25,7 @@ export type CommandKind =
 
 const patterns: readonly (readonly [RegExp, CommandKind])[] = [
   [/^(?:[A-Z]+=\S+ )*make [a-z-]+$/, 'make'],
-  [/^(?:node|hack\/node\.sh) hack\/\S+\.ts( |$)/, 'script'],
+  [/^(?:node|hack\/node\.sh) (?:hack|test)\/\S+\.ts( |$)/, 'script'],
   [/^node (?:--\S+ )+dist\/main\.js$/, 'bundle'],
   [/^(?:install dist\/plugin\/|kubectl krew )/, 'plugin-file'],
   [/^kubectl moco-rollout( |$)/, 'plugin'],
@@ -35,14 +35,14 @@ const patterns: readonly (readonly [RegExp, CommandKind])[] = [
   [/^grep /, 'kubectl'],
 ];
 
-/** Of one command, without pipes. */
+/** The kind of one command without pipes. */
 export const kindOf = (command: string): CommandKind =>
   patterns.find(([pattern]) => pattern.test(command))?.[1] ?? 'unknown';
 
-/** The commands that a pipe or a chain is made of. */
+/** The commands of a pipe or a chain. */
 export const partsOf = (command: string): readonly string[] => command.split(/ (?:\||&&) /);
 
-/** Written in documents for what a reader has. */
+/** The placeholders of the documents, and what the tests put there. */
 export const placeholders = {
   NAMESPACE: 'default',
   'MOCO-NAMESPACE': 'default',
@@ -50,7 +50,7 @@ export const placeholders = {
   POD: 'moco-test-0',
 } as const;
 
-/** With the names of a cluster `test` in the namespace `default`. */
+/** The command for a cluster `test` in the namespace `default`. */
 export function filledIn(command: string): string {
   return command.replaceAll(
     /\b(?:MOCO-NAMESPACE|NAMESPACE|NAME|POD)\b/g,
@@ -58,10 +58,7 @@ export function filledIn(command: string): string {
   );
 }
 
-/**
- * Whether a test in `sources` takes the commands under that heading of that document, and runs them: by
- * `commandsUnder(heading, document)` or what is made of it, both as literals.
- */
+/** Whether a test in `sources` runs the commands under that heading, by `commandsUnder(heading, document)` with literals. */
 export function isRunUnderItsHeading({ document, heading }: DocumentedCommand, sources: readonly string[]): boolean {
   const name = document.slice(document.lastIndexOf('/') + 1);
   return sources.some(

@@ -11,8 +11,8 @@ import { type DocumentedCommand, documentedCommands, root } from './markdown.ts'
 
 const run = promisify(execFile);
 
-/** Nothing of these is left to a reader to find out; `test/cluster/cli-documents.test.ts` runs the rest. */
-describe('every command in the documents', () => {
+/** `test/cluster/cli-documents.test.ts` runs the commands that need an API server. */
+describe('the commands in the documents', () => {
   let commands: readonly DocumentedCommand[];
   let parts: readonly string[];
   const ofKind = (kind: ReturnType<typeof kindOf>): readonly string[] => [
@@ -24,7 +24,7 @@ describe('every command in the documents', () => {
     parts = commands.flatMap(({ command }) => partsOf(command));
   });
 
-  it('is of a kind that something here or in test/cluster runs', async () => {
+  it('are all tested here or in test/cluster', async () => {
     const sources: string[] = [];
     for await (const file of glob('test/cluster/*.test.ts', { cwd: root })) {
       sources.push(await readFile(join(root, file), 'utf8'));
@@ -34,14 +34,14 @@ describe('every command in the documents', () => {
     expect(isRun).to.include('make undeploy');
     const unknown = commands.filter(({ command }) => partsOf(command).some((part) => kindOf(part) === 'unknown'));
     expect(unknown).to.deep.equal([]);
-    // Helm's releases follow on each other: only a test that knows in which order can run them.
+    // The order of helm commands matters, so a test has to run them under their heading.
     const helm = commands.filter(({ command }) => partsOf(command).some((part) => kindOf(part) === 'helm'));
     expect(helm.filter(({ command }) => !isRun.includes(command))).to.deep.equal([]);
   });
 
-  it('of make has a target that starts programs that there are', async () => {
+  it('name existing targets of make, which start existing programs', async () => {
     const targets = ofKind('make').map((part) => part.split(' ').at(-1) ?? '');
-    expect(targets).to.include.members(['demo', 'test', 'undeploy']);
+    expect(targets).to.include.members(['demo', 'undeploy']);
     for (const target of targets) {
       const { stdout } = await run('make', ['-n', target], { cwd: root });
       const scripts = [...stdout.matchAll(/\bhack\/[\w./-]+\.(?:ts|sh)\b/g)].map(([script]) => script);
@@ -50,7 +50,7 @@ describe('every command in the documents', () => {
     }
   });
 
-  it('of a script has flags that the script knows', async () => {
+  it('use flags that the scripts know', async () => {
     const used = Map.groupBy(ofKind('script'), (part) => part.split(' ')[1] ?? '');
     for (const [script, lines] of used) {
       const help = await run(process.execPath, [script, '--help'], { cwd: root }).catch((error: unknown) => error);
@@ -61,7 +61,7 @@ describe('every command in the documents', () => {
     }
   });
 
-  it('that starts the bundle does so as the image does', async () => {
+  it('start the bundle with the flags of the image', async () => {
     const [, ...entry] = JSON.parse(
       /^ENTRYPOINT (.*)$/m.exec(await readFile(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '',
     ) as string[];
@@ -69,7 +69,7 @@ describe('every command in the documents', () => {
     expect(ofKind('bundle')).to.deep.equal(ofKind('bundle').map(() => `node ${flags} dist/main.js`));
   });
 
-  it('that takes a file of the plugin takes one that is made', () => {
+  it('install existing files of the plugin', () => {
     const made = platforms.flatMap(({ name }) => [`${name}/${executableName}`, `${executableName}-${name}.tar.gz`]);
     const named = ofKind('plugin-file').flatMap((part) =>
       [...part.matchAll(/dist\/plugin\/(\S+)/g)].map(([, file]) => file),
@@ -78,9 +78,9 @@ describe('every command in the documents', () => {
     expect([...made, `${pluginName}.yaml`]).to.include.members(named);
   });
 
-  it('of the plugin is one that it understands', async () => {
+  it('are accepted by the plugin', async () => {
     const lines = ofKind('plugin');
-    expect(lines).to.include('kubectl moco-rollout hand-back --all');
+    expect(lines).to.include('kubectl moco-rollout release --all --all-namespaces');
     for (const line of lines) {
       const cluster = await FakeCluster.start();
       const [, , ...argv] = filledIn(line).split(' ');

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { root } from './markdown.ts';
 
-const text = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
-
-describe('what a stranger is told', () => {
-  it('is how a rule is added: each table of all rules is named', async () => {
-    const said = await text('CONTRIBUTING.md');
+describe('CONTRIBUTING.md', () => {
+  it('names the place to add a rule: only the catalogue has a table of all rules', async () => {
     const files = (await readdir(join(root, 'src'), { recursive: true })).filter((file) => file.endsWith('.ts'));
+    const tables: string[] = [];
     for (const file of files) {
-      const demands = /Readonly<Record<HoldRule, /.test(await text(join('src', file)));
-      if (demands) expect(said, `src/${file}`).to.contain(`src/${file}`);
+      const text = await readFile(join(root, 'src', file), 'utf8');
+      if (/\bRecord<HoldRule,|\bin HoldRule\]/.test(text)) tables.push(file);
     }
+    expect(tables).to.deep.equal(['core/rules/catalogue.ts']);
   });
 });

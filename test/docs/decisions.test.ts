@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import manifest from '../../package.json' with { type: 'json' };
 import { root } from './markdown.ts';
 
-/** The tools of the mission itself, which were not chosen here. */
+/** Libraries that were given, not chosen. */
 const given = ['typescript', 'mocha', 'chai', 'p-queue', '@kubernetes/client-node', 'pino', 'prom-client'];
 
 describe('docs/decisions', () => {
@@ -17,13 +17,13 @@ describe('docs/decisions', () => {
     expect(files.map((name) => Number(name.slice(0, 4)))).to.deep.equal(files.map((_, index) => index + 1));
   });
 
-  it('say of every library why it came in', () => {
+  it('explain why each library was added', () => {
     const { dependencies, devDependencies, optionalDependencies } = manifest;
     const names = [dependencies, devDependencies, optionalDependencies].flatMap((one) => Object.keys(one));
     const chosen = names.filter((name) => !given.includes(name) && !name.startsWith('@types/'));
-    // A family is told once: oxlint and its other half, Node for every platform.
+    // One entry covers a family: oxlint with its type-aware part, Node for every platform.
     const family = (name: string): string => name.replace(/^@\w+\//, '').replace(/^(node-|oxlint).*/, '$1');
-    const told = [...text.matchAll(/\*\*([^*]+)\*\*/g)].map(([, name = '']) => family(name));
-    expect(chosen.map(family).filter((name) => !told.includes(name))).to.deep.equal([]);
+    const reported = [...text.matchAll(/\*\*([^*]+)\*\*/g)].map(([, name = '']) => family(name));
+    expect(chosen.map(family).filter((name) => !reported.includes(name))).to.deep.equal([]);
   });
 });

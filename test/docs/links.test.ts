@@ -9,7 +9,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Where a forge lets links jump to: small letters, words joined by hyphens, and nothing else of the heading. */
+/** The anchors that a forge makes of headings: lower case, hyphens instead of spaces, no punctuation. */
 function anchorsOf(text: string): readonly string[] {
   const headings = text.replaceAll(/^ *```[^]*?^ *```/gm, '').match(/^#+ .*/gm) ?? [];
   return headings.map((heading) =>
@@ -21,7 +21,7 @@ function anchorsOf(text: string): readonly string[] {
   );
 }
 
-describe('what a document points to', () => {
+describe('the links in the documents', () => {
   let all: readonly Markdown[];
   let targets: readonly string[];
 
@@ -32,7 +32,7 @@ describe('what a document points to', () => {
     expect(all.length).to.be.greaterThan(30);
   });
 
-  it('is there, and so is the heading that a link jumps to', async () => {
+  it('lead to existing files and headings', async () => {
     const broken: string[] = [];
     for (const { path, text } of all) {
       for (const [, link = ''] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
@@ -46,7 +46,7 @@ describe('what a document points to', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  it('is there where only its path is named', async () => {
+  it('and named paths lead to existing files', async () => {
     const missing: string[] = [];
     for (const { path, text } of all) {
       const named = text.matchAll(/`((?:src|test|hack|config|docs)\/[\w./-]*\w|\.ci\/run)`/g);
@@ -55,7 +55,7 @@ describe('what a document points to', () => {
     expect(missing).to.deep.equal([]);
   });
 
-  it('is a target of make where it is said to be one', () => {
+  it('and named targets of make exist', () => {
     const missing = all.flatMap(({ path, text }) =>
       [...text.matchAll(/`make ([a-z-]+)`/g)]
         .filter(([, target = '']) => !targets.includes(target))
@@ -64,7 +64,7 @@ describe('what a document points to', () => {
     expect(missing).to.deep.equal([]);
   });
 
-  it('is every document: each page of docs is in docs/README.md or in the list of its folder', async () => {
+  it('lead to every page of docs from a README', async () => {
     const lists = all.filter(({ path }) => /(^|\/)README\.md$/.test(path)).map(({ text }) => text);
     const unlisted = all
       .filter(

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A document of this project, by its path from the root. */
+/** A document of this project, with its path from the root. */
 export interface Markdown {
   readonly path: string;
   readonly text: string;
 }
 
-/** Every document that people read. */
+/** Every document for people. */
 export async function documents(): Promise<readonly Markdown[]> {
   const paths: string[] = [];
   for (const pattern of ['*.md', '{docs,src,test,hack,config}/**/*.md']) {
@@ -22,15 +22,15 @@ export async function documents(): Promise<readonly Markdown[]> {
 /** A line of a shell block. */
 export interface DocumentedCommand {
   readonly document: string;
-  /** Without its number signs. */
+  /** The heading above it, without number signs. */
   readonly heading: string;
   readonly command: string;
 }
 
-/** What a line in a block without a language begins with where it is one for a shell. */
+/** How a shell command begins in a block without a language. */
 const programs = /^(?:[A-Z]+=\S+ )*(?:make|kubectl|helm|node|npm|docker|go|hack\/\S+) /;
 
-/** Every line of a block for a shell, without a comment at its end. */
+/** Every line of a shell block, without comments at the end. */
 export async function documentedCommands(): Promise<readonly DocumentedCommand[]> {
   return (await documents()).flatMap(({ path, text }) =>
     text.split(/^(?=#+ )/m).flatMap((section) => {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { BenchRecord } from '../../hack/bench-record/record.ts';
+import type { BenchRecord } from '../../hack/bench/record/record.ts';
 import {
   performanceDocument,
   readRecords,
@@ -23,12 +23,12 @@ const places =
   '# Figures\n<!-- run: one -->\n<!-- /run -->\n\n<!-- table: one/idle -->\nold\n<!-- /table -->\nthe end\n';
 
 describe('docs/performance.md', () => {
-  it('has the tables that were recorded (else run hack/docs/performance-tables.ts)', async () => {
+  it('has the recorded tables (otherwise run hack/docs/performance-tables.ts)', async () => {
     const document = await readFile(performanceDocument, 'utf8');
     expect(withPerformanceTables(document, await readRecords(recordsFolder))).to.equal(document);
   });
 
-  it('is made of records that are complete, and named as their files are', async () => {
+  it('comes from complete records that are named like their files', async () => {
     const records = await readRecords(recordsFolder);
     const files = (await readdir(recordsFolder)).toSorted();
     expect(records.map(({ name }) => `${name}.json`)).to.deep.equal(files);
@@ -41,7 +41,7 @@ describe('docs/performance.md', () => {
     }
   });
 
-  it('gets a table, and where and when it was measured, in the place for it', () => {
+  it('gets each table, with machine and date, in its place', () => {
     const origin =
       '2 cores (A processor, 8 GB), Linux 6.18.5, Node 24.21.0, load average 0.3 before and 1.0 after, 2026-01-02, commit 0123456789ab.';
     const written = [
@@ -52,7 +52,7 @@ describe('docs/performance.md', () => {
     expect(withPerformanceTables(written, [record])).to.equal(written);
   });
 
-  it('says what is missing: a record for a place, a place for a table', () => {
+  it('fails for a placeholder without a record and for a table without a placeholder', () => {
     expect(() => withPerformanceTables(places, [])).to.throw('a record in docs/performance for <!-- run: one -->');
     expect(() => withPerformanceTables('# no place', [record])).to.throw(
       'a place for <!-- run: one -->, <!-- table: one/idle -->',

@@ -34,7 +34,7 @@ interface Updates {
   }[];
 }
 
-/** What an ecosystem's folder holds. */
+/** The manifest of each ecosystem. */
 const manifests: Readonly<Record<string, string>> = {
   npm: 'package-lock.json',
   gomod: 'go.mod',
@@ -53,7 +53,7 @@ async function isThere(path: string): Promise<boolean> {
 
 const stepsOf = ({ jobs }: Workflow): readonly Step[] => Object.values(jobs).flatMap(({ steps = [] }) => steps);
 
-describe('what a public forge runs', () => {
+describe('the CI workflow', () => {
   let workflow: Workflow;
   let steps: readonly Step[];
 
@@ -62,24 +62,24 @@ describe('what a public forge runs', () => {
     steps = stepsOf(workflow);
   });
 
-  it('is the two commands that .ci/run has', async () => {
+  it('runs the commands of .ci/run', async () => {
     const commands = (await text('.ci/run')).split('\n').filter((line) => line.startsWith('make '));
     expect(commands).to.include.members(['make check', 'make test']);
     expect(steps.map(({ run }) => run)).to.include.members(commands);
   });
 
-  it('is on the Node and the Go that are asked for, with no more rights than to read', async () => {
+  it('uses the required Node and Go, with read permissions only', async () => {
     expect(workflow.permissions).to.deep.equal({ contents: 'read' });
     const versions = (name: string): readonly string[] =>
       steps.flatMap((step) => (step.with?.[name] === undefined ? [] : [String(step.with[name])]));
     for (const version of versions('node-version')) expect(manifest.engines.node).to.equal(`>=${version}.0.0`);
     const [go] = versions('go-version');
     for (const folder of ['control-plane/modules/1.36', 'control-plane/modules/1.35', 'go-tools', 'real-moco']) {
-      expect(await text(`hack/${folder}/go.mod`)).to.match(new RegExp(`^go ${go}(\\.\\d+)?$`, 'm'));
+      expect(await text(`test/support/${folder}/go.mod`)).to.match(new RegExp(`^go ${go}(\\.\\d+)?$`, 'm'));
     }
   });
 
-  it('keeps up to date every kind of dependency that there is, where it is', async () => {
+  it('and Dependabot cover every kind of dependency', async () => {
     const { updates } = parse(await text('.github/dependabot.yml')) as Updates;
     expect(updates.map((one) => one['package-ecosystem'])).to.have.members(Object.keys(manifests));
     for (const one of updates) {
@@ -90,7 +90,7 @@ describe('what a public forge runs', () => {
     }
   });
 
-  it('starts nothing that is not there, and knows no address by itself', async () => {
+  it('and the release workflow start only what exists, and contain no address', async () => {
     const makefile = await text('Makefile');
     for (const name of ['ci.yml', 'release.yml']) {
       const file = await text(`.github/workflows/${name}`);
@@ -106,7 +106,7 @@ describe('what a public forge runs', () => {
   });
 });
 
-describe('what a tag releases', () => {
+describe('the release workflow', () => {
   let release: Workflow;
   let commands: string;
 
@@ -117,7 +117,7 @@ describe('what a tag releases', () => {
       .join('\n');
   });
 
-  it('has passed what every change has to pass, and has no advisory against it', async () => {
+  it('needs the CI workflow and the check for advisories', async () => {
     expect(release.on).to.deep.equal({ push: { tags: ['v*'] } });
     expect(release.jobs['ci']?.uses).to.equal('./.github/workflows/ci.yml');
     expect((parse(await text('.github/workflows/ci.yml')) as Workflow).on).to.have.property('workflow_call');
@@ -125,7 +125,7 @@ describe('what a tag releases', () => {
     expect(commands).to.contain('make audit');
   });
 
-  it('is image, chart, plugin and what they are made of, by the version of package.json', () => {
+  it('publishes image, chart, plugin, SBOM and licences with the version of package.json', () => {
     expect(commands).to.match(/test "\$GITHUB_REF_NAME" = "v\$\(.*package\.json/);
     expect(commands).to.match(/docker buildx build [^]* --push/);
     for (const made of [
@@ -140,7 +140,7 @@ describe('what a tag releases', () => {
     expect(commands.indexOf('make sbom')).to.be.lessThan(commands.indexOf('hack/plugin/main.ts'));
   });
 
-  it('takes no more rights than to write a release', () => {
+  it('has only the permission to write a release', () => {
     expect(release.permissions).to.deep.equal({ contents: 'read' });
     expect(Object.values(release.jobs).flatMap(({ permissions = [] }) => permissions)).to.deep.equal([
       { contents: 'write' },

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type AskedRight, leaveRights, readRights } from '../../hack/control-plane/audit-rights.ts';
 import { differences } from '../config/least-rights.ts';
+import { type AskedRight, leaveRights, readRights } from '../support/control-plane/audit-rights.ts';
 
 const account = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 const role = 'ClusterRole moco-rollout-controller';
@@ -22,18 +22,18 @@ describe('the rights of a whole run', () => {
   const granted = new Map([[role, ['delete pods', 'get pods']]]);
   const all = [asked('get', 'pods'), asked('delete', 'pods')];
 
-  it('are those that are granted, each of them used', () => {
+  it('are those that are granted, all of them used', () => {
     expect(differences(all, granted)).to.deep.equal([]);
   });
 
-  it('are named where one was never used, by whoever it is that another role allows it', () => {
+  it('are named if one was never used, or only through another role', () => {
     const sentence = `${role} grants \`delete pods\`, and nobody in the whole run has used it`;
     expect(differences(all.slice(0, 1), granted)).to.deep.equal([sentence]);
     const byAnother = { ...asked('delete', 'pods'), role: 'ClusterRole cluster-admin' };
     expect(differences([asked('get', 'pods'), byAnother], granted)).to.deep.equal([sentence]);
   });
 
-  it('are named where one was refused that no role grants', () => {
+  it('are named if one was refused that no role grants', () => {
     const refused = asked('list', 'secrets', { role: null });
     const sentence = 'the ServiceAccount asked for `list secrets`, which no role grants';
     expect(differences([...all, refused, refused], granted)).to.deep.equal([sentence]);
@@ -42,7 +42,7 @@ describe('the rights of a whole run', () => {
   });
 });
 
-describe('what a control plane leaves of its audit log', () => {
+describe('the rights in an audit log', () => {
   let directory: string;
 
   beforeEach(async () => {
@@ -51,7 +51,7 @@ describe('what a control plane leaves of its audit log', () => {
 
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  it('is each right of ours once, and nothing of others', async () => {
+  it('are listed once each, without those of other users', async () => {
     const log = join(directory, 'audit.log');
     const folder = await mkdtemp(join(directory, 'folder-'));
     const pods = { resource: 'pods', name: 'one' };
@@ -79,7 +79,7 @@ describe('what a control plane leaves of its audit log', () => {
     ]);
   });
 
-  it('is nothing where nobody asks for it', async () => {
+  it('are not recorded unless requested', async () => {
     await leaveRights(join(directory, 'none.log'), null);
     await leaveRights(undefined, directory);
     expect(await readRights(directory)).to.deep.equal([]);

@@ -17,8 +17,8 @@ import type { Exchange, ExchangeResponse } from '../../src/kube/world.ts';
 import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
 
-const get: Call = { method: 'GET', path: '/api/v1/pods', lane: 'read' };
-const post: Call = { method: 'POST', path: '/api/v1/pods', lane: 'status', body: { a: 1 } };
+const get: Call = { method: 'GET', path: '/api/v1/pods', priority: 'read' };
+const post: Call = { method: 'POST', path: '/api/v1/pods', priority: 'status', body: { a: 1 } };
 
 /** Answers in turn; the last answer again and again. */
 function inTurn(...answers: readonly Exchange[]): Exchange {
@@ -51,19 +51,19 @@ async function failure(world: FakeWorld, call: Promise<unknown>): Promise<ApiErr
 
 async function settled(world: FakeWorld, call: Promise<unknown>): Promise<unknown> {
   let outcome: { readonly value: unknown } | null = null;
-  const told = call.then(
+  const reported = call.then(
     (value) => (outcome = { value }),
     (error: unknown) => (outcome = { value: error }),
   );
   await world.until(() => outcome !== null, 'an outcome', 100);
   expect(world.pendingTimers, 'timers left over').to.equal(0);
-  return (await told).value;
+  return (await reported).value;
 }
 
 describe('an API client', function suite() {
   this.timeout(patienceMilliseconds);
 
-  it('sends JSON and resolves to the JSON that comes', async () => {
+  it('sends JSON and resolves to the JSON of the response', async () => {
     const { world, client } = build(says(200, { answer: 42 }));
     expect(
       await settled(world, client.call({ ...post, query: { dryRun: 'All', force: true, none: undefined } })),
@@ -84,21 +84,21 @@ describe('an API client', function suite() {
     });
   });
 
-  it('sends a patch as what it is, and a read without a content type', async () => {
+  it('sends the content type of a patch, and none for a read', async () => {
     const { world, client } = build(says(200));
     const place = { namespace: 'n', name: 'p' };
-    await settled(world, client.patch(pods, place, 'application/merge-patch+json', {}, { lane: 'disrupt' }));
-    await settled(world, client.get(pods, place, { lane: 'read' }));
+    await settled(world, client.patch(pods, place, 'application/merge-patch+json', {}, { priority: 'disrupt' }));
+    await settled(world, client.get(pods, place, { priority: 'read' }));
     expect(world.requests.map(({ headers }) => headers['content-type'])).to.deep.equal([
       'application/merge-patch+json',
       undefined,
     ]);
   });
 
-  it('has a verb for each thing to do with an object', async () => {
+  it('has a method for each verb', async () => {
     const { world, client } = build(says(200));
     const place = { namespace: 'n', name: 'l' };
-    const options = { lane: 'lease' } as const;
+    const options = { priority: 'lease' } as const;
     for (const call of [
       client.get(leases, place, options),
       client.list(leases, { namespace: 'n' }, options),
@@ -118,12 +118,12 @@ describe('an API client', function suite() {
     ]);
   });
 
-  it('resolves to undefined where there is no body', async () => {
+  it('resolves to undefined without a body', async () => {
     const { world, client } = build(says(200, ''));
     expect(await settled(world, client.call(post))).to.equal(undefined);
   });
 
-  it('rejects with what a Status says', async () => {
+  it('rejects with the fields of a Status', async () => {
     const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 healthy pods and has 2 currently', field: 'x' }];
     const { world, client } = build(says(429, status(429, 'TooManyRequests', { details: { causes, name: 'p' } })));
     const error = await failure(world, client.call({ ...post, retries: 0 }));
@@ -133,7 +133,7 @@ describe('an API client', function suite() {
     expect([isTooManyRequests(error), isConflict(error), isNotFound(error)]).to.deep.equal([true, false, false]);
   });
 
-  it('names the errors that callers tell apart', async () => {
+  it('names the errors that callers distinguish', async () => {
     const names = { isNotFound, isConflict, isAlreadyExists, isGone, isTooManyRequests, isForbidden, isUnauthorized };
     const { world, client } = build(() => {
       const [code, reason] = expected[world.requests.length - 1] ?? [];
@@ -156,7 +156,7 @@ describe('an API client', function suite() {
     expect(Object.values(names).some((holds) => holds(new Error('another')))).to.equal(false);
   });
 
-  it('rejects with what it can tell of an answer that is no Status', async () => {
+  it('rejects with status and text of an answer that is not a Status', async () => {
     const { world, client } = build(says(404, `<html>\n  ${'x'.repeat(300)}</html>`));
     const error = await failure(world, client.call(get));
     expect(error).to.include({ status: 404, reason: 'NotFound' });
@@ -165,7 +165,7 @@ describe('an API client', function suite() {
       .and.to.match(/^GET \/api\/v1\/pods: 404 NotFound: <html> x+…$/);
   });
 
-  describe('sends a read again', () => {
+  describe('retries a read', () => {
     for (const [what, first] of [
       ['a refused connection', refused],
       ['a broken connection', reset],
@@ -182,7 +182,7 @@ describe('an API client', function suite() {
       });
     }
 
-    it('only so often', async () => {
+    it('a limited number of times', async () => {
       const { world, client } = build(says(500));
       expect((await failure(world, client.call(get))).status).to.equal(500);
       expect(world.requests).to.have.length(4);
@@ -199,7 +199,7 @@ describe('an API client', function suite() {
     }
   });
 
-  describe('sends a write again', () => {
+  describe('retries a write', () => {
     for (const [what, first] of [
       ['a refused connection', refused],
       ['429 that says when', says(429, {}, { 'retry-after': '1' })],
@@ -224,7 +224,7 @@ describe('an API client', function suite() {
       ['503 that does not say when', says(503), 'ServiceUnavailable'],
       ['429 that does not say when', says(429), 'TooManyRequests'],
     ] as const) {
-      it(`but not after ${what}, since it may have been carried out`, async () => {
+      it(`but not after ${what}: the write may have been carried out`, async () => {
         const { world, client } = build(inTurn(first, says(201)));
         const error = await failure(world, client.call(post));
         expect(error.reason).to.equal(reason);
@@ -236,27 +236,27 @@ describe('an API client', function suite() {
     }
   });
 
-  describe('that may not write', () => {
+  describe('without the lease', () => {
     const asked = async (call: Call, may: () => boolean, exchange: Exchange = says(200)) => {
       const world = new FakeWorld(exchange);
-      const client = new ApiClient({ world, qps: 1, burst: 1, mayWrite: (lane) => lane === 'lease' || may() });
+      const client = new ApiClient({ world, qps: 1, burst: 1, mayWrite: (priority) => priority === 'lease' || may() });
       return { world, client, outcome: client.call(call) };
     };
 
-    it('sends no write, and says so; what it reads and its lease are its own business', async () => {
+    it('sends no write and reports it; reads and lease calls pass', async () => {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
         const { world, outcome } = await asked({ ...post, method }, () => false);
         expect((await failure(world, outcome)).reason).to.equal('NotLeading');
         expect(world.requests).to.have.length(0);
       }
-      for (const call of [get, { ...post, lane: 'lease' as const }]) {
+      for (const call of [get, { ...post, priority: 'lease' as const }]) {
         const { world, outcome } = await asked(call, () => false);
         await settled(world, outcome);
         expect(world.requests).to.have.length(1);
       }
     });
 
-    it('sends none that was to be sent while it still might, and had to wait for its turn', async () => {
+    it('sends no write that waited in the queue until the lease was lost', async () => {
       let may = true;
       const { world, client, outcome } = await asked(get, () => may);
       await settled(world, outcome);
@@ -267,7 +267,7 @@ describe('an API client', function suite() {
       expect(world.requests).to.have.length(1);
     });
 
-    it('sends none once more that was sent while it still might', async () => {
+    it('does not retry a write after the lease was lost', async () => {
       let may = true;
       const { world, outcome } = await asked(
         post,
@@ -282,7 +282,7 @@ describe('an API client', function suite() {
     });
   });
 
-  it('sends nothing that is no longer wanted when its turn comes, and says that it never left', async () => {
+  it('does not send a request that its caller no longer wants, and reports that it was never sent', async () => {
     const world = new FakeWorld(says(200));
     const client = new ApiClient({ world, qps: 1, burst: 1 });
     let wanted = true;
@@ -297,7 +297,7 @@ describe('an API client', function suite() {
     expect(world.requests).to.have.length(1);
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('waits as long as Retry-After requests', async () => {
     const { world, client } = build(inTurn(says(429, {}, { 'retry-after': '7' }), says(200)));
     const call = client.call(post);
     await world.advance(6_999);
@@ -307,13 +307,13 @@ describe('an API client', function suite() {
     await call;
   });
 
-  it('leaves a longer Retry-After to whoever called', async () => {
+  it('leaves a longer Retry-After to the caller', async () => {
     const { world, client } = build(says(503, {}, { 'retry-after': '60' }));
     expect((await failure(world, client.call(get))).retryAfterSeconds).to.equal(60);
     expect(world.requests).to.have.length(1);
   });
 
-  it('gives up an answer whose body stops coming', async () => {
+  it('times out when a body stops', async () => {
     const exchange: Exchange = (request) =>
       Promise.resolve({ status: 200, headers: {}, body: endless(silence(request)) } satisfies ExchangeResponse);
     const { world, client } = build(exchange);
@@ -321,7 +321,7 @@ describe('an API client', function suite() {
     expect(world.monotonic()).to.be.within(10_000, 10_100);
   });
 
-  it('takes another time limit for one call', async () => {
+  it('accepts a time limit for one call', async () => {
     const { world, client } = build(silence);
     await failure(world, client.call({ ...post, timeoutMilliseconds: 500 }));
     expect(world.monotonic()).to.be.within(500, 600);
@@ -331,7 +331,7 @@ describe('an API client', function suite() {
     ['before an answer', silence],
     ['while it waits to try again', says(500)],
   ] as const) {
-    it(`rejects at once when its caller gives up ${when}`, async () => {
+    it(`rejects at once when its caller aborts ${when}`, async () => {
       const { world, client } = build(exchange);
       const stop = new AbortController();
       const call = client.call({ ...get, signal: stop.signal });
@@ -343,13 +343,13 @@ describe('an API client', function suite() {
     });
   }
 
-  it('sends nothing for a caller that has given up', async () => {
+  it('sends nothing for an aborted caller', async () => {
     const { world, client } = build(says(200));
     expect((await failure(world, client.call({ ...get, signal: AbortSignal.abort() }))).reason).to.equal('Aborted');
     expect(world.requests).to.have.length(0);
   });
 
-  it('takes addresses that all refuse for a refused connection, but not one that broke', async () => {
+  it('reports a refused connection if all addresses refuse, but not if one broke', async () => {
     const code = (value: string): Error => Object.assign(new Error(value), { code: value });
     const { world, client } = build(
       inTurn(
@@ -361,11 +361,11 @@ describe('an API client', function suite() {
     expect((await failure(world, client.call({ ...post, retries: 0 }))).reason).to.equal('ConnectionLost');
   });
 
-  it('keeps to its rate, the lease before everything else', async () => {
+  it('keeps its rate limit, with the lease first', async () => {
     const world = new FakeWorld(says(200));
     const client = new ApiClient({ world, qps: 10, burst: 2 });
-    const calls = (['read', 'events', 'status', 'read', 'disrupt', 'lease'] as const).map((lane) =>
-      client.call({ method: 'GET', path: `/${lane}`, lane }),
+    const calls = (['read', 'events', 'status', 'read', 'disrupt', 'lease'] as const).map((priority) =>
+      client.call({ method: 'GET', path: `/${priority}`, priority }),
     );
     await world.advance(400);
     await Promise.all(calls);
@@ -379,10 +379,10 @@ describe('an API client', function suite() {
     ]);
   });
 
-  it('tells of every answer, and of the lack of one', async () => {
+  it('reports every answer and every missing answer', async () => {
     const { world, client, answers } = build(inTurn(refused, says(500), says(200)));
     await settled(world, client.call(get));
-    expect(answers.map(({ method, lane, status: code }) => [method, lane, code])).to.deep.equal([
+    expect(answers.map(({ method, priority, status: code }) => [method, priority, code])).to.deep.equal([
       ['GET', 'read', 0],
       ['GET', 'read', 500],
       ['GET', 'read', 200],
@@ -390,7 +390,7 @@ describe('an API client', function suite() {
   });
 
   describe('streams', () => {
-    it('line by line, without a time limit once it is open, by the connections for watches', async () => {
+    it('line by line, without a time limit once open, on connections for watches', async () => {
       const gate = Promise.withResolvers<void>();
       const { world, client } = build(() => Promise.resolve({ status: 200, headers: {}, body: slowly(gate.promise) }));
       const lines: string[] = [];
@@ -406,19 +406,19 @@ describe('an API client', function suite() {
       expect(world.pendingTimers).to.equal(0);
     });
 
-    it('rejects with what a Status says', async () => {
+    it('rejects with the fields of a Status', async () => {
       const { world, client } = build(says(410, status(410, 'Expired')));
       const lines = client.stream('/w', {}, new AbortController().signal);
       expect((await failure(world, lines.next())).status).to.equal(410);
     });
 
-    it('gives up a head that never comes', async () => {
+    it('times out without response headers', async () => {
       const { world, client } = build(silence);
       const lines = client.stream('/w', {}, new AbortController().signal);
       expect((await failure(world, lines.next())).reason).to.equal('TimedOut');
     });
 
-    it('gives the connection up when its reader leaves', async () => {
+    it('closes the connection when its reader stops', async () => {
       let left = false;
       async function* body(): AsyncGenerator<Uint8Array> {
         try {

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { type LoopbackCertificate, loopbackCertificate } from '../../hack/moco/certificate.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { ConfigurationError, type Connection, connect } from '../../src/kube/connection.ts';
 import { textOf } from '../../src/kube/lines.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
 import { FakeProxy } from './fake-proxy.ts';
 import { patienceMilliseconds } from './patience.ts';
 
@@ -107,7 +107,7 @@ describe('a connection', function suite() {
   const ask = async (connection: Connection, request = get('/')): Promise<string> =>
     textOf((await connection.exchange(request)).body);
 
-  it('sends method, path, headers and body as they are, and gives status, headers and body back', async () => {
+  it('sends method, path, headers and body unchanged, and returns status, headers and body', async () => {
     answer = (request, response) => {
       response.writeHead(418, { 'Retry-After': '7', 'X-Twice': ['a', 'b'] });
       request.pipe(response);
@@ -127,7 +127,7 @@ describe('a connection', function suite() {
     expect(connection.server).to.equal(address);
   });
 
-  it('keeps its connections for calls one after another, and has others for watches', async () => {
+  it('reuses its connections for calls, and has separate ones for watches', async () => {
     let connected = 0;
     server.on('connection', () => (connected += 1));
     const connection = await open({});
@@ -139,7 +139,7 @@ describe('a connection', function suite() {
     expect(connected).to.equal(before + 1);
   });
 
-  it('makes no more than 16 connections for calls, but one for every watch', async () => {
+  it('opens at most 16 connections for calls, and one for every watch', async () => {
     const waiting: ServerResponse[] = [];
     answer = (_, response) => waiting.push(response);
     const connection = await open({});
@@ -152,14 +152,14 @@ describe('a connection', function suite() {
     await Promise.all([...calls, ...watches]);
   });
 
-  it('gives a connection up whose body is left in the middle', async () => {
+  it('closes a connection whose body is not read to its end', async () => {
     answer = (_, response) => response.write('more to come');
     const connection = await open({});
     for await (const _ of (await connection.exchange(get('/', { pool: 'watch' }))).body) break;
     await gone();
   });
 
-  it('rejects at once when aborted, and gives the connection up', async () => {
+  it('rejects at once when aborted, and closes the connection', async () => {
     answer = () => {};
     const connection = await open({});
     const stop = new AbortController();
@@ -212,7 +212,7 @@ describe('a connection', function suite() {
       expect(requests).to.have.length(16);
     });
 
-    it('asks again before it sends once more after 401', async () => {
+    it('requests new credentials before it retries after 401', async () => {
       await write('token', 'old');
       const connection = await open({ tokenFile: 'token' });
       await ask(connection);
@@ -241,7 +241,7 @@ describe('a connection', function suite() {
     }
   });
 
-  it('breaks off what is under way when closed, and sends nothing any more', async () => {
+  it('aborts current requests when closed, and sends nothing any more', async () => {
     answer = (_, response) => response.write('more to come');
     const connection = await open({});
     const { body } = await connection.exchange(get('/', { pool: 'watch' }));
@@ -258,18 +258,18 @@ describe('a connection', function suite() {
     expect(await textOf(body).catch((error: unknown) => error)).to.be.instanceOf(Error);
   });
 
-  it('keeps the path that the address of the server has', async () => {
+  it("keeps the path of the server's address", async () => {
     expect(await ask(await open({}, { server: `${address}/k8s/c-1` }), get('/api?x'))).to.equal('/k8s/c-1/api?x');
   });
 
-  it('trusts the certificate authority of the kubeconfig and no other', async () => {
+  it('trusts only the CA of the kubeconfig', async () => {
     await write('ca.crt', second.certificate);
     const error = await ask(await open({})).catch((thrown: unknown) => thrown);
     expect(error).to.have.property('code').that.contains('CERT');
     expect(requests).to.have.length(0);
   });
 
-  it('takes a new certificate authority as soon as its file changes', async () => {
+  it('uses a new CA as soon as its file changes', async () => {
     const connection = await open({});
     await ask(connection);
     server.setSecureContext({ cert: second.certificate, key: second.key });
@@ -279,7 +279,7 @@ describe('a connection', function suite() {
     expect(await ask(connection, get('/again'))).to.equal('/again');
   });
 
-  it('shows its client certificate, and a new one as soon as its files change, without breaking a watch', async () => {
+  it('sends its client certificate, and a new one as soon as its files change, without ending a watch', async () => {
     await write('tls.crt', first.certificate);
     await write('tls.key', first.key);
     const connection = await open({ 'client-certificate': 'tls.crt', 'client-key': 'tls.key' });
@@ -305,7 +305,7 @@ describe('a connection', function suite() {
     expect([shown[0] === shown[1], shown[0] === shown[2]]).to.deep.equal([true, false]);
   });
 
-  it('sends token, password and whom it acts as', async () => {
+  it('sends token, password and impersonation headers', async () => {
     await ask(await open({ token: 't' }));
     await ask(await open({ username: 'me', password: 'p' }));
     await ask(await open({ token: 't', as: 'other' }));
@@ -316,7 +316,7 @@ describe('a connection', function suite() {
     ]);
   });
 
-  it('takes a token file before a token, without the newline at its end', async () => {
+  it('prefers a token file to a token, without its trailing newline', async () => {
     await write('token', 'from-file\n');
     await ask(await open({ token: 'inline', tokenFile: 'token' }));
     expect(requests[0]?.headers.authorization).to.equal('Bearer from-file');
@@ -328,7 +328,7 @@ describe('a connection', function suite() {
       response.end('body');
     };
 
-    it('reads its token again and sends the request once more, with its body', async () => {
+    it('reads its token again and retries the request with its body', async () => {
       await write('token', 'old');
       const connection = await open({ tokenFile: 'token' });
       await ask(connection);
@@ -341,13 +341,13 @@ describe('a connection', function suite() {
       expect([status, await textOf(body), requests.length]).to.deep.equal([200, 'once more', 3]);
     });
 
-    it('gives the 401 back, body and all, where nothing has changed', async () => {
+    it('returns the 401 with its body if nothing has changed', async () => {
       answer = only('new');
       const { status, body } = await (await open({ token: 'old' })).exchange(get('/'));
       expect([status, await textOf(body), requests.length]).to.deep.equal([401, 'body', 1]);
     });
 
-    it('sends it once more and not again', async () => {
+    it('retries once', async () => {
       answer = only('newer');
       await write('token', 'old');
       const connection = await open({ tokenFile: 'token' });
@@ -357,14 +357,14 @@ describe('a connection', function suite() {
       expect([status, await textOf(body), requests.length]).to.deep.equal([401, 'body', 3]);
     });
 
-    it('gives the 401 back where the kubeconfig has gone', async () => {
+    it('returns the 401 if the kubeconfig was deleted', async () => {
       answer = only('new');
       const connection = await open({ token: 'old' });
       await rm(join(directory, 'kubeconfig'));
       expect((await connection.exchange(get('/'))).status).to.equal(401);
     });
 
-    it('takes what the kubeconfig says now', async () => {
+    it('uses the changed kubeconfig', async () => {
       answer = only('new');
       const connection = await open({ token: 'old' });
       await kubeconfig({ token: 'new' });
@@ -387,14 +387,14 @@ describe('a connection', function suite() {
       return (await readFile(join(directory, 'runs'), 'utf8')).split('\n').length - 1;
     };
 
-    it('asks it once for many requests at the same time', async () => {
+    it('runs it once for many concurrent requests', async () => {
       const connection = await open(user(await plugin(credential('t'))));
       await Promise.all([ask(connection), ask(connection), ask(connection)]);
       expect(requests.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer t', 'Bearer t', 'Bearer t']);
       expect(await runs()).to.equal(1);
     });
 
-    it('asks it again after 401', async () => {
+    it('runs it again after 401', async () => {
       answer = (request, response) => {
         response.statusCode = request.headers.authorization === 'Bearer new' ? 200 : 401;
         response.end();
@@ -405,7 +405,7 @@ describe('a connection', function suite() {
       expect((await connection.exchange(get('/'))).status).to.equal(200);
     });
 
-    it('shows the client certificate that it gives', async () => {
+    it('sends the client certificate that it returns', async () => {
       const status = { clientCertificateData: first.certificate, clientKeyData: first.key };
       const body = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status };
       await write('credential', JSON.stringify(body));
@@ -419,7 +419,7 @@ describe('a connection', function suite() {
       expect(requests[0]?.headers.authorization).to.equal(undefined);
     });
 
-    it('rejects where it says something that is no credential, or is not there', async () => {
+    it('rejects if it returns no credential or does not exist', async () => {
       const connection = await open(user(await plugin('echo hello')));
       const error = await ask(connection).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ApiError).and.to.include({ status: 0, reason: 'CredentialsUnavailable' });
@@ -428,7 +428,7 @@ describe('a connection', function suite() {
       expect(requests).to.have.length(0);
     });
 
-    it('rejects with what it says where it fails, and sends nothing', async () => {
+    it('rejects with its error message, and sends nothing', async () => {
       const connection = await open(user(await plugin('echo no such profile >&2; exit 1')));
       const error = await ask(connection).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(ApiError).and.to.include({ status: 0, reason: 'CredentialsUnavailable' });
@@ -447,7 +447,7 @@ describe('a connection', function suite() {
     });
 
     for (const scheme of ['http', 'socks5', 'socks5h'] as const) {
-      it(`of ${scheme} goes end to end by TLS, calls and watches alike`, async () => {
+      it(`with ${scheme} has end-to-end TLS for calls and watches`, async () => {
         proxy = await FakeProxy.start(scheme === 'http' ? 'http' : 'socks5');
         const connection = await open({ token: 't' }, { 'proxy-url': `${scheme}://127.0.0.1:${proxy.port}` });
         expect(await ask(connection, get('/one'))).to.equal('/one');
@@ -485,7 +485,7 @@ describe('a connection', function suite() {
     }
   });
 
-  describe('inside of a pod', () => {
+  describe('inside a pod', () => {
     const account = 'var/run/secrets/kubernetes.io/serviceaccount';
     const before = { ...process.env };
 
@@ -511,14 +511,14 @@ describe('a connection', function suite() {
       return connection;
     };
 
-    it('takes the address from the environment, and token and authority from the files of its ServiceAccount', async () => {
+    it('reads the address from the environment, token and CA from the files of its ServiceAccount', async () => {
       const connection = openInPod();
       expect(connection.server).to.equal(address);
       expect(await ask(connection, get('/api'))).to.equal('/api');
       expect(requests[0]?.headers.authorization).to.equal('Bearer of-the-pod');
     });
 
-    it('reads a token again that the kubelet has rotated, and an authority that has changed', async () => {
+    it('reads a rotated token and a changed CA again', async () => {
       const connection = openInPod();
       await ask(connection);
       await write(`${account}/token`, 'rotated');
@@ -545,7 +545,7 @@ describe('a connection', function suite() {
     });
   });
 
-  describe('that can not be', () => {
+  describe('with an invalid configuration', () => {
     const whole = {
       clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
       users: [{ name: 'u', user: {} }],
@@ -591,13 +591,13 @@ describe('a connection', function suite() {
         /^expected an http, https or socks5 proxy-url for the cluster c, got socks4:\/\/p$/,
       ],
     ] as const) {
-      it(`says in a sentence what it expected of a kubeconfig that ${what}`, async () => {
+      it(`reports what it expected of a kubeconfig that ${what}`, async () => {
         const path = await write('bad', typeof text === 'string' ? text : JSON.stringify(text));
         expect(() => connect({ kubeconfigPath: path })).to.throw(ConfigurationError, expected);
       });
     }
 
-    it('says so of a kubeconfig that is not there, or a directory', () => {
+    it('names a kubeconfig that is missing or a directory', () => {
       const path = join(directory, 'none');
       expect(() => connect({ kubeconfigPath: path })).to.throw(
         ConfigurationError,
@@ -606,7 +606,7 @@ describe('a connection', function suite() {
       expect(() => connect({ kubeconfigPath: directory })).to.throw(ConfigurationError, 'got: EISDIR');
     });
 
-    it('says so of a context that was asked for', async () => {
+    it('names a missing context', async () => {
       const path = await write('good', JSON.stringify(whole));
       expect(() => connect({ kubeconfigPath: path, context: 'other' })).to.throw(
         ConfigurationError,
@@ -614,7 +614,7 @@ describe('a connection', function suite() {
       );
     });
 
-    it('says so outside of a pod', () => {
+    it('names the missing variables outside a pod', () => {
       const { KUBERNETES_SERVICE_HOST: host } = process.env;
       delete process.env['KUBERNETES_SERVICE_HOST'];
       try {

@@ -56,7 +56,7 @@ describe('an event recorder', function suite() {
   const bodies = (): readonly Written[] => world.requests.map(({ body }) => JSON.parse(body ?? 'null') as Written);
   const said = (): readonly string[] => world.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
 
-  it('tells what happened as events.k8s.io/v1 wants it', async () => {
+  it('writes events.k8s.io/v1', async () => {
     recorder.record(evicted);
     expect(world.requests).to.have.length(0);
     await world.advance(0);
@@ -78,7 +78,7 @@ describe('an event recorder', function suite() {
     });
   });
 
-  it('counts what repeats instead of telling it again', async () => {
+  it('counts repetitions in one Event', async () => {
     recorder.record(evicted);
     await world.advance(1_000);
     recorder.record(evicted);
@@ -95,13 +95,13 @@ describe('an event recorder', function suite() {
     expect(world.requests[1]?.headers['content-type']).to.equal('application/merge-patch+json');
   });
 
-  it('writes once what repeats before its turn comes', async () => {
+  it('writes repetitions that are still queued once', async () => {
     for (let times = 0; times < 100; times += 1) recorder.record(evicted);
     await world.advance(0);
     expect(bodies().map(({ series }) => series?.count)).to.deep.equal([100]);
   });
 
-  it('tells apart what differs in anything', async () => {
+  it('writes different Events for different contents', async () => {
     for (const more of [
       {},
       { note: 'another note' },
@@ -117,7 +117,7 @@ describe('an event recorder', function suite() {
     expect(new Set(bodies().map(({ metadata }) => metadata.name)).size).to.equal(7);
   });
 
-  it('tells it anew after six minutes', async () => {
+  it('writes a new Event after six minutes', async () => {
     recorder.record(evicted);
     await world.advance(360_000);
     recorder.record(evicted);
@@ -126,7 +126,7 @@ describe('an event recorder', function suite() {
     expect(bodies()[1]).to.not.have.property('series');
   });
 
-  it('goes on counting as long as it repeats', async () => {
+  it('keeps counting as long as it repeats', async () => {
     for (let times = 0; times < 5; times += 1) {
       recorder.record(evicted);
       await world.advance(300_000);
@@ -134,7 +134,7 @@ describe('an event recorder', function suite() {
     expect(bodies().at(-1)?.series?.count).to.equal(5);
   });
 
-  it('makes an event again that has gone meanwhile', async () => {
+  it('creates an Event again that was deleted meanwhile', async () => {
     recorder.record(evicted);
     await world.advance(0);
     network = ({ method }) => Promise.resolve(method === 'PATCH' ? answer(404, status(404, 'NotFound')) : answer(201));
@@ -144,13 +144,13 @@ describe('an event recorder', function suite() {
     expect(bodies()[2]?.series?.count).to.equal(2);
   });
 
-  it('keeps events about what has no namespace in `default`', async () => {
+  it('stores Events about cluster-scoped objects in `default`', async () => {
     recorder.record({ ...evicted, regarding: { kind: 'Node', name: 'n' } });
     await world.advance(0);
     expect(world.requests[0]?.path).to.equal('/apis/events.k8s.io/v1/namespaces/default/events');
   });
 
-  it('cuts what is too long, in whole characters', async () => {
+  it('cuts long texts at whole characters', async () => {
     recorder.record({
       ...evicted,
       note: '🐬'.repeat(300),
@@ -172,7 +172,7 @@ describe('an event recorder', function suite() {
     ['the server fails', () => Promise.resolve(answer(500))],
     ['the server has no time', () => Promise.resolve(answer(429))],
   ] as const) {
-    it(`tries again under the same name when ${what}`, async () => {
+    it(`retries under the same name when ${what}`, async () => {
       let calls = 0;
       network = (request) => {
         calls += 1;
@@ -186,7 +186,7 @@ describe('an event recorder', function suite() {
     });
   }
 
-  it('takes an event that is there already for its own, whose answer got lost', async () => {
+  it('treats an existing Event as its own whose answer was lost', async () => {
     let calls = 0;
     network = () => {
       calls += 1;
@@ -200,7 +200,7 @@ describe('an event recorder', function suite() {
   });
 
   for (const code of [403, 404, 422]) {
-    it(`drops an event that is answered ${code}, says so in the log, and goes on`, async () => {
+    it(`drops an Event that is answered ${code}, logs it, and continues`, async () => {
       network = () => Promise.resolve(answer(code));
       recorder.record(evicted);
       await world.advance(60_000);
@@ -212,7 +212,7 @@ describe('an event recorder', function suite() {
     });
   }
 
-  it('gives an event up in the end that can not be written', async () => {
+  it('drops an Event after its last retry', async () => {
     network = reset;
     recorder.record(evicted);
     await world.advance(120_000);
@@ -220,7 +220,7 @@ describe('an event recorder', function suite() {
     expect(log.of('warn')).to.deep.equal(['could not write an event: dropped it']);
   });
 
-  it('writes no more than 25 at once and 5 a second, and keeps no more than 1,000 waiting', async () => {
+  it('writes at most 25 at once and 5 a second, and queues at most 1,000', async () => {
     for (let number = 0; number < 1_200; number += 1) recorder.record({ ...evicted, note: `number ${number}` });
     await world.advance(2_000);
     expect(world.requests).to.have.length(35);
@@ -236,7 +236,7 @@ describe('an event recorder', function suite() {
     expect(world.requests).to.have.length(0);
   });
 
-  it('writes what is pending when it is closed, within the grace', async () => {
+  it('writes pending Events when closed, within the grace period', async () => {
     for (let number = 0; number < 30; number += 1) recorder.record({ ...evicted, note: `number ${number}` });
     const closing = recorder.close(5_000);
     await world.advance(1_000);
@@ -244,7 +244,7 @@ describe('an event recorder', function suite() {
     expect(world.requests).to.have.length(30);
   });
 
-  it('is closed after the grace, whatever is pending', async () => {
+  it('closes after the grace period, whatever is pending', async () => {
     network = silence;
     recorder.record(evicted);
     const closing = recorder.close(5_000);

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LoopbackCertificate } from '../../hack/moco/certificate.ts';
+import type { LoopbackCertificate } from '../support/moco/certificate.ts';
 import { status } from './fake-world.ts';
 
 /** A thing as the fake server keeps it. */

@@ -62,7 +62,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
 /** A candidate, with a clock and a network of its own. */
 class Candidate {
   readonly elector: LeaseElector;
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly stop = new AbortController();
   readonly running: Promise<void>;
   network: Network = 'fine';
@@ -92,8 +92,8 @@ class Candidate {
       leaseDurationMilliseconds,
       renewDeadlineMilliseconds,
       log: new FakeLog(),
-      onStartedLeading: () => this.told.push('started'),
-      onStoppedLeading: () => this.told.push('stopped'),
+      onStartedLeading: () => this.reported.push('started'),
+      onStoppedLeading: () => this.reported.push('stopped'),
     });
     this.running = this.elector.run(this.stop.signal).finally(() => {
       this.ended = true;
@@ -136,7 +136,7 @@ class Contest {
     );
     for (let step = 0; step < this.#case.steps && this.#scheduler.count() > 0; step += 1) {
       await this.#scheduler.waitNext(1);
-      await this.#look();
+      await this.#check();
     }
     await this.#healed();
     await this.#givenBack();
@@ -163,7 +163,7 @@ class Contest {
     this.#end(this.#candidates.indexOf(last), 'release');
     await this.#pass(0);
     await last.releasing;
-    expect(this.#server.holder, 'the holder of a lease given back').not.to.equal(this.#name(last));
+    expect(this.#server.holder, 'the holder of a lease released').not.to.equal(this.#name(last));
     await this.#pass(nextTryMilliseconds);
     const left = this.#candidates.filter(({ ended }) => !ended).length;
     expect(this.#leaders().length, 'leaders soon after the last one').to.equal(Math.min(1, left));
@@ -172,7 +172,7 @@ class Contest {
   exchange(from: Candidate, request: ExchangeRequest): Promise<ExchangeResponse> {
     const sentAtMilliseconds = this.time.nowMilliseconds;
     const isWrite = request.method !== 'GET';
-    if (isWrite && from.told.length === 1 && !request.signal.aborted) this.#mayWrite(from, request);
+    if (isWrite && from.reported.length === 1 && !request.signal.aborted) this.#mayWrite(from, request);
     const { network } = from;
     switch (network) {
       case 'refuses':
@@ -242,14 +242,15 @@ class Contest {
   }
 
   async #pass(milliseconds: number): Promise<void> {
-    await this.time.inOrder(milliseconds, () => this.#look());
+    await this.time.inOrder(milliseconds, () => this.#check());
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     await settle();
     this.#judge();
     expect(this.#wrong).to.deep.equal([]);
-    for (const { told } of this.#candidates) expect(['', 'started', 'started stopped']).to.include(told.join(' '));
+    for (const { reported } of this.#candidates)
+      expect(['', 'started', 'started stopped']).to.include(reported.join(' '));
   }
 
   /** Whoever may start a write now has the lease, is alone with it, and may by the model. */
@@ -294,18 +295,18 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     of: 'if (this.#observed?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;',
     instead: '',
   },
-  'keeps the lease when it ends': { of: 'if (await this.#giveBack())', instead: 'if (false)' },
+  'keeps the lease when it ends': { of: 'if (await this.#release())', instead: 'if (false)' },
 };
 
 describe('lease electors beside their model', function suite() {
   this.timeout(patienceMilliseconds);
 
-  it('let one start writes at a time, before its deadline, whatever gets lost or comes late', async () => {
+  it('let only one candidate write at a time, before its deadline, for any lost or late messages', async () => {
     await fc.assert(property(LeaseElector), propertyParameters(100));
   });
 
   for (const [what, mistake] of Object.entries(mistakes)) {
-    it(`are told from ones of which each ${what}`, async () => {
+    it(`detect candidates of which each ${what}`, async () => {
       const { LeaseElector: Mistaken } = await withMistake<{ LeaseElector: typeof LeaseElector }>(source, mistake);
       const { failed } = await fc.check(property(Mistaken), { numRuns: 1_000, seed: 1, endOnFailure: true });
       expect(failed).to.equal(true);

@@ -12,7 +12,7 @@ import { patienceMilliseconds } from './patience.ts';
 /** One candidate; its network may be changed at any moment. */
 class Candidate {
   readonly log = new FakeLog();
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly stop = new AbortController();
   readonly elector: LeaseElector;
   network: Exchange;
@@ -35,8 +35,8 @@ class Candidate {
       name: 'moco-rollout',
       identity,
       log: this.log,
-      onStartedLeading: () => this.told.push('started'),
-      onStoppedLeading: () => this.told.push('stopped'),
+      onStartedLeading: () => this.reported.push('started'),
+      onStoppedLeading: () => this.reported.push('stopped'),
       ...more,
     });
   }
@@ -85,10 +85,10 @@ describe('a lease elector', function suite() {
     return made;
   };
 
-  it('makes the lease where there is none, and leads', async () => {
+  it('creates a missing lease and leads', async () => {
     const a = candidate('a').run();
     await world.advance(0);
-    expect([a.leads, a.told]).to.deep.equal([true, ['started']]);
+    expect([a.leads, a.reported]).to.deep.equal([true, ['started']]);
     expect(server.lease).to.deep.equal({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -103,7 +103,7 @@ describe('a lease elector', function suite() {
     });
   });
 
-  it('renews it every retry period, and keeps when it got it', async () => {
+  it('renews the lease every retry period and keeps acquireTime', async () => {
     const a = candidate('a').run();
     await world.advance(60_000);
     expect(a.leads).to.equal(true);
@@ -115,15 +115,15 @@ describe('a lease elector', function suite() {
     });
   });
 
-  it('leaves the lease to its holder as long as that renews it', async () => {
+  it('does not acquire a lease that its holder renews', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     const b = candidate('b').run();
     await world.advance(600_000);
-    expect([a.leads, b.leads, b.told]).to.deep.equal([true, false, []]);
+    expect([a.leads, b.leads, b.reported]).to.deep.equal([true, false, []]);
   });
 
-  it('takes the lease once it has not changed for its duration, by the own clock', async () => {
+  it('acquires the lease once it has not changed for its duration, by the local clock', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     const b = candidate('b').run();
@@ -135,7 +135,7 @@ describe('a lease elector', function suite() {
     expect(server.lease?.spec).to.include({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  it('takes it no sooner and no later for what the clocks of others say', async () => {
+  it('ignores the timestamps of other clocks', async () => {
     server.lease = {
       metadata: { namespace: 'ns', name: 'moco-rollout', resourceVersion: '7', uid: 'u' },
       spec: { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
@@ -148,7 +148,7 @@ describe('a lease elector', function suite() {
     expect(b.leads).to.equal(true);
   });
 
-  it('waits as long as the holder has asked for, not as long as it would itself', async () => {
+  it('waits for the duration in the lease, not for its own', async () => {
     const a = candidate('a', { leaseDurationMilliseconds: 60_000 }).run();
     await world.advance(0);
     const b = candidate('b').run();
@@ -160,7 +160,7 @@ describe('a lease elector', function suite() {
     expect(b.leads).to.equal(true);
   });
 
-  it('takes a lease at once that has been released', async () => {
+  it('acquires a released lease at once', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     const b = candidate('b').run();
@@ -169,12 +169,12 @@ describe('a lease elector', function suite() {
     expect(a.leads).to.equal(false);
     await world.advance(0);
     await releasing;
-    expect([a.told, a.ended, server.holder]).to.deep.equal([['started', 'stopped'], true, '']);
+    expect([a.reported, a.ended, server.holder]).to.deep.equal([['started', 'stopped'], true, '']);
     await world.advance(2_400);
     expect(b.leads).to.equal(true);
   });
 
-  it('releases a lease after `run` was aborted, and one whose last renewal was broken off', async () => {
+  it('releases the lease after `run` was aborted, and after an aborted renewal', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     a.network = (request) => {
@@ -189,7 +189,7 @@ describe('a lease elector', function suite() {
     expect(server.holder).to.equal('');
   });
 
-  it('releases nothing that is not its own', async () => {
+  it('does not release the lease of another holder', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     const b = candidate('b').run();
@@ -199,7 +199,7 @@ describe('a lease elector', function suite() {
     await candidate('c').elector.release();
   });
 
-  it('resolves a release even where the server does not answer', async () => {
+  it('resolves a release even if the server does not answer', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     a.network = silence;
@@ -214,7 +214,7 @@ describe('a lease elector', function suite() {
     ['does not answer', silence],
     ['has no time', () => Promise.resolve(answer(500, status(500, 'InternalError')))],
   ] as const) {
-    it(`stops leading at the renew deadline, before anybody else may, when the server ${what}`, async () => {
+    it(`stops leading at the renew deadline, before another candidate may lead, when the server ${what}`, async () => {
       const a = candidate('a').run();
       const b = candidate('b');
       await world.advance(0);
@@ -224,7 +224,7 @@ describe('a lease elector', function suite() {
       await world.advance(9_999);
       expect([a.leads, b.leads]).to.deep.equal([true, false]);
       await world.advance(1);
-      expect([a.leads, a.told, a.ended]).to.deep.equal([false, ['started', 'stopped'], true]);
+      expect([a.leads, a.reported, a.ended]).to.deep.equal([false, ['started', 'stopped'], true]);
       expect(a.log.of('error')).to.deep.equal(['the lease was lost']);
       expect(b.leads).to.equal(false);
       await world.advance(7_200);
@@ -232,17 +232,17 @@ describe('a lease elector', function suite() {
     });
   }
 
-  it('goes on when a renewal fails for less than the deadline', async () => {
+  it('keeps leading when renewals fail for less than the deadline', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     a.network = refused;
     await world.advance(7_000);
     a.network = server.exchange;
     await world.advance(60_000);
-    expect([a.leads, a.told]).to.deep.equal([true, ['started']]);
+    expect([a.leads, a.reported]).to.deep.equal([true, ['started']]);
   });
 
-  it('goes on when a renewal was carried out whose answer got lost', async () => {
+  it('keeps leading when the answer to a renewal is lost', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     a.network = (request) => {
@@ -251,10 +251,10 @@ describe('a lease elector', function suite() {
       return refused();
     };
     await world.advance(60_000);
-    expect([a.leads, a.told]).to.deep.equal([true, ['started']]);
+    expect([a.leads, a.reported]).to.deep.equal([true, ['started']]);
   });
 
-  it('sends no renewal that was on its way to the network when the process was stopped past its deadline', async () => {
+  it('sends no pending renewal after the process was suspended past its deadline', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     a.network = (request) => {
@@ -267,7 +267,7 @@ describe('a lease elector', function suite() {
     expect([a.leads, a.ended, server.holders]).to.deep.equal([false, true, ['a']]);
   });
 
-  it('counts the deadline from the start of a renewal, since that is when the lease was last surely its own', async () => {
+  it('counts the deadline from the start of the last renewal', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     a.network = async (request) => {
@@ -283,17 +283,17 @@ describe('a lease elector', function suite() {
     expect(a.leads).to.equal(false);
   });
 
-  it('does not lead for a moment after having been stopped past its deadline, even before a timer fires', async () => {
+  it('does not lead after being suspended past its deadline, even before a timer fires', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     world.freeze(10_000);
     expect(a.leads).to.equal(false);
     await world.advance(0);
-    expect([a.told, a.ended]).to.deep.equal([['started', 'stopped'], true]);
+    expect([a.reported, a.ended]).to.deep.equal([['started', 'stopped'], true]);
     expect(server.holders).to.deep.equal(['a']);
   });
 
-  it('stops at once when somebody else has the lease', async () => {
+  it('stops at once when another candidate holds the lease', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     const lease = server.lease;
@@ -309,7 +309,7 @@ describe('a lease elector', function suite() {
     expect([a.leads, a.ended, server.holder]).to.deep.equal([false, true, 'thief']);
   });
 
-  it('makes the lease again when somebody has deleted it', async () => {
+  it('creates the lease again after it was deleted', async () => {
     const a = candidate('a').run();
     await world.advance(0);
     server.lease = null;
@@ -324,17 +324,17 @@ describe('a lease elector', function suite() {
     await world.advance(10_000);
     a.stop.abort();
     await world.advance(0);
-    expect([a.ended, a.told]).to.deep.equal([true, []]);
+    expect([a.ended, a.reported]).to.deep.equal([true, []]);
   });
 
-  it('does not lead any more when it could not start to', async () => {
+  it('stops leading when onStartedLeading fails', async () => {
     const a = candidate('a', {
       onStartedLeading: () => {
         throw new Error('no');
       },
     }).run();
     await world.advance(0);
-    expect([a.leads, a.ended, a.told]).to.deep.equal([false, true, ['stopped']]);
+    expect([a.leads, a.ended, a.reported]).to.deep.equal([false, true, ['stopped']]);
   });
 
   for (const [options, expected] of [
@@ -350,7 +350,7 @@ describe('a lease elector', function suite() {
     });
   }
 
-  it('has never two leaders, whatever becomes of three candidates and their networks', async () => {
+  it('never has two leaders, for any faults of three candidates and their networks', async () => {
     const network = fc.constantFrom('fine', 'refused', 'silent', 'deaf');
     const step = fc.record({ who: fc.nat({ max: 2 }), network, milliseconds: fc.integer({ min: 0, max: 20_000 }) });
     await fc.assert(

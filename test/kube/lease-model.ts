@@ -16,13 +16,13 @@ export class LeaseModel {
   readonly #drifts: readonly Drift[];
   readonly #renewDeadlineMilliseconds: number;
   readonly #sureUntilMilliseconds: number[];
-  readonly #told: boolean[];
+  readonly #reported: boolean[];
 
   constructor(drifts: readonly Drift[], renewDeadlineMilliseconds: number) {
     this.#drifts = drifts;
     this.#renewDeadlineMilliseconds = renewDeadlineMilliseconds;
     this.#sureUntilMilliseconds = drifts.map(() => Number.NEGATIVE_INFINITY);
-    this.#told = drifts.map(() => false);
+    this.#reported = drifts.map(() => false);
   }
 
   /** It has read that the server has carried out what it sent at that time. */
@@ -32,11 +32,11 @@ export class LeaseModel {
   }
 
   toldToEnd(who: number): void {
-    this.#told[who] = true;
+    this.#reported[who] = true;
   }
 
   mayLead(who: number, nowMilliseconds: number): boolean {
     const until = this.#sureUntilMilliseconds[who] as number;
-    return !this.#told[who] && nowMilliseconds < until + roundingMilliseconds;
+    return !this.#reported[who] && nowMilliseconds < until + roundingMilliseconds;
   }
 }

@@ -21,7 +21,7 @@ async function collect(lines: AsyncIterable<string>): Promise<readonly string[]>
 describe('the lines of a stream', function suite() {
   this.timeout(patienceMilliseconds);
 
-  it('are the same, wherever the stream is cut', async () => {
+  it('are the same for any chunks', async () => {
     const line = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 20 })
       .filter((text) => /^[^\n]*\S[^\n]*$/.test(text));
@@ -35,15 +35,15 @@ describe('the lines of a stream', function suite() {
     );
   });
 
-  it('end with the last newline: what follows was cut', async () => {
+  it('end with the last newline: an incomplete line is dropped', async () => {
     expect(await collect(linesOf(bytes('{"a":1}\n{"b":', [])))).to.deep.equal(['{"a":1}']);
   });
 
-  it('are none where there is nothing in them', async () => {
+  it('are none for an empty stream', async () => {
     expect(await collect(linesOf(bytes('\n \n\r\n\n', [1, 2, 3])))).to.deep.equal([]);
   });
 
-  it('have an end: one that has none is refused before memory is gone', async () => {
+  it('are limited in length', async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       const chunk = new TextEncoder().encode('x'.repeat(1024 * 1024));
       for (;;) yield chunk;

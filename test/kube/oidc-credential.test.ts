@@ -77,14 +77,14 @@ describe('a connection of a user of OpenID Connect', function suite() {
     return status;
   };
 
-  it('shows the token that the kubeconfig has', async () => {
+  it('sends the token of the kubeconfig', async () => {
     valid = idToken(3600, 'me');
     connection = connect({ kubeconfigPath: await kubeconfig(valid) });
     expect([await ask(), await ask()]).to.deep.equal([200, 200]);
     expect(shown).to.deep.equal([`Bearer ${valid}`, `Bearer ${valid}`]);
   });
 
-  it('takes another one from there when it is answered 401', async () => {
+  it('reads the token again after 401', async () => {
     valid = idToken(3600, 'before');
     connection = connect({ kubeconfigPath: await kubeconfig(valid) });
     await ask();
@@ -93,7 +93,7 @@ describe('a connection of a user of OpenID Connect', function suite() {
     expect(await ask()).to.equal(200);
   });
 
-  it('rejects with the reason where its token has run out, and sends nothing', async () => {
+  it('rejects with the reason if the token has expired, and sends nothing', async () => {
     valid = idToken(-10, 'me');
     connection = connect({ kubeconfigPath: await kubeconfig(valid) });
     const error = await ask().catch((thrown: unknown) => thrown);

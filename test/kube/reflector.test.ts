@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { type LoopbackCertificate, loopbackCertificate } from '../../hack/moco/certificate.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { Reflector, type Unavailable } from '../../src/kube/reflector.ts';
 import { type Change, Store, type Stored } from '../../src/kube/store.ts';
+import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
 import { FakeApiServer, type FakeObject, json, thingsPath } from './fake-api-server.ts';
 import { FakeLog } from './fake-log.ts';
 import { FakeWorld, status } from './fake-world.ts';
@@ -111,7 +111,7 @@ describe('a reflector, over real HTTP', function suite() {
     await watching();
   };
 
-  it('lists, then watches from there: additions, changes and removals', async () => {
+  it('lists, then watches additions, changes and removals', async () => {
     await started('a', 'b');
     server.put('c');
     server.put('a', { more: true });
@@ -121,7 +121,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
-  it('lists page by page and fills the store at once, with the last page', async () => {
+  it('lists page by page and fills the store with the last page', async () => {
     for (let index = 0; index < 7; index += 1) server.put(`thing-${index}`);
     const sizes: number[] = [];
     for (let page = 0; page < 4; page += 1) {
@@ -136,7 +136,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(store.size).to.equal(7);
   });
 
-  it('asks for bookmarks and for a time limit between its bounds, by chance', async () => {
+  it('requests bookmarks and a random timeout between its bounds', async () => {
     world.chance = 0.25;
     await started();
     const { searchParams } = server.urls.at(-1) as URL;
@@ -145,7 +145,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(searchParams.get('resourceVersion')).to.equal(server.version);
   });
 
-  it('watches on at once, from the last event, when the server ends a watch that brought something', async () => {
+  it('watches again at once from the last event when the server ends a watch', async () => {
     await started('a');
     server.put('a');
     await inSync();
@@ -158,7 +158,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(log.of('warn')).to.have.length(0);
   });
 
-  it('goes on from a bookmark when nothing else came', async () => {
+  it('continues from a bookmark', async () => {
     await started('a');
     server.bookmark();
     server.bookmark();
@@ -169,7 +169,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
-  it('waits before it watches again where watches end at once', async () => {
+  it('backs off when watches end at once', async () => {
     for (let watch = 0; watch < 3; watch += 1) server.watches.push((_, response) => response.end());
     await started('a');
     expect(log.of('warn')).to.have.length(3);
@@ -183,7 +183,7 @@ describe('a reflector, over real HTTP', function suite() {
     ['403', { code: 403, reason: 'Forbidden' }],
     ['404, since the kind is not there yet,', { code: 404, reason: 'NotFound' }],
   ] as const) {
-    it(`gets over ${name} to a list`, async () => {
+    it(`recovers from ${name} to a list`, async () => {
       const { code, reason } = answer;
       const headers = 'headers' in answer ? answer.headers : {};
       for (let times = 0; times < 3; times += 1) {
@@ -193,7 +193,7 @@ describe('a reflector, over real HTTP', function suite() {
       expect(listed()).to.equal(4);
     });
 
-    it(`gets over ${name} to a watch, without another list`, async () => {
+    it(`recovers from ${name} to a watch without another list`, async () => {
       const { code, reason } = answer;
       server.watches.push((_, response) => json(response, code, status(code, reason)));
       await started('a');
@@ -203,7 +203,7 @@ describe('a reflector, over real HTTP', function suite() {
     });
   }
 
-  it('waits as long as Retry-After says, but not for hours', async () => {
+  it('honours Retry-After up to a limit', async () => {
     for (const seconds of ['7', '3600']) {
       const headers = { 'retry-after': seconds };
       server.lists.push((_, response) => json(response, 429, status(429, 'TooManyRequests'), headers));
@@ -215,14 +215,14 @@ describe('a reflector, over real HTTP', function suite() {
     expect(waits).to.deep.equal([7_000, 60_000]);
   });
 
-  it('waits twice as long after each failure, up to a limit, and says so in the log', async () => {
+  it('doubles its delay after each failure up to a limit, and logs it', async () => {
     for (let times = 0; times < 8; times += 1) server.lists.push((_, response) => json(response, 500, {}));
     await started('a');
     const waits = log.lines.map(({ fields }) => (fields as { waitMilliseconds: number }).waitMilliseconds);
     expect(waits).to.deep.equal([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000].map((wait) => wait * 0.75));
   });
 
-  it('lists soon after 410, however long the server was away before, and later each time that happens again', async () => {
+  it('lists soon after 410, however long the server was unavailable before, and backs off when it repeats', async () => {
     await started('a');
     for (let times = 0; times < 5; times += 1) server.watches.push((_, response) => json(response, 500, {}));
     for (let times = 0; times < 3; times += 1) {
@@ -235,7 +235,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(waits).to.deep.equal([150, 300, 600, 1200, 2400, 4800, 150, 300, 600]);
   });
 
-  it('gets over a connection that is reset in the middle of a list', async () => {
+  it('recovers from a connection reset in the middle of a list', async () => {
     server.lists.push((_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"kind":"ThingList","items":[', () => response.destroy());
@@ -244,14 +244,14 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(2);
   });
 
-  it('gets over a list of something else', async () => {
+  it('recovers from a list of another kind', async () => {
     server.lists.push((_, response) => json(response, 200, { kind: 'Thing', metadata: { name: 'x' } }));
     server.lists.push((_, response) => response.end('<html>Sign in</html>'));
     await started('a');
     expect(listed()).to.equal(3);
   });
 
-  it('keeps what it has while lists fail', async () => {
+  it('keeps its objects while lists fail', async () => {
     await started('a', 'b');
     server.compact();
     server.put('c');
@@ -282,7 +282,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b', 'added c', 'removed a']);
   });
 
-  it('gives a connection up that says nothing, not even a bookmark, and watches on from where it was', async () => {
+  it('closes a silent connection and watches from the last resourceVersion', async () => {
     await started('a');
     server.watches.push((_, response) => {
       response.writeHead(200);
@@ -297,7 +297,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(log.lines.at(-1)?.fields).to.have.property('error').that.has.property('message').that.contains('120 s');
   });
 
-  it('gives a connection up that does not even answer', async () => {
+  it('closes a connection that does not answer', async () => {
     await started('a');
     server.watches.push(() => {});
     server.breakWatches();
@@ -307,7 +307,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(log.lines.at(-1)?.fields).to.have.property('error').that.has.property('reason', 'TimedOut');
   });
 
-  it('keeps a connection that says nothing but bookmarks', async () => {
+  it('keeps a connection with only bookmarks', async () => {
     await started('a');
     for (let minute = 0; minute < 10; minute += 1) {
       await world.advance(60_000);
@@ -327,7 +327,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a']);
   });
 
-  it('lists again on 410 inside of a watch, and finds out what it has missed', async () => {
+  it('lists again on 410 inside a watch, and finds missed changes', async () => {
     await started('a', 'b');
     server.breakWatches();
     server.delete('a');
@@ -339,7 +339,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b', 'removed a', 'updated b', 'added c']);
   });
 
-  it('lists again on any other error inside of a watch', async () => {
+  it('lists again on any other error inside a watch', async () => {
     await started('a');
     server.send(`${JSON.stringify({ type: 'ERROR', object: status(500, 'InternalError') })}\n`);
     await world.until(() => listed() === 2, 'a second list');
@@ -355,7 +355,7 @@ describe('a reflector, over real HTTP', function suite() {
     await inSync();
   });
 
-  it('starts over when a page token expires, and asks for everything at once when that happens again', async () => {
+  it('starts again when a page token expires, and lists in one page when it repeats', async () => {
     for (let index = 0; index < 5; index += 1) server.put(`thing-${index}`);
     const expired = (): void => {
       server.lists.push((request, response, self) => self.list(request, response));
@@ -374,7 +374,7 @@ describe('a reflector, over real HTTP', function suite() {
     ]);
   });
 
-  it('pages again after a list that came through', async () => {
+  it('lists in pages again after a successful list', async () => {
     for (let index = 0; index < 3; index += 1) server.put(`thing-${index}`);
     const expired = (): void => {
       server.lists.push((request, response, self) => self.list(request, response));
@@ -394,7 +394,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(limits).to.deep.equal(Array.from({ length: 8 }, () => '2'));
   });
 
-  it('takes another uid for another object, even at the same resourceVersion, as after a restored backup', async () => {
+  it('treats another uid as another object, even at the same resourceVersion, as after a restored backup', async () => {
     for (const uid of ['before', 'after']) {
       const items = [{ metadata: { ...metadata('a', 90), uid } }];
       server.lists.push((_, response) =>
@@ -409,7 +409,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'removed a', 'added a']);
   });
 
-  it('watches from where the first page was, since a later one may be newer', async () => {
+  it('watches from the resourceVersion of the first page', async () => {
     const item = (name: string, version: number): object => ({ metadata: metadata(name, version) });
     const page = (version: string, next: string | undefined, items: readonly object[]) => () => {
       server.lists.push((_, response) => {
@@ -424,7 +424,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b']);
   });
 
-  it('starts to wait from the beginning after a watch that was open for a while', async () => {
+  it('resets its backoff after a watch that was open for a while', async () => {
     for (let times = 0; times < 4; times += 1) server.lists.push((_, response) => json(response, 500, {}));
     await started('a');
     await world.advance(10_000);
@@ -447,7 +447,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
-  it('takes an object that was deleted and made again under its name for another one', async () => {
+  it('treats a deleted and recreated object as another one', async () => {
     await started('a');
     server.delete('a');
     server.put('a');
@@ -455,7 +455,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'removed a', 'added a']);
   });
 
-  it('leaves an object as it is on a late word of the end of its predecessor', async () => {
+  it("ignores a late deletion event of an object's predecessor", async () => {
     await started('a');
     const end = { type: 'DELETED', object: { metadata: { ...metadata('a', 1), uid: 'of-another' } } };
     server.send(`${JSON.stringify(end)}\n`);
@@ -465,7 +465,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b']);
   });
 
-  it('tells a removal and an addition, too, where it has seen nothing of the time between', async () => {
+  it('reports a removal and an addition for a recreated object', async () => {
     await started('a');
     server.breakWatches();
     server.delete('a');
@@ -475,7 +475,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'removed a', 'added a']);
   });
 
-  it('takes a thousand events in one chunk', async () => {
+  it('handles a thousand events in one chunk', async () => {
     await started('a');
     const chunk = server.collect(() => {
       for (let index = 0; index < 500; index += 1) server.put(`many-${index}`);
@@ -489,7 +489,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
-  it('takes characters that are split across chunks, and objects that are longer than a chunk', async () => {
+  it('handles characters split across chunks, and objects longer than a chunk', async () => {
     await started('a');
     const bytes = server.collect(() => {
       server.put('🐬-ß');
@@ -505,7 +505,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(store.get('ns', 'öäü-🐬')?.size).to.be.above(300_000);
   });
 
-  it('goes on as before when the wall clock jumps, back or ahead', async () => {
+  it('is not affected by jumps of the wall clock', async () => {
     await started('a');
     for (const jumpMilliseconds of [-3_600_000, 7_200_000]) {
       world.wallOffsetMilliseconds += jumpMilliseconds;
@@ -522,7 +522,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(log.of('warn'), 'but for the watch that was broken').to.have.length(1);
   });
 
-  it('watches on, without another list, after its process has been stopped for an hour', async () => {
+  it("watches again without another list after an hour's suspension", async () => {
     await started('a');
     server.put('b');
     world.freeze(3_600_000);
@@ -535,7 +535,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
-  it('trusts a new certificate authority, and watches on from where it was', async () => {
+  it('trusts a new CA and continues its watch', async () => {
     await end();
     const [before, after] = await Promise.all([loopbackCertificate(), loopbackCertificate()]);
     await start(before);
@@ -554,7 +554,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
-  it('leaves an object out whose projection throws, and goes on with the others', async () => {
+  it('skips an object whose projection throws', async () => {
     const usual = project;
     project = (raw) => {
       if ((raw as FakeObject)['bad']) throw new Error('expected a good one');
@@ -572,7 +572,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
-  it('hands objects to the projection as they came, those of lists and those of watches', async () => {
+  it('passes unchanged objects of lists and watches to the projection', async () => {
     const usual = project;
     const managedFields = [{ manager: 'somebody', operation: 'Apply' }];
     const came: unknown[] = [];
@@ -587,7 +587,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(came).to.deep.equal([managedFields, managedFields]);
   });
 
-  it('takes an object out that its projection does not want any more', async () => {
+  it('removes an object that its projection rejects', async () => {
     const usual = project;
     project = (raw) => ((raw as FakeObject)['unwanted'] ? null : usual(raw));
     await started('a', 'b');
@@ -599,7 +599,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b', 'removed a', 'removed b']);
   });
 
-  it('leaves out what is no event, no object or no kind that it knows, and says why', async () => {
+  it('skips malformed events, objects and kinds, and reports why', async () => {
     await started('a');
     const lines: readonly (readonly [line: object, why: string])[] = [
       [{ type: 'ADDED' }, 'UnreadableEvent'],
@@ -623,7 +623,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(Math.max(...said), 'of what came, no more than a line is said').to.be.below(200);
   });
 
-  it('leaves out of a list what is no object, or one of another kind', async () => {
+  it('skips malformed items and items of another kind in a list', async () => {
     server.put('a');
     server.lists.push((_, response) => {
       const { truth, version } = server;
@@ -645,7 +645,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(ignored).to.deep.equal([...Array.from({ length: 5 }, () => 'NotAnObject'), 'AnotherKind']);
   });
 
-  it('does not take a list of another kind for its own, and asks again', async () => {
+  it('rejects a list of another kind and lists again', async () => {
     server.lists.push((_, response) => {
       const items = [{ metadata: metadata('other', 1) }];
       json(response, 200, { kind: 'OtherList', metadata: { resourceVersion: '100' }, items });
@@ -656,7 +656,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(2);
   });
 
-  it('goes on when a subscriber throws, and calls the others', async () => {
+  it('continues when a subscriber throws, and calls the others', async () => {
     store.subscribe(() => {
       throw new Error('not me');
     });
@@ -670,7 +670,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(listed()).to.equal(1);
   });
 
-  it('removes only what it has put there itself from a store that it shares', async () => {
+  it('removes only its own objects from a shared store', async () => {
     store.put({ namespace: 'elsewhere', name: 'other', uid: 'u', resourceVersion: '1', size: 0 });
     server.put('a');
     run();
@@ -723,7 +723,7 @@ describe('a reflector, over real HTTP', function suite() {
     [403, 'Forbidden'],
     [404, 'NotFound'],
   ] as const) {
-    it(`counts a kind that it can do without as synced and empty on ${code}, and takes it up when it comes`, async () => {
+    it(`treats an optional kind as synced and empty on ${code}, and reads it when it appears`, async () => {
       unavailable = [];
       for (let times = 0; times < 3; times += 1) {
         server.lists.push((_, response) => json(response, code, status(code, reason)));
@@ -748,7 +748,7 @@ describe('a reflector, over real HTTP', function suite() {
     });
   }
 
-  it('says once for which reason a kind can’t be read, as long as that stays the same', async () => {
+  it('logs once why a kind can’t be read', async () => {
     const times = (count: number, code: number, reason: string): void => {
       for (let time = 0; time < count; time += 1) {
         server.lists.push((_, response) => json(response, code, status(code, reason)));
@@ -763,7 +763,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(log.of('warn')).to.have.length(4);
   });
 
-  it('forgets the objects of a kind that goes away, where it can do without', async () => {
+  it('removes the objects of an optional kind that is deleted', async () => {
     unavailable = [];
     await started('a', 'b');
     for (const queue of [server.watches, server.lists]) {
@@ -776,7 +776,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b', 'removed a', 'removed b', 'added a', 'added b']);
   });
 
-  it('keeps what it has where a role is taken away, and finds out what it has missed when it is given back', async () => {
+  it('keeps its objects while a role is missing, and finds missed changes when it returns', async () => {
     unavailable = [];
     await started('a', 'b');
     server.watches.push((_, response) => json(response, 403, status(403, 'Forbidden')));
@@ -788,7 +788,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b', 'removed a']);
   });
 
-  it('waits for a kind that it can do without as for any other on every other failure', async () => {
+  it('retries an optional kind on every other failure', async () => {
     unavailable = [];
     server.lists.push((_, response) => json(response, 500, status(500, 'InternalError')));
     server.lists.push((_, response) => json(response, 401, status(401, 'Unauthorized')));

@@ -39,22 +39,22 @@ describe('the path of a resource', function suite() {
     it(`refuses ${what}`, () => expect(make).to.throw(TypeError, expected));
   }
 
-  it('has its group and version as objects say them', () => {
+  it('has the apiVersion of its objects', () => {
     expect([apiVersion(pods), apiVersion(statefulSets)]).to.deep.equal(['v1', 'apps/v1']);
   });
 });
 
 describe('a resourceVersion', () => {
-  it('is at least another as integers are, of any length', () => {
+  it('compares as integers of any length', () => {
     const version = fc.bigInt({ min: 0n, max: 10n ** 40n });
     fc.assert(fc.property(version, version, (a, b) => isAtLeast(String(a), String(b)) === a >= b));
   });
 
-  it('is so with zeros before it', () => {
+  it('ignores leading zeros', () => {
     expect([isAtLeast('009', '10'), isAtLeast('010', '9'), isAtLeast('00', '0')]).to.deep.equal([false, true, true]);
   });
 
-  it('is at least itself alone where it is no integer', () => {
+  it('equals only itself if it is not an integer', () => {
     expect([isAtLeast('x', 'x'), isAtLeast('x', '1'), isAtLeast('1', 'x'), isAtLeast('', '1')]).to.deep.equal([
       true,
       false,

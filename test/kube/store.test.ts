@@ -41,14 +41,14 @@ describe('a store', function suite() {
     expect(store.by('cluster', 'two')).to.deep.equal([]);
   });
 
-  it('refuses an index that it has not', () => {
+  it('refuses an unknown index', () => {
     expect(() => new Store(byCluster).by('node', 'x')).to.throw(
       TypeError,
       'expected an index out of cluster, got node',
     );
   });
 
-  it('gives what was there at the moment, whatever happens to the store meanwhile', () => {
+  it('returns a snapshot that later changes do not affect', () => {
     const store = new Store(byCluster);
     store.put(pod('a', 'one'));
     for (const { name } of store.by('cluster', 'one')) store.remove('ns', name);
@@ -56,11 +56,11 @@ describe('a store', function suite() {
     expect(store.size).to.equal(0);
   });
 
-  it('tells what changed, once it has, until told to stop', () => {
+  it('notifies subscribers after each change until they unsubscribe', () => {
     const store = new Store(byCluster);
-    const told: string[] = [];
+    const reported: string[] = [];
     const end = store.subscribe(({ type, before, after }) => {
-      told.push(`${type} ${before?.uid ?? '-'} ${after?.uid ?? '-'} ${store.get('ns', 'a')?.uid ?? '-'}`);
+      reported.push(`${type} ${before?.uid ?? '-'} ${after?.uid ?? '-'} ${store.get('ns', 'a')?.uid ?? '-'}`);
     });
     store.put(pod('a', null, 'u1'));
     store.put(pod('a', null, 'u1', '2'));
@@ -69,7 +69,7 @@ describe('a store', function suite() {
     store.remove('ns', 'a');
     end();
     store.put(pod('a', null, 'u3', '4'));
-    expect(told).to.deep.equal([
+    expect(reported).to.deep.equal([
       'added - u1 u1',
       'updated u1 u1 u1',
       'removed u1 - -',
@@ -92,21 +92,21 @@ describe('a store', function suite() {
     expect(calls).to.equal(3);
   });
 
-  it('calls every subscriber even where one throws, and throws after that', () => {
+  it('calls every subscriber even if one throws, and throws afterwards', () => {
     const store = new Store(byCluster);
-    const told: string[] = [];
+    const reported: string[] = [];
     store.subscribe(() => {
       throw new Error('no');
     });
-    store.subscribe(({ type }: Change<Pod>) => told.push(type));
+    store.subscribe(({ type }: Change<Pod>) => reported.push(type));
     expect(() => store.put(pod('a', null, 'u1'))).to.throw(AggregateError);
     expect(() => store.put(pod('a', null, 'u2'))).to.throw(AggregateError);
     expect(() => store.remove('ns', 'a')).to.throw(AggregateError);
-    expect(told).to.deep.equal(['added', 'removed', 'added', 'removed']);
+    expect(reported).to.deep.equal(['added', 'removed', 'added', 'removed']);
     expect(store.size).to.equal(0);
   });
 
-  it('answers as a plain list would, whatever is done to it', () => {
+  it('behaves like a plain list for any operations', () => {
     const arbitraryPod = fc.record({
       namespace: fc.constantFrom('x', 'y'),
       name: fc.constantFrom('a', 'b', 'c'),

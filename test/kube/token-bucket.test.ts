@@ -1,16 +1,16 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { type Lane, TokenBucket } from '../../src/kube/token-bucket.ts';
+import { type Priority, TokenBucket } from '../../src/kube/token-bucket.ts';
 import { FakeWorld } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
 
-const lanes: readonly Lane[] = ['lease', 'disrupt', 'status', 'events', 'read'];
+const priorities: readonly Priority[] = ['lease', 'disrupt', 'status', 'events', 'read'];
 
 describe('a token bucket', function suite() {
   this.timeout(patienceMilliseconds);
 
-  it('lets a burst through, then so many a second', async () => {
+  it('lets a burst through, then limits the rate', async () => {
     const world = new FakeWorld();
     const bucket = new TokenBucket({ world, qps: 4, burst: 3 });
     const times: number[] = [];
@@ -20,7 +20,7 @@ describe('a token bucket', function suite() {
     expect(world.pendingTimers).to.equal(0);
   });
 
-  it('saves no more than a burst in a quiet time', async () => {
+  it('saves at most a burst while idle', async () => {
     const world = new FakeWorld();
     const bucket = new TokenBucket({ world, qps: 4, burst: 3 });
     await world.advance(3_600_000);
@@ -44,7 +44,7 @@ describe('a token bucket', function suite() {
     expect(admitted).to.equal(5);
   });
 
-  it('forgets whoever gives up', async () => {
+  it('forgets aborted callers', async () => {
     const world = new FakeWorld();
     const bucket = new TokenBucket({ world, qps: 1, burst: 1 });
     await bucket.take('read');
@@ -59,7 +59,7 @@ describe('a token bucket', function suite() {
     expect(await next).to.equal(true);
   });
 
-  it('lets keeping the lease go first, however long the others have waited', async () => {
+  it('gives lease calls precedence, however long others have waited', async () => {
     const admitted = await inOrder({ qps: 1, burst: 1 }, [
       ['read', 0],
       ['read', 0],
@@ -69,14 +69,14 @@ describe('a token bucket', function suite() {
     expect(admitted).to.deep.equal(['read at 0', 'disrupt at 1000', 'lease at 2000', 'read at 3000']);
   });
 
-  it('starves nobody for more than a second, who then goes before the higher ranks', async () => {
+  it('starves no call for more than a second', async () => {
     const disrupt = Array.from({ length: 40 }, (_, call) => ['disrupt', call * 50] as const);
     const admitted = await inOrder({ qps: 10, burst: 1 }, [['read', 10], ['status', 20], ...disrupt]);
     expect(admitted.indexOf('read at 1100')).to.equal(11);
     expect(admitted.indexOf('status at 1200')).to.equal(12);
   });
 
-  it('gives tokens for many calls at once, and meanwhile none to lower ranks', async () => {
+  it('reserves tokens for several calls, and meanwhile gives none to lower ranks', async () => {
     const world = new FakeWorld();
     const bucket = new TokenBucket({ world, qps: 10, burst: 5 });
     for (let call = 0; call < 5; call += 1) await bucket.take('read');
@@ -90,7 +90,7 @@ describe('a token bucket', function suite() {
     expect(admitted).to.deep.equal(['lease at 100', 'batch at 500', 'read at 600']);
   });
 
-  it('takes back what a reservation leaves', async () => {
+  it('takes back unused tokens of a reservation', async () => {
     const world = new FakeWorld();
     const bucket = new TokenBucket({ world, qps: 1, burst: 5 });
     const reservation = await bucket.reserve('disrupt', 5);
@@ -106,7 +106,7 @@ describe('a token bucket', function suite() {
     expect(reservation?.take(), 'it has ended').to.equal(false);
   });
 
-  it('gives more than its burst at once when it is full, and lets those after it wait for that', async () => {
+  it('reserves more than its burst when it is full, and later calls wait for that', async () => {
     const admitted: string[] = [];
     const world = new FakeWorld();
     const bucket = new TokenBucket({ world, qps: 10, burst: 5 });
@@ -116,7 +116,7 @@ describe('a token bucket', function suite() {
     expect(admitted).to.deep.equal(['batch at 0', 'read at 800']);
   });
 
-  it('forgets a reservation whose caller gives up', async () => {
+  it('forgets a reservation whose caller aborts', async () => {
     const world = new FakeWorld();
     const bucket = new TokenBucket({ world, qps: 1, burst: 1 });
     await bucket.take('read');
@@ -140,8 +140,8 @@ describe('a token bucket', function suite() {
     });
   }
 
-  it('admits by rank, or who has waited for a second, in order within a rank, never more than its rate, and everybody in the end', async () => {
-    const arbitraryCalls = fc.array(fc.tuple(fc.constantFrom(...lanes), fc.integer({ min: 0, max: 500 })), {
+  it('admits by rank or after a second, in order within a rank, within its rate, and every call in the end', async () => {
+    const arbitraryCalls = fc.array(fc.tuple(fc.constantFrom(...priorities), fc.integer({ min: 0, max: 500 })), {
       maxLength: 30,
     });
     await fc.assert(
@@ -152,12 +152,12 @@ describe('a token bucket', function suite() {
         const waiting: Waiting[] = [];
         const passedOver: unknown[] = [];
         const admittedAt: number[] = [];
-        for (const [number, [lane, pause]] of calls.entries()) {
+        for (const [number, [priority, pause]] of calls.entries()) {
           await world.advance(pause);
-          const call = { lane, number, since: world.monotonic() };
+          const call = { priority, number, since: world.monotonic() };
           waiting.push(call);
           void (async () => {
-            await bucket.take(lane);
+            await bucket.take(priority);
             passedOver.push(...waiting.filter((other) => goesBefore(other, call, world.monotonic())));
             waiting.splice(waiting.indexOf(call), 1);
             admittedAt.push(world.monotonic());
@@ -178,16 +178,16 @@ describe('a token bucket', function suite() {
 });
 
 interface Waiting {
-  readonly lane: Lane;
+  readonly priority: Priority;
   readonly number: number;
   readonly since: number;
 }
 
 /** `number` is the order in which they have come. */
 function goesBefore(one: Waiting, other: Waiting, now: number): boolean {
-  const rank = ({ lane, since }: Waiting): number => {
-    if (lane === 'lease') return -2;
-    return now - since >= 1_000 ? -1 : Math.min(lanes.indexOf(lane), lanes.indexOf('events'));
+  const rank = ({ priority, since }: Waiting): number => {
+    if (priority === 'lease') return -2;
+    return now - since >= 1_000 ? -1 : Math.min(priorities.indexOf(priority), priorities.indexOf('events'));
   };
   return rank(one) < rank(other) || (rank(one) === rank(other) && one.number < other.number);
 }
@@ -195,13 +195,13 @@ function goesBefore(one: Waiting, other: Waiting, now: number): boolean {
 /** Calls by lane and the time at which they come, as they are admitted. */
 async function inOrder(
   options: { readonly qps: number; readonly burst: number },
-  calls: readonly (readonly [Lane, number])[],
+  calls: readonly (readonly [Priority, number])[],
 ): Promise<readonly string[]> {
   const world = new FakeWorld();
   const bucket = new TokenBucket({ world, ...options });
   const admitted: string[] = [];
-  for (const [lane, at] of calls) {
-    world.timer(at, () => void bucket.take(lane).then(() => admitted.push(`${lane} at ${world.monotonic()}`)));
+  for (const [priority, at] of calls) {
+    world.timer(at, () => void bucket.take(priority).then(() => admitted.push(`${priority} at ${world.monotonic()}`)));
   }
   await world.advance(10_000);
   return admitted;

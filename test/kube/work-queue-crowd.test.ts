@@ -21,8 +21,8 @@ function crowded(keys: number): { readonly world: FakeWorld; readonly queue: Wor
   return { world, queue, runs };
 }
 
-describe('a work queue with a crowd before it', () => {
-  it('lets everything else have its turn between the runs', async () => {
+describe('a work queue with many waiting keys', () => {
+  it('lets other work run between the runs', async () => {
     const { world, runs } = crowded(1_000);
     await settle();
     expect(runs).to.have.length(0);
@@ -31,13 +31,13 @@ describe('a work queue with a crowd before it', () => {
     expect(world.pendingTimers).to.equal(0);
   });
 
-  it('makes nobody wait where there is none', async () => {
+  it('adds no delay without a crowd', async () => {
     const { runs } = crowded(16);
     await settle();
     expect(runs).to.have.length(16);
   });
 
-  it('can be drained in the middle of it', async () => {
+  it('can be drained in the middle of a crowd', async () => {
     const { world, queue, runs } = crowded(1_000);
     await settle();
     const draining = queue.drain(1_000);

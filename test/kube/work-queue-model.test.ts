@@ -118,14 +118,14 @@ class Pair {
     );
     while (this.#scheduler.count() > 0) {
       await this.#scheduler.waitNext(1);
-      await this.#look();
+      await this.#check();
     }
     // What was not started is still there; what was has come to its end.
     expect(this.#time.due, 'timers left over').to.deep.equal([]);
     expect(this.#underWay, 'runs left over').to.deep.equal([]);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     await settle();
     const now = this.#time.nowMilliseconds;
     for (const [name, how] of this.#justEnded.splice(0)) this.#model.ended(name, how, now);
@@ -143,11 +143,11 @@ class Pair {
       errors: model.errors,
     });
     if (!model.draining) expect(this.#time.due).to.deep.equal([...model.planned.values()].toSorted((a, b) => a - b));
-    else this.#lookAtDrain(now - this.#drainedAtMilliseconds - this.#graceMilliseconds);
+    else this.#checkDrain(now - this.#drainedAtMilliseconds - this.#graceMilliseconds);
   }
 
   /** @param overdueMilliseconds since the grace has passed */
-  #lookAtDrain(overdueMilliseconds: number): void {
+  #checkDrain(overdueMilliseconds: number): void {
     const [one] = this.#underWay;
     expect(this.#time.due.length, 'timers of a drained queue').to.be.at.most(one === undefined ? 0 : 1);
     if (one === undefined) {
@@ -271,12 +271,12 @@ const mistakes: Readonly<Record<string, Mistake>> = {
 describe('a work queue beside its model', function suite() {
   this.timeout(patienceMilliseconds);
 
-  it('does the same, whatever happens in whatever order', async () => {
+  it('behaves like the model for any sequence of operations', async () => {
     await fc.assert(property(WorkQueue), propertyParameters(300));
   });
 
   for (const [what, mistake] of Object.entries(mistakes)) {
-    it(`is told from one that ${what}`, async () => {
+    it(`detects a queue that ${what}`, async () => {
       const { WorkQueue: Mistaken } = await withMistake<{ WorkQueue: typeof WorkQueue }>(source, mistake);
       const { failed } = await fc.check(property(Mistaken), { numRuns: 2_000, seed: 1, endOnFailure: true });
       expect(failed).to.equal(true);

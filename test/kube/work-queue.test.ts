@@ -19,7 +19,7 @@ class Workshop {
   readonly runs: Run[] = [];
   readonly underWay: Run[] = [];
   readonly errors: string[] = [];
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   unfinished: () => readonly number[] = () => [];
   readonly queue: WorkQueue;
 
@@ -49,13 +49,13 @@ class Workshop {
       onError: (key, error, retries) => this.errors.push(`${key} ${String(error)} ${retries}`),
       metrics: {
         observe: (name, unfinished) => {
-          this.told.push(name);
+          this.reported.push(name);
           this.unfinished = unfinished;
           return {
-            added: (depth) => this.told.push(`added ${depth}`),
-            started: (waited, depth) => this.told.push(`started after ${waited} s, ${depth} left`),
-            finished: (worked) => this.told.push(`finished after ${worked} s`),
-            retried: () => this.told.push('retried'),
+            added: (depth) => this.reported.push(`added ${depth}`),
+            started: (waited, depth) => this.reported.push(`started after ${waited} s, ${depth} left`),
+            finished: (worked) => this.reported.push(`finished after ${worked} s`),
+            retried: () => this.reported.push('retried'),
           };
         },
       },
@@ -80,7 +80,7 @@ class Workshop {
 describe('a work queue', function suite() {
   this.timeout(patienceMilliseconds);
 
-  it('works on nothing before it is started, then in order', async () => {
+  it('runs nothing before it is started, then runs keys in order', async () => {
     const shop = new Workshop();
     for (const key of ['a', 'b', 'a', 'c']) shop.queue.add(key);
     await settle();
@@ -93,7 +93,7 @@ describe('a work queue', function suite() {
     expect([shop.keys, shop.queue.depth]).to.deep.equal(['abc', 0]);
   });
 
-  it('starts nothing in the stack of whoever adds', async () => {
+  it("starts no run in the caller's stack", async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.add('a');
@@ -103,7 +103,7 @@ describe('a work queue', function suite() {
     expect(shop.keys).to.equal('a');
   });
 
-  it('works on so many keys at once, and never on one key twice at once', async () => {
+  it('runs up to its concurrency, and never one key twice at once', async () => {
     const shop = new Workshop(2);
     shop.queue.start();
     for (const key of ['a', 'b', 'c']) shop.queue.add(key);
@@ -121,7 +121,7 @@ describe('a work queue', function suite() {
     expect(shop.keys).to.equal('abca');
   });
 
-  it('works on a key after so long, by the earliest of several plans', async () => {
+  it('runs a key after its delay, at the earliest of several times', async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.addAfter('a', 500);
@@ -137,7 +137,7 @@ describe('a work queue', function suite() {
     expect(shop.world.pendingTimers).to.equal(0);
   });
 
-  it('keeps a plan although the key is worked on before', async () => {
+  it('keeps a delayed add although the key runs before', async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.addAfter('a', 300);
@@ -148,7 +148,7 @@ describe('a work queue', function suite() {
     expect(shop.keys).to.equal('aa');
   });
 
-  it('takes a plan for now, or for no number at all, as now', async () => {
+  it('treats a delay of zero or NaN as no delay', async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.addAfter('a', 0);
@@ -158,7 +158,7 @@ describe('a work queue', function suite() {
     expect(shop.keys).to.equal('ab');
   });
 
-  it('comes back when a run asks for it', async () => {
+  it('requeues when a run requests it', async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.add('a');
@@ -170,7 +170,7 @@ describe('a work queue', function suite() {
     expect(shop.keys).to.equal('aa');
   });
 
-  it('comes back after a failure, twice as late each time, until a run succeeds', async () => {
+  it('retries after a failure with doubled delays until a run succeeds', async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.add('a');
@@ -189,7 +189,7 @@ describe('a work queue', function suite() {
     expect(shop.errors.slice(-2)).to.deep.equal(['a Error: no 11', 'a Error: no 0']);
   });
 
-  it('begins anew after `forget`', async () => {
+  it('resets the backoff after `forget`', async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.add('a');
@@ -201,7 +201,7 @@ describe('a work queue', function suite() {
     expect(shop.errors).to.deep.equal(['a Error: no 0', 'a Error: no 0']);
   });
 
-  it('does not come back before the API server wants it to', async () => {
+  it('honours Retry-After', async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.add('a');
@@ -213,7 +213,7 @@ describe('a work queue', function suite() {
     expect(shop.keys).to.equal('aa');
   });
 
-  it('lets one key fail without holding up another', async () => {
+  it('does not delay other keys when one fails', async () => {
     const shop = new Workshop();
     shop.queue.start();
     shop.queue.add('a');
@@ -223,7 +223,7 @@ describe('a work queue', function suite() {
     expect(shop.keys).to.equal('ab');
   });
 
-  it('goes on when whoever is told of an error throws', async () => {
+  it('continues when the error handler throws', async () => {
     const world = new FakeWorld();
     let runs = 0;
     const queue = new WorkQueue({
@@ -245,7 +245,7 @@ describe('a work queue', function suite() {
     await queue.drain(0);
   });
 
-  it('tells its metrics', async () => {
+  it('reports its metrics', async () => {
     const shop = new Workshop();
     shop.queue.add('a');
     shop.queue.add('b');
@@ -255,7 +255,7 @@ describe('a work queue', function suite() {
     expect(shop.unfinished()).to.deep.equal([2]);
     shop.queue.add('a');
     await shop.fail();
-    expect(shop.told).to.deep.equal([
+    expect(shop.reported).to.deep.equal([
       'clusters',
       'added 1',
       'added 2',
@@ -268,7 +268,7 @@ describe('a work queue', function suite() {
   });
 
   describe('drained', () => {
-    it('starts nothing any more, forgets what waits and waits for what is under way', async () => {
+    it('starts no more runs, drops waiting keys, and waits for current runs', async () => {
       const shop = new Workshop();
       shop.queue.start();
       shop.queue.add('a');
@@ -289,7 +289,7 @@ describe('a work queue', function suite() {
       expect(shop.world.pendingTimers).to.equal(0);
     });
 
-    it('aborts what is under way after the grace, and waits for that', async () => {
+    it('aborts current runs after the grace period, and waits for them', async () => {
       const shop = new Workshop();
       shop.queue.start();
       shop.queue.add('a');
@@ -303,7 +303,7 @@ describe('a work queue', function suite() {
       expect(shop.world.pendingTimers).to.equal(0);
     });
 
-    it('does not wait for ever for a run that does not listen', async () => {
+    it('does not wait forever for a run that ignores its signal', async () => {
       const shop = new Workshop();
       shop.queue.start();
       shop.queue.add('a');
@@ -314,7 +314,7 @@ describe('a work queue', function suite() {
       expect(shop.underWay).to.have.length(1);
     });
 
-    it('is done at once where nothing is under way', async () => {
+    it('resolves at once if nothing runs', async () => {
       const shop = new Workshop();
       shop.queue.add('a');
       await shop.queue.drain(1_000);
@@ -324,7 +324,7 @@ describe('a work queue', function suite() {
     });
   });
 
-  it('runs every key after its last addition, and no key twice at once, whatever happens when', async () => {
+  it('runs every key after its last add, and no key twice at once, for any interleaving', async () => {
     const key = fc.constantFrom('a', 'b', 'c');
     const step = fc.oneof(
       fc.record({ what: fc.constant('add' as const), key }),

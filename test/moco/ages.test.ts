@@ -25,54 +25,55 @@ class HandDriven implements Clocks {
 const at = (resourceVersion: string, uid = 'a') => ({ uid, resourceVersion });
 
 describe('the age of a fact', () => {
-  it('counts from the moment at which it was seen to come', () => {
+  it('counts from when it was observed', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    ages.look(() => ages.since(at('1'), 'ready', 'no'));
+    ages.observe(() => ages.since(at('1'), 'ready', 'no'));
     clocks.pass(3);
-    expect(ages.look(() => ages.since(at('2'), 'ready', 'yes'))).to.equal(0);
+    expect(ages.observe(() => ages.since(at('2'), 'ready', 'yes'))).to.equal(0);
     clocks.pass(4);
-    expect(ages.look(() => ages.since(at('3'), 'ready', 'yes'))).to.equal(4);
+    expect(ages.observe(() => ages.since(at('3'), 'ready', 'yes'))).to.equal(4);
   });
 
-  it('begins anew when the fact has been otherwise in between', () => {
+  it('restarts when the fact was different in between', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    const look = (version: string, value: string): number => ages.look(() => ages.since(at(version), 'ready', value));
-    look('1', 'yes');
+    const observe = (version: string, value: string): number =>
+      ages.observe(() => ages.since(at(version), 'ready', value));
+    observe('1', 'yes');
     clocks.pass(10);
-    look('2', 'no');
+    observe('2', 'no');
     clocks.pass(10);
-    expect(look('3', 'yes')).to.equal(0);
+    expect(observe('3', 'yes')).to.equal(0);
     clocks.pass(1);
-    expect(look('3', 'yes')).to.equal(1);
+    expect(observe('3', 'yes')).to.equal(1);
   });
 
-  it('is believed of the API only at the first look, and as what is left when its timestamp was cut to the second', () => {
+  it("uses the API's timestamp only at the first observation, allowing for its rounding to the second", () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
     const came = clocks.wall() - 40_000;
-    expect(ages.look(() => ages.since(at('1'), 'ready', 'yes', came))).to.equal(39);
+    expect(ages.observe(() => ages.since(at('1'), 'ready', 'yes', came))).to.equal(39);
     expect(
-      ages.look(() => ages.since(at('2', 'b'), 'ready', 'yes', came)),
+      ages.observe(() => ages.since(at('2', 'b'), 'ready', 'yes', came)),
       'a pod that came later',
     ).to.equal(0);
     clocks.pass(2);
     expect(
-      ages.look(() => ages.since(at('3', 'b'), 'ready', 'no', came)),
+      ages.observe(() => ages.since(at('3', 'b'), 'ready', 'no', came)),
       'a change',
     ).to.equal(0);
   });
 
-  it('is 0 where the API says nothing, or something that is still to come', () => {
+  it('is 0 if the API has no timestamp, or one in the future', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    ages.look(() => {
+    ages.observe(() => {
       expect(ages.since(at('1'), 'a', 'yes', null)).to.equal(0);
       expect(ages.since(at('1'), 'b', 'yes', clocks.wall() + hour)).to.equal(0);
     });
     clocks.pass(5);
-    expect(ages.look(() => ages.since(at('1'), 'b', 'yes', clocks.wall() + hour))).to.equal(5);
+    expect(ages.observe(() => ages.since(at('1'), 'b', 'yes', clocks.wall() + hour))).to.equal(5);
   });
 
   for (const [what, step] of [
@@ -82,93 +83,95 @@ describe('the age of a fact', () => {
     it(`does not follow the wall clock when that steps ${what} by an hour`, () => {
       const clocks = new HandDriven();
       const ages = new Ages(clocks);
-      ages.look(() => ages.since(at('1'), 'ready', 'yes', clocks.wall() - 10_000));
+      ages.observe(() => ages.since(at('1'), 'ready', 'yes', clocks.wall() - 10_000));
       clocks.wallMilliseconds += step;
       clocks.pass(2);
-      const look = (): readonly number[] =>
-        ages.look(() => [ages.since(at('1'), 'ready', 'yes', 0), ages.since(at('1', 'b'), 'ready', 'yes', 0)]);
-      expect(look()).to.deep.equal([11, 0]);
+      const observe = (): readonly number[] =>
+        ages.observe(() => [ages.since(at('1'), 'ready', 'yes', 0), ages.since(at('1', 'b'), 'ready', 'yes', 0)]);
+      expect(observe()).to.deep.equal([11, 0]);
       clocks.wallMilliseconds -= step;
       clocks.pass(1);
-      expect(look()).to.deep.equal([12, 1]);
+      expect(observe()).to.deep.equal([12, 1]);
     });
   }
 
-  it('is not changed by an object older than one that was seen: that one is behind', () => {
+  it('is not changed by an object older than one that was observed', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    const look = (version: string, value: string): number => ages.look(() => ages.since(at(version), 'ready', value));
-    look('8', 'no');
+    const observe = (version: string, value: string): number =>
+      ages.observe(() => ages.since(at(version), 'ready', value));
+    observe('8', 'no');
     clocks.pass(1);
-    look('10', 'yes');
+    observe('10', 'yes');
     clocks.pass(2);
-    expect(look('9', 'no'), 'a cache behind a live read').to.equal(0);
+    expect(observe('9', 'no'), 'a cache behind a live read').to.equal(0);
     clocks.pass(3);
-    expect(look('10', 'yes')).to.equal(5);
+    expect(observe('10', 'yes')).to.equal(5);
   });
 
   it('compares resourceVersions as numbers of any length', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    const look = (version: string, value: string): number => ages.look(() => ages.since(at(version), 'ready', value));
-    look('99999999999999999999', 'no');
-    look('100000000000000000000', 'yes');
+    const observe = (version: string, value: string): number =>
+      ages.observe(() => ages.since(at(version), 'ready', value));
+    observe('99999999999999999999', 'no');
+    observe('100000000000000000000', 'yes');
     clocks.pass(1);
-    look('99999999999999999999', 'no');
-    expect(look('100000000000000000000', 'yes'), 'of 21 digits').to.equal(1);
+    observe('99999999999999999999', 'no');
+    expect(observe('100000000000000000000', 'yes'), 'of 21 digits').to.equal(1);
   });
 
-  it('is that of one object: another uid under the same name begins anew', () => {
+  it('belongs to one object: another uid under the same name restarts it', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    ages.look(() => ages.since(at('1', 'a'), 'ready', 'yes'));
+    ages.observe(() => ages.since(at('1', 'a'), 'ready', 'yes'));
     clocks.pass(60);
-    expect(ages.look(() => ages.since(at('2', 'b'), 'ready', 'yes'))).to.equal(0);
+    expect(ages.observe(() => ages.since(at('2', 'b'), 'ready', 'yes'))).to.equal(0);
   });
 
-  it('is forgotten when nobody asks for it in a look', () => {
+  it('is forgotten when an observation does not ask for it', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    ages.look(() => ages.since(at('1'), 'ready', 'yes'));
+    ages.observe(() => ages.since(at('1'), 'ready', 'yes'));
     clocks.pass(60);
-    ages.look(() => {});
-    expect(ages.look(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(0);
+    ages.observe(() => {});
+    expect(ages.observe(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(0);
   });
 
-  it('is the same for everybody who asks within one look', () => {
+  it('is the same within one observation', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    const both = ages.look(() => [
+    const both = ages.observe(() => [
       ages.since(at('1'), 'ready', 'yes', clocks.wall() - 2000),
       ages.since(at('1'), 'ready', 'yes', clocks.wall() - 2000),
     ]);
     clocks.pass(1);
     expect(both).to.deep.equal([1, 1]);
-    expect(ages.look(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(2);
+    expect(ages.observe(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(2);
   });
 
-  it('survives a look that throws', () => {
+  it('survives an observation that throws', () => {
     const clocks = new HandDriven();
     const ages = new Ages(clocks);
-    ages.look(() => ages.since(at('1'), 'ready', 'yes'));
+    ages.observe(() => ages.since(at('1'), 'ready', 'yes'));
     clocks.pass(1);
     expect(() =>
-      ages.look(() => {
+      ages.observe(() => {
         throw new Error('no');
       }),
     ).to.throw('no');
-    expect(ages.look(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(1);
+    expect(ages.observe(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(1);
   });
 });
 
 describe('what is remembered of a fact', () => {
-  it('is its last value, as long as it is asked for', () => {
+  it('is its last value, as long as every observation asks for it', () => {
     const ages = new Ages(new HandDriven());
-    ages.look(() => ages.since(at('1'), 'run', 'first'));
-    expect(ages.look(() => ages.remembers('a', 'run', 'first'))).to.equal(true);
-    expect(ages.look(() => ages.remembers('a', 'run', 'second'))).to.equal(false);
-    expect(ages.look(() => ages.remembers('a', 'run', 'first'))).to.equal(true);
-    ages.look(() => {});
-    expect(ages.look(() => ages.remembers('a', 'run', 'first'))).to.equal(false);
+    ages.observe(() => ages.since(at('1'), 'run', 'first'));
+    expect(ages.observe(() => ages.remembers('a', 'run', 'first'))).to.equal(true);
+    expect(ages.observe(() => ages.remembers('a', 'run', 'second'))).to.equal(false);
+    expect(ages.observe(() => ages.remembers('a', 'run', 'first'))).to.equal(true);
+    ages.observe(() => {});
+    expect(ages.observe(() => ages.remembers('a', 'run', 'first'))).to.equal(false);
   });
 });

@@ -37,7 +37,7 @@ const member = (change = {}) => projected(projectPod(sent(recorded.pod, change))
 const budget = (change = {}) => projected(projectBudget(sent(recorded.podDisruptionBudget, change)));
 
 describe('a recorded MySQLCluster', () => {
-  it('keeps what decisions read of it, and nothing else', () => {
+  it('keeps only fields that decisions read', () => {
     expect(cluster()).to.deep.equal({
       namespace: 'default',
       name: 'test',
@@ -48,6 +48,7 @@ describe('a recorded MySQLCluster', () => {
       replicas: 3,
       offline: false,
       replicatesFromElsewhere: false,
+      released: false,
       primaryIndex: 0,
       syncedReplicas: 3,
       errantOrdinals: [],
@@ -63,11 +64,11 @@ describe('a recorded MySQLCluster', () => {
     });
   });
 
-  it('replicates from elsewhere where its spec names a Secret for that', () => {
+  it('replicates from another cluster if its spec names a Secret for that', () => {
     expect(cluster({ spec: { replicationSourceSecretName: 'upstream' } }).replicatesFromElsewhere).to.equal(true);
   });
 
-  it('of which MOCO has not spoken yet has the primary 0 and no other good word', () => {
+  it('without a status from MOCO has the primary 0 and no good condition', () => {
     const { spec, metadata } = recorded.mysqlCluster;
     expect(projectCluster({ metadata: { ...metadata, ...identity }, spec, status: {} })).to.include({
       primaryIndex: 0,
@@ -80,11 +81,11 @@ describe('a recorded MySQLCluster', () => {
     });
   });
 
-  it('has no primary at all where the index is no number', () => {
+  it('has no primary if the index is not a number', () => {
     expect(cluster({ status: { currentPrimaryIndex: 'one' } }).primaryIndex).to.equal(-1);
   });
 
-  it('has been applied only where the reconciliation went well', () => {
+  it('counts as applied only after a successful reconciliation', () => {
     const conditions = [{ type: 'ReconcileSuccess', status: 'False', observedGeneration: 1 }];
     expect(cluster({ status: { conditions } }).succeededGeneration).to.equal(null);
   });
@@ -126,7 +127,7 @@ describe('a recorded MySQLCluster', () => {
 });
 
 describe('a recorded StatefulSet', () => {
-  it('keeps what decisions read of it', () => {
+  it('keeps what decisions read', () => {
     expect(set()).to.deep.include({
       name: 'moco-test',
       clusterName: 'test',
@@ -146,14 +147,14 @@ describe('a recorded StatefulSet', () => {
     expect(set({ status: { observedGeneration: 5 } }).observed).to.equal(false);
   });
 
-  it('is nothing to us under a name, or with a label, that MOCO does not give', () => {
+  it('is ignored under a name or label that MOCO does not use', () => {
     expect(projectStatefulSet(sent(recorded.statefulSet, { metadata: { name: 'moco-other' } }))).to.equal(null);
     expect(projectStatefulSet(sent(recorded.statefulSet, { metadata: { labels: {} } }))).to.equal(null);
   });
 });
 
 describe('a recorded pod', () => {
-  it('keeps what decisions read of it', () => {
+  it('keeps what decisions read', () => {
     const { containers, initContainers, labels, ...rest } = member();
     expect(rest).to.deep.equal({
       namespace: 'default',
@@ -205,12 +206,12 @@ describe('a recorded pod', () => {
     'test-1',
   ];
   for (const name of nobodys) {
-    it(`is nothing to us under the name ${name}`, () => {
+    it(`is ignored under the name ${name}`, () => {
       expect(projectPod(sent(recorded.pod, { metadata: { name } }))).to.equal(null);
     });
   }
 
-  it('is nothing to us without the label of its cluster', () => {
+  it('is ignored without the label of its cluster', () => {
     expect(projectPod(sent(recorded.pod, { metadata: { labels: undefined } }))).to.equal(null);
   });
 
@@ -220,7 +221,7 @@ describe('a recorded pod', () => {
     expect(member({ metadata: { name: 'moco-a-1-2', labels } })).to.include({ clusterName: 'a-1', ordinal: 2 });
   });
 
-  it('of which no kubelet has spoken has every container of its spec, waiting', () => {
+  it('without a status from a kubelet has every container of its spec, waiting', () => {
     const { containers, initContainers, ...rest } = member({
       status: {
         phase: 'Pending',
@@ -272,7 +273,7 @@ describe('a recorded pod', () => {
     });
   }
 
-  it('has the sentence of the scheduler while no node takes it, and only then', () => {
+  it("has the scheduler's message only while it is unschedulable", () => {
     const scheduled = (condition: Json) => member({ status: { conditions: [{ type: 'PodScheduled', ...condition }] } });
     const message = '0/3 nodes are available';
     expect(scheduled({ status: 'False', reason: 'Unschedulable', message }).unschedulable).to.equal(message);
@@ -310,7 +311,7 @@ describe('a recorded pod', () => {
     });
   });
 
-  it('has a role only where the label says one of the two of MOCO', () => {
+  it("has a role only if the label is one of MOCO's two", () => {
     const withRole = (role: string) =>
       projected(
         projectPod(
@@ -344,20 +345,20 @@ describe('a recorded PodDisruptionBudget', () => {
     });
   });
 
-  it('is closed while nobody may be unavailable, as a number or a percentage', () => {
+  it('is closed while maxUnavailable is 0 or 0%', () => {
     expect(
       [0, '0%', 1, '10%', undefined].map((maxUnavailable) => budget({ spec: { maxUnavailable } }).closed),
     ).to.deep.equal([true, true, false, false, false]);
   });
 
-  it('is not observed before Kubernetes has counted', () => {
+  it('is not observed before Kubernetes has updated its status', () => {
     expect(budget({ status: { observedGeneration: undefined } }).observed).to.equal(false);
     expect(budget({ metadata: { generation: 2 } }).observed).to.equal(false);
   });
 });
 
 describe('a Namespace', () => {
-  it('keeps its labels alone', () => {
+  it('keeps only its labels', () => {
     const raw = {
       metadata: { ...identity, name: 'a', labels: { team: 'x', odd: 1 }, annotations: { b: 'c' } },
       spec: {},
@@ -374,7 +375,7 @@ describe('the CronJob of a backup', () => {
     expect(named('moco-backup-test', {})).to.include({ active: false });
   });
 
-  it('is nothing to us under another name', () => {
+  it('is ignored under another name', () => {
     expect(named('backup-test', {})).to.equal(null);
   });
 });
@@ -384,11 +385,11 @@ describe('an object of whatever shape', () => {
   const objects = [recorded.mysqlCluster, recorded.statefulSet, recorded.pod, recorded.podDisruptionBudget];
 
   for (const [name, project] of Object.entries(projections)) {
-    it(`is never too strange for ${name}`, () => {
+    it(`never makes ${name} throw`, () => {
       assert(property(object({ maxDepth: 4 }), (raw) => void project(raw)));
     });
 
-    it(`is never too damaged for ${name}: any part of a real one may be missing or of another type`, () => {
+    it(`never makes ${name} throw when any part is missing or of another type`, () => {
       for (const raw of objects) for (const damaged of damages(sent(raw))) project(damaged);
     });
   }

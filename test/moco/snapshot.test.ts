@@ -114,7 +114,7 @@ class Look {
       ),
       backup: this.backup && projectBackup(named(this.backup, 'backup')),
     };
-    return this.#ages.look(() => objectFacts(objects, this.#ages, { demotionAskedAt: this.demotionAskedAt }));
+    return this.#ages.observe(() => objectFacts(objects, this.#ages, { demotionAskedAt: this.demotionAskedAt }));
   }
 
   member(ordinal: number): MemberFacts {
@@ -137,7 +137,7 @@ const roleOf = (role: string | null) => ({
 });
 
 describe('how long a member has participated', () => {
-  it('counts since its pod became ready, for a process that comes later', () => {
+  it('counts since its pod became ready, for a process that starts later', () => {
     expect(new Look().member(1).participatingForSeconds).to.equal(3599);
   });
 
@@ -154,20 +154,20 @@ describe('how long a member has participated', () => {
     expect(look.member(2).participatingForSeconds).to.equal(3);
   });
 
-  it('goes on for the primary of a cluster that replicates from elsewhere, which is not ready while that is away', () => {
+  it('continues for the primary of a cluster that replicates from elsewhere, which is not ready while its source is unavailable', () => {
     const look = new Look();
     look.replicateFromElsewhere();
     look.facts();
     look.mysqld(0, 'starting');
     look.pass(5);
     expect(look.member(0).participatingForSeconds).to.equal(3604);
-    expect(look.facts().cluster).to.include({ primaryAwayForSeconds: null, primarySettledForSeconds: 3604 });
+    expect(look.facts().cluster).to.include({ primaryUnavailableForSeconds: null, primarySettledForSeconds: 3604 });
     look.change(0, roleOf(null));
     expect(look.member(0).participatingForSeconds).to.equal(null);
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
   });
 
-  it('ends when it turns not ready, and begins anew', () => {
+  it('restarts when it becomes not ready', () => {
     const look = new Look();
     look.facts();
     look.mysqld(1, 'starting');
@@ -177,7 +177,7 @@ describe('how long a member has participated', () => {
     expect(look.member(1).participatingForSeconds).to.equal(0);
   });
 
-  it('begins anew with a restart of mysqld that nobody has seen', () => {
+  it('restarts with a restart of mysqld that was not observed', () => {
     const look = new Look();
     look.facts();
     look.pass(10);
@@ -185,7 +185,7 @@ describe('how long a member has participated', () => {
     expect(look.member(1).participatingForSeconds).to.equal(0);
   });
 
-  it('goes on through a switchover', () => {
+  it('continues through a switchover', () => {
     const look = new Look();
     look.facts();
     look.pass(10);
@@ -194,7 +194,7 @@ describe('how long a member has participated', () => {
     expect(look.member(1).participatingForSeconds).to.equal(3609);
   });
 
-  it('is nothing for a member that is errant or leaving', () => {
+  it('is zero for a member that is errant or terminating', () => {
     const look = new Look();
     look.cluster({ errantReplicaList: [1] });
     look.change(2, { metadata: { deletionTimestamp: '2026-07-01T12:05:00Z' } });
@@ -202,7 +202,7 @@ describe('how long a member has participated', () => {
     expect(look.member(2).participatingForSeconds).to.equal(null);
   });
 
-  it('goes on, somewhat younger, for a process that is started again', () => {
+  it('continues, slightly younger, in a restarted process', () => {
     const look = new Look();
     look.facts();
     look.pod(2, { role: 'replica', at: look.now });
@@ -215,11 +215,11 @@ describe('how long a member has participated', () => {
 describe('how long the primary has been settled', () => {
   const settled = (look: Look): number | null => look.facts().cluster.primarySettledForSeconds;
 
-  it('counts since its pod became ready, for a process that comes later', () => {
+  it('counts since its pod became ready, for a process that starts later', () => {
     expect(settled(new Look())).to.equal(3599);
   });
 
-  it('begins anew with another primary, once its label says so too', () => {
+  it('restarts with another primary, once its label agrees', () => {
     const look = new Look();
     look.facts();
     look.pass(10);
@@ -232,7 +232,7 @@ describe('how long the primary has been settled', () => {
     expect(settled(look)).to.equal(4);
   });
 
-  it('begins anew with another primary also where index and label were seen to change together', () => {
+  it('restarts with another primary when index and label change together', () => {
     const look = new Look();
     look.facts();
     look.pass(10);
@@ -241,7 +241,7 @@ describe('how long the primary has been settled', () => {
     expect(settled(look)).to.equal(0);
   });
 
-  it('begins anew when the primacy comes back', () => {
+  it('restarts when the primary returns', () => {
     const look = new Look();
     look.facts();
     look.pass(10);
@@ -251,7 +251,7 @@ describe('how long the primary has been settled', () => {
     expect(settled(look)).to.equal(0);
   });
 
-  it('is nothing while it does not participate, or is not there', () => {
+  it('is zero while it does not participate or does not exist', () => {
     const look = new Look();
     look.facts();
     look.mysqld(0, 'starting');
@@ -264,11 +264,11 @@ describe('how long the primary has been settled', () => {
 });
 
 describe('how long mysqld has been idle', () => {
-  it('is no time while it runs', () => {
+  it('is zero while it runs', () => {
     expect(new Look().member(1).mysqldIdleForSeconds).to.equal(0);
   });
 
-  it('counts from the moment when a new pod was seen', () => {
+  it('counts from when a new pod was observed', () => {
     const look = new Look();
     look.facts();
     look.pod(2, { ready: false, role: null, at: '2026-07-01T11:30:00Z' });
@@ -278,7 +278,7 @@ describe('how long mysqld has been idle', () => {
     expect(look.member(2).mysqldIdleForSeconds).to.equal(61);
   });
 
-  it('counts from its last end, else from the creation of the pod, for a process that comes later', () => {
+  it("counts from its last termination, else from the pod's creation, for a process that starts later", () => {
     const look = new Look();
     look.mysqld(1, 'ImagePullBackOff');
     expect(look.member(1).mysqldIdleForSeconds).to.equal(3599);
@@ -289,7 +289,7 @@ describe('how long mysqld has been idle', () => {
     expect(look.member(2).mysqldIdleForSeconds).to.equal(59);
   });
 
-  it('begins anew with every restart, whether anybody saw it run or not', () => {
+  it('restarts with every restart, observed or not', () => {
     const look = new Look();
     look.mysqld(1, 'CrashLoopBackOff', 3);
     look.facts();
@@ -302,7 +302,7 @@ describe('how long mysqld has been idle', () => {
 describe('whether a container has been ready since its last restart', () => {
   const ready = (look: Look) => look.container(1, 'mysqld').readySinceRestart;
 
-  it('is remembered from when it was', () => {
+  it('is remembered since it was ready', () => {
     const look = new Look();
     look.facts();
     look.mysqld(1, 'starting');
@@ -311,7 +311,7 @@ describe('whether a container has been ready since its last restart', () => {
     expect(ready(look)).to.equal(true);
   });
 
-  it('is forgotten with the next restart: it crash-loops, whatever it does at the moment', () => {
+  it('is forgotten with the next restart: the container crash-loops, whatever its present state', () => {
     const look = new Look();
     look.facts();
     look.mysqld(1, 'CrashLoopBackOff', 1);
@@ -324,7 +324,7 @@ describe('whether a container has been ready since its last restart', () => {
     expect(ready(look)).to.equal(true);
   });
 
-  it('is seen by a process that comes later where the pod stopped being ready after the run had begun', () => {
+  it('is recognized by a process that starts later if the pod became not ready after the run began', () => {
     const look = new Look();
     const status = containersOf('starting', '2026-07-01T11:30:00Z');
     look.change(1, { status });
@@ -339,7 +339,7 @@ describe('whether a container has been ready since its last restart', () => {
 });
 
 describe('how long a container has not been ready', () => {
-  it('is no time while it is, and counts from when it was seen to stop', () => {
+  it('is zero while it is ready, and counts from when that was seen to end', () => {
     const look = new Look();
     expect(look.container(1, 'mysqld').notReadyForSeconds).to.equal(0);
     look.mysqld(1, 'starting');
@@ -362,7 +362,7 @@ describe('how long a container has not been ready', () => {
     look.change(1, { status: { conditions, containerStatuses } });
   };
 
-  it('does not count what went before the first of its containers had its turn', () => {
+  it('does not count the time before its first container started', () => {
     const look = new Look();
     look.facts();
     slowToBegin(look);
@@ -371,7 +371,7 @@ describe('how long a container has not been ready', () => {
     expect(look.container(1, 'agent').notReadyForSeconds).to.equal(59);
   });
 
-  it('counts from the last start of a container of its pod for a process that comes later', () => {
+  it('counts from the last container start of its pod for a process that starts later', () => {
     const look = new Look();
     slowToBegin(look);
     look.pass(40);
@@ -380,55 +380,55 @@ describe('how long a container has not been ready', () => {
   });
 });
 
-describe('how long the primary has been away', () => {
-  it('is nothing while it participates', () => {
-    expect(new Look().facts().cluster.primaryAwayForSeconds).to.equal(null);
+describe('how long the primary has been unavailable', () => {
+  it('is zero while it participates', () => {
+    expect(new Look().facts().cluster.primaryUnavailableForSeconds).to.equal(null);
   });
 
-  it('counts over the loss of its pod and the coming of another one, as long as the index stays', () => {
+  it('continues when its pod is replaced, as long as the index stays', () => {
     const look = new Look();
     look.facts();
     look.mysqld(0, 'starting');
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
     look.pass(10);
     look.removePod(0);
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(10);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(10);
     look.pass(10);
     look.pod(0, { ready: false, role: null, at: look.now });
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(20);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(20);
     look.mysqld(0, 'ready');
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(null);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(null);
   });
 
-  it('begins anew when the index has moved to another one that is away', () => {
+  it('restarts when the index moves to another unavailable member', () => {
     const look = new Look();
     look.mysqld(0, 'starting');
     look.mysqld(1, 'starting');
     look.facts();
     look.pass(100);
     look.cluster({ currentPrimaryIndex: 1 });
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
   });
 
-  it('counts from its first look for a process that comes later: the index may have moved to one that was away', () => {
+  it('counts from the first observation for a process that starts later: the index may have moved to an unavailable member', () => {
     const look = new Look();
     look.mysqld(0, 'starting');
     look.pass(100);
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
     look.pass(30);
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(30);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(30);
   });
 
   it('counts for an errant one too', () => {
     const look = new Look();
     look.pass(150);
     look.cluster({ errantReplicaList: [0] });
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(0);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
     look.pass(30);
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(30);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(30);
   });
 
-  it('counts for one that is unreachable: every container says ready, and the pod is not', () => {
+  it('counts for an unreachable one: every container is ready, and the pod is not', () => {
     const look = new Look();
     look.facts();
     const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: look.now }];
@@ -436,71 +436,71 @@ describe('how long the primary has been away', () => {
     look.pass(7);
     look.facts();
     look.pass(3);
-    expect(look.facts().cluster.primaryAwayForSeconds).to.equal(3);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(3);
   });
 });
 
-describe('how long a member has been leaving', () => {
-  it('is nothing while nobody has asked for it', () => {
-    expect(new Look().member(1).leavingForSeconds).to.equal(null);
+describe('how long a member has been terminating', () => {
+  it('is zero without a deletion request', () => {
+    expect(new Look().member(1).terminatingForSeconds).to.equal(null);
   });
 
   it('counts from the moment of the request, which is not the timestamp', () => {
     const look = new Look();
     const metadata = { deletionTimestamp: '2026-07-01T12:04:50Z', deletionGracePeriodSeconds: 300 };
     look.change(1, { metadata });
-    expect(look.member(1)).to.include({ leavingForSeconds: 9, graceSeconds: 300 });
+    expect(look.member(1)).to.include({ terminatingForSeconds: 9, graceSeconds: 300 });
     look.pass(5);
-    expect(look.member(1).leavingForSeconds).to.equal(14);
+    expect(look.member(1).terminatingForSeconds).to.equal(14);
   });
 
-  it('counts from when it was seen by a process that was there', () => {
+  it('counts from when a running process observed it', () => {
     const look = new Look();
     look.facts();
     look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 300 } });
-    expect(look.member(1).leavingForSeconds).to.equal(0);
+    expect(look.member(1).terminatingForSeconds).to.equal(0);
   });
 
   // The kubelet's last DELETE, as seen with real pods: deletionTimestamp jumps back to the first request.
   const asked = { deletionTimestamp: '2026-07-01T12:05:00Z', deletionGracePeriodSeconds: 300 };
   const ended = { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 0 };
 
-  it('is nothing yet when the kubelet has ended the grace period, for a process that was there', () => {
+  it('is zero when the kubelet has ended the grace period, for a running process', () => {
     const look = new Look();
     look.facts();
     look.change(1, { metadata: asked });
     look.facts();
     look.pass(21);
     look.change(1, { metadata: ended });
-    expect(look.member(1)).to.include({ leavingForSeconds: 0, graceSeconds: 0 });
+    expect(look.member(1)).to.include({ terminatingForSeconds: 0, graceSeconds: 0 });
   });
 
-  it('is nothing yet when the kubelet has ended the grace period, for a process that comes in that moment', () => {
+  it('is zero when the kubelet has ended the grace period, for a process that starts at that moment', () => {
     const look = new Look();
     look.pass(21);
     look.change(1, { metadata: ended });
-    expect(look.member(1)).to.include({ leavingForSeconds: 0, graceSeconds: 0 });
+    expect(look.member(1)).to.include({ terminatingForSeconds: 0, graceSeconds: 0 });
   });
 
-  it('counts on from there where the pod stays all the same', () => {
+  it('continues if the pod stays after that', () => {
     const look = new Look();
     look.change(1, { metadata: ended });
     look.facts();
     look.pass(11);
-    expect(look.member(1)).to.include({ leavingForSeconds: 11, graceSeconds: 0 });
+    expect(look.member(1)).to.include({ terminatingForSeconds: 11, graceSeconds: 0 });
   });
 
-  it('begins anew when somebody shortens the grace period', () => {
+  it('restarts when the grace period is shortened', () => {
     const look = new Look();
     look.change(1, { metadata: asked });
     look.facts();
     look.pass(200);
     look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:00:30Z', deletionGracePeriodSeconds: 30 } });
-    expect(look.member(1)).to.include({ leavingForSeconds: 0, graceSeconds: 30 });
+    expect(look.member(1)).to.include({ terminatingForSeconds: 0, graceSeconds: 30 });
   });
 });
 
-describe('how long a demotion has been there', () => {
+describe('how long a demotion has lasted', () => {
   const demoted = (look: Look, mark: string | null = 'r'): void =>
     look.change(0, {
       metadata: {
@@ -511,7 +511,7 @@ describe('how long a demotion has been there', () => {
       },
     });
 
-  it('counts from when it was seen to come', () => {
+  it('counts from when it was observed', () => {
     const look = new Look();
     look.facts();
     demoted(look);
@@ -520,14 +520,14 @@ describe('how long a demotion has been there', () => {
     expect(look.member(0).demoteForSeconds).to.equal(90);
   });
 
-  it('counts from when it is written that it was asked for, for a process that comes later', () => {
+  it('counts from the recorded request, for a process that starts later', () => {
     const look = new Look();
     demoted(look);
     look.demotionAskedAt = '2026-07-01T11:59:00Z';
     expect(look.member(0).demoteForSeconds).to.equal(59);
   });
 
-  it('begins anew when it becomes another demotion', () => {
+  it('restarts with another demotion', () => {
     const look = new Look();
     demoted(look, null);
     look.facts();
@@ -537,15 +537,15 @@ describe('how long a demotion has been there', () => {
   });
 });
 
-describe('what is around the members', () => {
-  it('are those budgets that select any of them', () => {
+describe('the objects around the members', () => {
+  it('include the budgets that select any of them', () => {
     const look = new Look();
     const selecting = (selector: object | null) => ({ ...budget(), spec: { selector } });
     look.budgets = [budget(), selecting({}), selecting(null), selecting({ matchLabels: { app: 'other' } })];
     expect(look.facts().budgets).to.have.length(2);
   });
 
-  it('is the active job of a backup, in a cluster of any size', () => {
+  it('include the active job of a backup, in a cluster of any size', () => {
     for (const replicas of [1, 3]) {
       const look = new Look();
       look.cluster({}, { replicas });
@@ -558,7 +558,7 @@ describe('what is around the members', () => {
     }
   });
 
-  it('are the members in ascending order, of ten as well', () => {
+  it('list the members in ascending order, with ten members too', () => {
     const look = new Look();
     for (const ordinal of [10, 9]) look.pod(ordinal);
     expect(look.facts().members.map(({ ordinal }) => ordinal)).to.deep.equal([0, 1, 2, 9, 10]);

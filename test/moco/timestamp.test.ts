@@ -8,11 +8,11 @@ describe('a timestamp', () => {
     expect(milliseconds('1970-01-01T00:00:00.250999Z')).to.equal(250);
   });
 
-  it('is none where it can not be read', () => {
+  it("is null if it can't be parsed", () => {
     for (const text of [null, '', 'yesterday', '2026-13-01T00:00:00Z']) expect(milliseconds(text)).to.equal(null);
   });
 
-  it('comes back as it was written', () => {
+  it('round-trips', () => {
     expect(timestampOf(1_782_907_200_500)).to.equal('2026-07-01T12:00:00.500Z');
     expect(milliseconds(timestampOf(1_782_907_200_500))).to.equal(1_782_907_200_500);
   });

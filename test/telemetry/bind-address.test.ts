@@ -3,7 +3,7 @@ import { parseBindAddress, showBindAddress } from '../../src/telemetry/bind-addr
 
 describe('a bind address', () => {
   for (const text of [':0', ':9443', '127.0.0.1:80', 'localhost:65535', '[::1]:80', '[fe80::1%eth0]:80']) {
-    it(`is shown as it is read: ${text}`, () => {
+    it(`is printed as it is read: ${text}`, () => {
       const address = parseBindAddress(text);
       expect(address === null ? null : showBindAddress(address)).to.equal(text);
     });

@@ -14,7 +14,7 @@ describe('metrics of the cache', () => {
   const series = async (): Promise<readonly string[]> =>
     (await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
-  it('count what was left out, by kind and by reason, and what failed', async () => {
+  it('count omitted objects by kind and reason, and failures', async () => {
     const pods = metrics.observe('Pod', () => null);
     metrics.observe('StatefulSet', () => null);
     pods.ignored('NotProjected');
@@ -24,8 +24,8 @@ describe('metrics of the cache', () => {
     expect(await series()).to.deep.equal([
       'moco_rollout_cache_failures_total{kind="Pod"} 1',
       'moco_rollout_cache_failures_total{kind="StatefulSet"} 0',
-      'moco_rollout_ignored_objects_total{kind="Pod",reason="NotProjected"} 2',
-      'moco_rollout_ignored_objects_total{kind="Pod",reason="UnknownEvent"} 1',
+      'moco_rollout_decode_failures_total{kind="Pod",reason="NotProjected"} 2',
+      'moco_rollout_decode_failures_total{kind="Pod",reason="UnknownEvent"} 1',
     ]);
   });
 

@@ -39,20 +39,20 @@ async function described({ registry }: Metrics): Promise<readonly Described[]> {
     });
 }
 
-describe('what Prometheus reads', () => {
-  it('is as Prometheus recommends it, by promtool', async function () {
+describe('the exposition', () => {
+  it("passes promtool's checks", async function () {
     const { body } = await everything().handler({ verbose: false });
     expect(promtool(this, ['check', 'metrics'], body)).to.deep.equal({ status: 0, said: '' });
   });
 
-  it('would not be, if a name were wrong: promtool says so', function () {
+  it("would fail promtool's checks with a wrong name", function () {
     const wrong =
       '# HELP moco_rollout_wrong_total Wrong.\n# TYPE moco_rollout_wrong_total gauge\nmoco_rollout_wrong_total 1\n';
     expect(promtool(this, ['check', 'metrics'], wrong).said).to.contain('moco_rollout_wrong_total');
   });
 
   it('is what the documentation lists, with types and labels', async () => {
-    const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('<!-- metrics -->');
+    const [, section = ''] = readFileSync('docs/reference.md', 'utf8').split('<!-- metrics -->');
     const rows = [...section.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*) \| [^|]+ \|$/gm)];
     const listed = rows.map(([, name, type, labels = '']) => ({
       name,

@@ -16,7 +16,7 @@ describe('the HTTP server', () => {
     errors.length = 0;
   });
 
-  it('answers the paths it has and names them at any other', async () => {
+  it('answers its paths and lists them at any other', async () => {
     await serve({ '/healthz': () => text(200, 'ok'), '/readyz': () => text(500, 'not yet') });
     expect(await get('/healthz')).to.deep.equal({ status: 200, body: 'ok\n' });
     expect(await get('/readyz')).to.deep.equal({ status: 500, body: 'not yet\n' });
@@ -26,13 +26,13 @@ describe('the HTTP server', () => {
     });
   });
 
-  it('takes GET and HEAD only', async () => {
+  it('accepts only GET and HEAD', async () => {
     await serve({ '/healthz': () => text(200, 'ok') });
     expect(await get('/healthz', 'HEAD')).to.deep.equal({ status: 200, body: '' });
     expect(await get('/healthz', 'POST')).to.deep.equal({ status: 405, body: 'Expected GET or HEAD, got POST.\n' });
   });
 
-  it('keeps to itself what went wrong inside, and tells its owner', async () => {
+  it('hides errors from clients and reports them to its owner', async () => {
     await serve({ '/metrics': () => Promise.reject(new Error('secret')) });
     const { status, body } = await get('/metrics');
     expect(status).to.equal(500);
@@ -40,7 +40,7 @@ describe('the HTTP server', () => {
     expect(errors).to.have.length(1);
   });
 
-  it('says in a sentence that its address is taken', async () => {
+  it('reports an address in use', async () => {
     await serve({});
     const problem = await startHttpServer({
       address: running?.address ?? loopback,
@@ -54,7 +54,7 @@ describe('the HTTP server', () => {
     );
   });
 
-  it('says in a sentence that its address is not of this machine', async () => {
+  it('reports an address of another machine', async () => {
     const problem = await startHttpServer({
       address: { host: '192.0.2.1', port: 0 },
       flag: '--metrics-bind-address',

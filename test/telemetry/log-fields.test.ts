@@ -68,7 +68,7 @@ describe('the vocabulary of log lines', () => {
     const strangers = lines.flatMap(({ at, fields }) =>
       fields.filter((field) => !(field in logFields)).map((field) => `${at}: ${field}`),
     );
-    expect(strangers, 'a field for src/telemetry/log-fields.ts and docs/operating.md').to.deep.equal([]);
+    expect(strangers, 'a field for src/telemetry/log-fields.ts and docs/reference.md').to.deep.equal([]);
   });
 
   it('has no field that the program does not write', () => {
@@ -77,7 +77,7 @@ describe('the vocabulary of log lines', () => {
   });
 
   it('is the one in the documentation', () => {
-    const documentation = readFileSync('docs/operating.md', 'utf8');
+    const documentation = readFileSync('docs/reference.md', 'utf8');
     const [, section = ''] = documentation.split('<!-- log fields -->');
     const rows = [...section.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, field, meaning]) => [field, meaning]);
     expect(rows).to.deep.equal(Object.entries(logFields));

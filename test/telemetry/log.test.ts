@@ -47,7 +47,7 @@ describe('the log', () => {
     expect(lines[1]).to.match(/error="not a function"\n {4}at /);
   });
 
-  it('keeps the type and the stack of an error in JSON, and takes what is thrown that is no error', () => {
+  it('keeps the type and the stack of an error in JSON, and accepts thrown values that are no errors', () => {
     const { lines, log } = logTo('json');
     log.error({ error: new TypeError('not a function') }, 'failed');
     log.error({ error: 'a string' }, 'failed');

@@ -28,7 +28,7 @@ describe('metrics', () => {
       moco_rollout_switchover_duration_seconds: 'histogram',
       moco_rollout_duration_seconds: 'histogram',
       kubernetes_feature_enabled: 'gauge',
-      moco_rollout_ignored_objects_total: 'counter',
+      moco_rollout_decode_failures_total: 'counter',
       moco_rollout_cache_failures_total: 'counter',
       moco_rollout_cache_age_seconds: 'gauge',
       workqueue_depth: 'gauge',
@@ -45,7 +45,7 @@ describe('metrics', () => {
     }
   });
 
-  it('say what runs and which gates are on', async () => {
+  it('report the version and the enabled gates', async () => {
     const lines = await series();
     expect(lines).to.include(`moco_rollout_build_info{version="1.2.3",node_version="${process.version}"} 1`);
     expect(lines).to.include('kubernetes_feature_enabled{name="UpdateStrategyOnDelete",stage="ALPHA"} 1');
@@ -62,7 +62,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('show one hold for a cluster, and none once it is gone', async () => {
+  it('show one hold for a cluster, and none once it is deleted', async () => {
     metrics.rollouts.setHold(['ns', 'a'], { rule: 'Paused', sinceSeconds: 10 });
     metrics.rollouts.setHold(['ns', 'a'], { rule: 'BlockedByPDB', sinceSeconds: 20 });
     expect(await series('moco_rollout_hold_since')).to.deep.equal([
@@ -74,7 +74,7 @@ describe('metrics', () => {
 
   it('forget a deleted cluster and keep the others', async () => {
     for (const name of ['a', 'b']) {
-      metrics.rollouts.setMembers(['ns', name], { participating: 2, leaving: 1 }, 1);
+      metrics.rollouts.setMembers(['ns', name], { participating: 2, terminating: 1 }, 1);
       metrics.rollouts.setHold(['ns', name], { rule: 'Paused', sinceSeconds: 10 });
       metrics.rollouts.setLastProgress(['ns', name], 30);
     }

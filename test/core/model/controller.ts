@@ -15,7 +15,7 @@ export interface Turn {
 export function turn(world: World): Turn {
   const snapshot = viewOf(world);
   const decision = decide(snapshot, world.policy);
-  const acted = act({ ...world, proven: world.proven || decision.proven }, decision.step);
+  const acted = act({ ...world, verified: world.verified || decision.verified }, decision.step);
   return { decision, violations: violations(snapshot, world.policy, decision), to: acted };
 }
 
@@ -23,7 +23,7 @@ function act(world: World, step: Step): World {
   switch (step.kind) {
     case 'none':
     case 'setStrategy':
-    case 'handBack':
+    case 'release':
     case 'setPartition': // of a mode that this world does not know
       return world;
     case 'promoteRevision':
@@ -54,5 +54,5 @@ function takeAway(world: World, ordinal: number): World {
   const counted = costs ? { ...world, spent: { ...spent, [template]: (spent[template] ?? 0) + 1 } } : world;
   return podAt(world, ordinal) === null
     ? counted
-    : withPod(counted, ordinal, { leaving: true, participatesLong: false });
+    : withPod(counted, ordinal, { terminating: true, participatesLong: false });
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { plan } from '../../../src/core/plan.ts';
 import { defaultPolicy, type MaxUnavailable, type RolloutPolicy } from '../../../src/core/policy.ts';
+import { plan } from '../../../src/plan/plan.ts';
 import { type MoveKind, moves } from './moves.ts';
 import { Play } from './play.ts';
 import { viewOf } from './view.ts';
@@ -112,7 +112,7 @@ function withWishes({ policy, replicas, choices }: Beginning): RolloutPolicy {
   return {
     ...policy,
     partition: partition % 3 === 0 ? partition % (replicas + 2) : 0,
-    heldOrdinals: held % 3 === 0 ? [held % replicas] : [],
+    pinnedOrdinals: held % 3 === 0 ? [held % replicas] : [],
   };
 }
 

@@ -1,4 +1,19 @@
 import {
+  budgetMaxUnavailable,
+  type ClusteringFacts,
+  candidates,
+  electable,
+  has,
+  isAvailable,
+  isHealthy,
+  lowest,
+  type Members,
+  membersWhere,
+  operationOf,
+  stateOf,
+  syncedReplicas,
+} from '../../support/moco/decisions.ts';
+import {
   fresh,
   isPrimarySettled,
   mysqldReady,
@@ -48,7 +63,7 @@ export function moves(world: World): readonly Move[] {
     pods: settled.pods.map(
       (pod) => pod && { ...pod, idleLong: pod.body === 'creating', demotedLong: pod.demote !== null },
     ),
-    awayLong: !serves(world, world.primary),
+    unavailableLong: !serves(world, world.primary),
     triedLong: world.tries > 0,
     progressLong: true,
   };
@@ -72,7 +87,7 @@ function aged(before: World, after: World): World {
     ...after,
     pods,
     primarySettledLong: after.primarySettledLong && isPrimarySettled(after) && before.primary === after.primary,
-    awayLong: after.awayLong && !serves(after, after.primary) && before.primary === after.primary,
+    unavailableLong: after.unavailableLong && !serves(after, after.primary) && before.primary === after.primary,
   };
 }
 
@@ -85,11 +100,12 @@ const created = (world: World, ordinal: number): World => ({
 type PodMove = readonly [MoveKind, string, Partial<Pod> | null];
 
 function movesOfPod(world: World, ordinal: number, pod: Pod): readonly PodMove[] {
-  if (pod.lost) return [['repair', 'the node comes back of', pod.leaving ? null : { lost: false, ...restarted(pod) }]];
+  if (pod.lost)
+    return [['repair', 'the node comes back of', pod.terminating ? null : { lost: false, ...restarted(pod) }]];
   const broken = world.brokenRevisions.includes(pod.revision);
   const found: PodMove[] = [['fault', 'the node is lost of', { lost: true }]];
-  if (pod.leaving) found.push(['benign', 'away goes', null]);
-  else found.push(['fault', 'somebody deletes', { leaving: true }]);
+  if (pod.terminating) found.push(['benign', 'away goes', null]);
+  else found.push(['fault', 'somebody deletes', { terminating: true }]);
   switch (pod.body) {
     case 'creating':
       found.push(['benign', 'mysqld is started of', { body: 'starting', idleLong: false }]);
@@ -159,48 +175,69 @@ const opened = (world: World): World => ({
   ),
 });
 
+/** What MOCO's decisions ask for. */
+function clusteringFacts(world: World): ClusteringFacts {
+  const { primary } = world;
+  const where = (holds: (pod: Pod, ordinal: number) => boolean): Members =>
+    membersWhere(world.pods.length, (ordinal) => {
+      const pod = podAt(world, ordinal);
+      return pod !== null && holds(pod, ordinal);
+    });
+  const leader = podAt(world, primary);
+  const following = where(({ role }, ordinal) => role === roleOf(world, ordinal));
+  return {
+    replicas: world.pods.length,
+    primary,
+    ready: where(({ lost, sidecarBroken }, ordinal) => mysqldReady(world, ordinal) && !lost && !sidecarBroken),
+    answering: where(runs),
+    following,
+    connected: runs(leader) ? following & where(runs) : 0,
+    configured: where(({ role }) => role !== null),
+    errant: 0,
+    writable: leader?.role === 'primary',
+    stepsDown: leader !== null && (leader.terminating || leader.demote !== null),
+    lags: false,
+    mislabelled: where((pod, ordinal) => pod.body === 'up' && !pod.lost && pod.role !== roleOf(world, ordinal)),
+    misconfigured: 0,
+  };
+}
+
+/** What MOCO does next: nothing while a pod is missing. */
 function steadyMoves(world: World): readonly WorldMove[] {
+  if (world.pods.includes(null)) return [];
   const found: WorldMove[] = [];
-  const primary = podAt(world, world.primary);
-  for (const ordinal of ordinals(world)) {
-    const pod = podAt(world, ordinal);
-    const configurable = ordinal === world.primary || primary?.body === 'up';
-    if (pod?.body === 'up' && !pod.lost && pod.role !== roleOf(world, ordinal) && configurable) {
-      found.push(['benign', `MOCO configures ${ordinal}`, withPod(world, ordinal, { role: roleOf(world, ordinal) })]);
+  const facts = clusteringFacts(world);
+  const state = stateOf(facts);
+  const move = (name: string, to: Partial<World>): number => found.push(['benign', name, { ...world, ...to }]);
+  switch (operationOf(facts, state)) {
+    case 'switchover': {
+      const to = lowest(candidates(facts)) ?? world.primary;
+      const switchovers = world.switchovers + 1;
+      move(`MOCO switches over to ${to}`, { primary: to, roles: 'index moved', switchovers });
+      break;
     }
+    case 'failover': {
+      const to = lowest(electable(facts)) ?? world.primary;
+      move(`MOCO fails over to ${to}`, { primary: to, roles: 'index moved' });
+      break;
+    }
+    case 'configure':
+      for (const ordinal of ordinals(world).filter((one) => has(facts.mislabelled, one))) {
+        move(`MOCO configures ${ordinal}`, withPod(world, ordinal, { role: roleOf(world, ordinal) }));
+      }
+      break;
+    case 'nothing':
   }
-  const wanted = primary !== null && (primary.leaving || primary.demote !== null);
-  const successor = ordinals(world).find((ordinal) => ordinal !== world.primary && serves(world, ordinal));
-  if (wanted && successor !== undefined && mysqldReady(world, world.primary) && !primary.lost) {
-    const switchovers = world.switchovers + 1;
-    found.push([
-      'benign',
-      `MOCO switches over to ${successor}`,
-      { ...world, primary: successor, roles: 'index moved', switchovers },
-    ]);
-  }
-  const running = ordinals(world).filter((ordinal) => {
-    const pod = podAt(world, ordinal);
-    return ordinal !== world.primary && pod?.body === 'up' && pod.role !== null && runs(pod) && !pod.leaving;
-  });
-  const [heir] = running;
-  if (!runs(primary) && heir !== undefined && running.length > world.pods.length / 2) {
-    found.push(['benign', `MOCO fails over to ${heir}`, { ...world, primary: heir, roles: 'index moved' }]);
-  }
-  if (!world.pods.includes(null)) {
-    const synced = ordinals(world).filter((ordinal) => serves(world, ordinal)).length;
-    const available = serves(world, world.primary) && synced > world.pods.length / 2;
-    const report = { healthy: synced === world.pods.length, available, synced };
-    if (JSON.stringify(report) !== JSON.stringify(world.report))
-      found.push(['benign', 'MOCO reports', { ...world, report }]);
-  }
+  const report = { healthy: isHealthy(state), available: isAvailable(state), synced: syncedReplicas(facts) };
+  if (JSON.stringify(report) !== JSON.stringify(world.report)) move('MOCO reports', { report });
   return found;
 }
 
 export function budgetOf(world: World): number {
-  if (world.backup) return 0;
+  const replicas = world.pods.length;
+  const maxUnavailable = budgetMaxUnavailable(replicas, world.backup) ?? 0;
   const ready = ordinals(world).filter((ordinal) => serves(world, ordinal) && !podAt(world, ordinal)?.sidecarBroken);
-  return Math.max(0, ready.length - (world.pods.length - Math.floor(world.pods.length / 2)));
+  return Math.max(0, ready.length - (replicas - maxUnavailable));
 }
 
 function movesOfPeople(world: World): readonly WorldMove[] {
@@ -213,7 +250,7 @@ function movesOfPeople(world: World): readonly WorldMove[] {
   const next = {
     ...world,
     template: world.template + 1,
-    proven: false,
+    verified: false,
     takenDown: [],
     tries: 0,
     triedLong: false,

@@ -33,7 +33,7 @@ export class Play {
     }
     if (violations.length > 0) this.fail(violations.join('; '));
     this.world = to;
-    const most = mostAway(to.policy.maxUnavailable, to.pods.length);
+    const most = mostUnavailable(to.policy.maxUnavailable, to.pods.length);
     for (const [revision, members] of Object.entries(to.spent)) {
       if (members > most) this.fail(`I7: ${members} members were given the broken revision ${revision}, not ${most}`);
     }
@@ -97,7 +97,7 @@ export class Play {
 }
 
 /** How many members a revision that fails may cost: what the user allows, and never so many that a quorum is lost. */
-function mostAway(maxUnavailable: MaxUnavailable, replicas: number): number {
+function mostUnavailable(maxUnavailable: MaxUnavailable, replicas: number): number {
   const wanted =
     typeof maxUnavailable === 'number'
       ? maxUnavailable

@@ -18,7 +18,7 @@ export function viewOf(world: World): ClusterSnapshot {
       healthy: world.report.healthy,
       available: world.report.available,
       syncedReplicas: world.report.synced,
-      primaryAwayForSeconds: serves(world, world.primary) ? null : age(world.awayLong),
+      primaryUnavailableForSeconds: serves(world, world.primary) ? null : age(world.unavailableLong),
       primarySettledForSeconds: isPrimarySettled(world) ? age(world.primarySettledLong) : null,
     })
     .statefulSet({
@@ -27,7 +27,7 @@ export function viewOf(world: World): ClusterSnapshot {
     })
     .budgets(...(world.pods.length < 3 ? [] : [{ disruptionsAllowed: world.disruptionsAllowed, closed: world.backup }]))
     .memory({
-      proven: world.proven,
+      verified: world.verified,
       takenDown: world.takenDown,
       switchoverTries: world.tries,
       sinceLastTrySeconds: age(world.triedLong),
@@ -40,7 +40,7 @@ function memberOf(world: World, ordinal: number, pod: Pod): MemberBuilder {
   const one = bodyOf(world, ordinal, pod);
   if (pod.sidecarBroken) one.impaired('slow-log');
   if (pod.lost) one.unreachable();
-  if (pod.leaving) one.leaving(0);
+  if (pod.terminating) one.terminating(0);
   return one.but({
     uid: `uid-${pod.uid}`,
     revision: revisionName(pod.revision),

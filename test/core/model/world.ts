@@ -11,7 +11,7 @@ export interface Pod {
   readonly looping: boolean;
   readonly lagging: boolean;
   readonly role: 'primary' | 'replica' | null;
-  readonly leaving: boolean;
+  readonly terminating: boolean;
   /** Its node is gone. */
   readonly lost: boolean;
   readonly sidecarBroken: boolean;
@@ -38,10 +38,10 @@ export interface World {
   /** What the disruption controller counted last. */
   readonly disruptionsAllowed: number;
   readonly backup: boolean;
-  readonly awayLong: boolean;
+  readonly unavailableLong: boolean;
   /** Longer than a failover may take. */
   readonly primarySettledLong: boolean;
-  readonly proven: boolean;
+  readonly verified: boolean;
   readonly takenDown: readonly number[];
   readonly tries: number;
   readonly triedLong: boolean;
@@ -61,7 +61,7 @@ export const fresh = (uid: number, revision: number): Pod => ({
   looping: false,
   lagging: false,
   role: null,
-  leaving: false,
+  terminating: false,
   lost: false,
   sidecarBroken: false,
   demote: null,
@@ -87,9 +87,9 @@ export function staleWorld(replicas: number, primary: number, policy: RolloutPol
     report: { healthy: true, available: true, synced: replicas },
     disruptionsAllowed: Math.floor(replicas / 2),
     backup: false,
-    awayLong: false,
+    unavailableLong: false,
     primarySettledLong: true,
-    proven: false,
+    verified: false,
     takenDown: [],
     tries: 0,
     triedLong: false,
@@ -125,7 +125,7 @@ export function mysqldReady(world: World, ordinal: number): boolean {
 
 export function serves(world: World, ordinal: number): boolean {
   const pod = podAt(world, ordinal);
-  return mysqldReady(world, ordinal) && pod?.lost === false && !pod.leaving;
+  return mysqldReady(world, ordinal) && pod?.lost === false && !pod.terminating;
 }
 
 export const isPrimarySettled = (world: World): boolean =>

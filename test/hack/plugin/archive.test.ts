@@ -22,7 +22,7 @@ describe("an archive of kubectl's plugin", () => {
 
   after(() => rm(directory, { recursive: true, force: true }));
 
-  it('is what tar unpacks, with names, contents and modes', async () => {
+  it('is unpacked by tar, with names, contents and modes', async () => {
     await writeFile(join(directory, 'some.tar.gz'), archiveOf(files));
     const { stderr } = await run('tar', ['-xzf', 'some.tar.gz'], { cwd: directory });
     expect(stderr).to.equal('');
@@ -32,7 +32,7 @@ describe("an archive of kubectl's plugin", () => {
     }
   });
 
-  it('has nothing in it of when and by whom it was made', async () => {
+  it('contains neither times nor owners', async () => {
     await writeFile(join(directory, 'some.tar.gz'), archiveOf(files));
     const { stdout } = await run('tar', ['-tvzf', 'some.tar.gz', '--numeric-owner'], {
       cwd: directory,

@@ -38,14 +38,14 @@ describe("krew's manifest", () => {
     plugin = parse(text) as Plugin;
   });
 
-  it('is of the one kind and version that krew reads, named as the plugin is called', () => {
+  it('has the kind and version that krew reads, and the name of the plugin', () => {
     expect(plugin).to.include({ apiVersion: 'krew.googlecontainertools.github.com/v1alpha2', kind: 'Plugin' });
     expect(plugin.metadata.name).to.equal('moco-rollout');
     expect(Object.keys(manifest.bin)).to.include(`kubectl-${plugin.metadata.name.replaceAll('-', '_')}`);
     expect(plugin.spec.version).to.equal(`v${manifest.version}`);
   });
 
-  it('has texts that fit where krew shows them', () => {
+  it('has texts that fit krew’s output', () => {
     const { shortDescription, description, caveats } = plugin.spec;
     expect(shortDescription)
       .to.match(/^[A-Z][^\r\n]{10,49}$/)
@@ -54,7 +54,7 @@ describe("krew's manifest", () => {
     expect(longestLine(caveats)).to.be.at.most(80);
   });
 
-  it('has an archive for each platform, none of which fits two', () => {
+  it('has exactly one archive for each platform', () => {
     expect(plugin.spec.platforms).to.have.length(platforms.length);
     for (const os of ['linux', 'darwin']) {
       for (const arch of ['amd64', 'arm64']) {
@@ -72,7 +72,7 @@ describe("krew's manifest", () => {
     }
   });
 
-  it('names no page where it is told none, and is refused with an archive missing', () => {
+  it('has no homepage without one given, and is refused if an archive is missing', () => {
     expect((parse(krewManifest(packed(), 'https://some.invalid', undefined)) as Plugin).spec).not.to.have.property(
       'homepage',
     );

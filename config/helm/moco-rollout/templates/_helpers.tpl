@@ -30,14 +30,14 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- end }}
 
-{{- /* A hand-back of every namespace that is worked in; without a list, of all of them at once. */ -}}
-{{- define "moco-rollout.handBacks" -}}
+{{- /* A release of every namespace that is worked in; without a list, of all of them at once. */ -}}
+{{- define "moco-rollout.releases" -}}
 {{- if .Values.namespaces -}}
 {{- range .Values.namespaces }}
-- { name: moco-rollout-hand-back-{{ . | trunc 40 | trimSuffix "-" }}-{{ . | sha256sum | trunc 6 }}, of: "--namespace={{ . }}" }
+- { name: moco-rollout-release-{{ . | trunc 40 | trimSuffix "-" }}-{{ . | sha256sum | trunc 6 }}, of: "--namespace={{ . }}" }
 {{- end }}
 {{- else }}
-- { name: moco-rollout-hand-back, of: --all }
+- { name: moco-rollout-release, of: --all-namespaces }
 {{- end }}
 {{- end }}
 

@@ -1,0 +1,124 @@
+import { median, percentile } from '../record/spread.ts';
+import { members } from './clusters.ts';
+import { type FleetRollout, rolloutsPerMinute } from './fleet-rollout.ts';
+import type { MeasuredFleet } from './measured-fleet.ts';
+import { mostClustersForRounds } from './settings.ts';
+
+/** One target. */
+export interface Figure {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly digits: number;
+  readonly limit: number;
+  /** Whether the limit is the least or the most. */
+  readonly isLeast?: boolean;
+}
+
+const megabyte = 1_000_000;
+
+/** What the controller costs for one member of a fleet: calls by their sort. */
+export interface CostOfMember {
+  readonly calls: number;
+  readonly writes: number;
+  readonly events: number;
+  readonly processorMilliseconds: number;
+}
+
+export function costOfMember({ clusters, rival, requests, processorSeconds }: FleetRollout): CostOfMember {
+  const { reads, writes, events, leases, refused } = requests[rival];
+  const all = clusters * members;
+  return {
+    calls: (reads + writes + events + leases + refused) / all,
+    writes: writes / all,
+    events: events / all,
+    processorMilliseconds: ((processorSeconds[rival] ?? 0) * 1000) / all,
+  };
+}
+
+/** The median of the rounds. */
+export function medianOf(rollouts: readonly FleetRollout[], figure: (rollout: FleetRollout) => number): number {
+  return median(rollouts.map(figure));
+}
+
+/** The controller's rate by the plain loop's. */
+export function ratioOf({ controller, plainLoop }: MeasuredFleet): number {
+  return medianOf(controller, rolloutsPerMinute) / medianOf(plainLoop, rolloutsPerMinute);
+}
+
+/** The targets of the largest fleet, and the figures that must equal those of the previous size. */
+export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
+  const largest = fleets.at(-1);
+  if (largest === undefined) return [];
+  const { clusters, controller, reaction, coldStart } = largest;
+  const cost = (figure: keyof CostOfMember): number => medianOf(controller, (rollout) => costOfMember(rollout)[figure]);
+  const smaller = fleets.slice(0, -1);
+  const before = smaller.findLast((fleet) => fleet.clusters <= mostClustersForRounds) ?? smaller.at(-1);
+  const growth = (figure: keyof CostOfMember): number =>
+    before === undefined ? 1 : cost(figure) / medianOf(before.controller, (rollout) => costOfMember(rollout)[figure]);
+  return [
+    {
+      what: "rollouts a minute, of the plain loop's",
+      value: ratioOf(largest) * 100,
+      unit: ' %',
+      digits: 0,
+      limit: 80,
+      isLeast: true,
+    },
+    {
+      what: 'resident at its peak',
+      value: Math.max(...controller.map(({ peakBytes }) => peakBytes)) / megabyte,
+      unit: ' MB',
+      digits: 0,
+      limit: 150,
+    },
+    { what: 'writes a member, Events aside', value: cost('writes'), unit: '', digits: 2, limit: 4 },
+    { what: 'Events a member', value: cost('events'), unit: '', digits: 2, limit: 2 },
+    ...(before === undefined
+      ? []
+      : [
+          {
+            what: `calls a member, by those with ${before.clusters} clusters`,
+            value: growth('calls'),
+            unit: '',
+            digits: 2,
+            limit: mostGrowth,
+          },
+          {
+            what: `processor time a member, by that with ${before.clusters} clusters`,
+            value: growth('processorMilliseconds'),
+            unit: '',
+            digits: 2,
+            limit: mostGrowth,
+          },
+        ]),
+    ...(reaction === null
+      ? []
+      : [
+          {
+            what: `reaction, p99 of ${reaction.disruptions.length} disruptions`,
+            value: percentile(reaction.disruptions, 0.99),
+            unit: ' ms',
+            digits: 0,
+            limit: 50,
+          },
+        ]),
+    ...(coldStart === null
+      ? []
+      : [
+          {
+            what: `cold start, until all ${clusters} are decided`,
+            value: coldStart.lastDecision,
+            unit: ' s',
+            digits: 1,
+            limit: 5,
+          },
+        ]),
+  ];
+}
+
+/** Flat: within what two runs on a busy machine differ by. */
+const mostGrowth = 1.25;
+
+export const isMissed = ({ value, limit, isLeast = false }: Figure): boolean =>
+  Number.isNaN(value) || (isLeast ? value < limit : value > limit);

@@ -1,0 +1,117 @@
+import { endOfAudit, preciseMilliseconds, readAudit } from '../../../test/support/control-plane/audit-lines.ts';
+import type { AuditEvent } from '../../../test/support/control-plane/audit-log.ts';
+import { percentile } from '../record/spread.ts';
+import type { EventLoopDelay, MeasuredProcess } from '../runtime/measured-process.ts';
+import type { Clusters, FleetCluster } from './clusters.ts';
+import type { Installation, RivalName } from './installation.ts';
+import { type Cores, coresBetween, processorTime } from './processor-time.ts';
+import { RequestCount, type RequestsByAsker } from './requests.ts';
+import { every, keyOf } from './wait.ts';
+
+/** A fleet rolled out by one of the rivals, all clusters asked at once. */
+export interface FleetRollout {
+  readonly rival: RivalName;
+  readonly clusters: number;
+  /** From the first cluster's new template to the last member of the last cluster being back. */
+  readonly seconds: number;
+  /** Of each cluster, from its new template, ascending. */
+  readonly secondsOfClusters: readonly number[];
+  /** In these seconds. */
+  readonly cores: Cores;
+  /** In these seconds, of everybody together, Events and leases included. */
+  readonly requestsPerSecond: number;
+  /** Until everything was at rest. */
+  readonly requests: RequestsByAsker;
+  /** What the rival itself has asked for until then. */
+  readonly kinds: Readonly<Record<string, number>>;
+  /** Budgets that stayed closed for two minutes, since the end of an evicted pod was not observed. */
+  readonly budgetsStuck: number;
+  readonly processorSeconds: Readonly<Record<string, number>>;
+  readonly eventLoop: EventLoopDelay;
+  readonly residentBytes: number;
+  readonly peakBytes: number;
+}
+
+/** What is at rest when it is over: the controller writes on after the last member is back. */
+export async function rollOutFleet(
+  { installation, clusters }: { readonly installation: Installation; readonly clusters: Clusters },
+  rival: RivalName,
+  process: MeasuredProcess,
+  progress: (what: string) => void,
+): Promise<FleetRollout> {
+  const { all } = clusters;
+  const pids = { ...installation.pids, [rival]: process.pid };
+  const before = new Map(all.map((cluster) => [keyOf(cluster), clusters.updateRevision(cluster)]));
+  const began = new Map<string, number>();
+  const times: number[] = [];
+  const isDone = (cluster: FleetCluster): boolean =>
+    clusters.isRolledOut(cluster) && clusters.updateRevision(cluster) !== before.get(keyOf(cluster));
+  await process.eventLoopDelay();
+  const auditStart = await endOfAudit(installation.auditFile);
+  const start = processorTime(pids);
+  const changed = clusters.change(all, (cluster) => began.set(keyOf(cluster), performance.now()));
+  const tenth = Math.ceil(all.length / 10);
+  const ended = process.untilItEnds();
+  ended.catch(() => undefined);
+  const rolledOut = Promise.all([
+    changed,
+    every(clusters, all, isDone, {
+      what: `every cluster to be rolled out by the ${rival}`,
+      onProgress: (cluster, missing) => {
+        times.push((performance.now() - (began.get(keyOf(cluster)) ?? Number.NaN)) / 1000);
+        if (missing % tenth === 0) progress(`${all.length - missing} of ${all.length} by the ${rival}`);
+      },
+    }),
+  ]);
+  await Promise.race([rolledOut, ended]).catch((error: unknown) => {
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${process.tail}`);
+  });
+  const end = processorTime(pids);
+  const wallEnd = Date.now();
+  const eventLoop = await process.eventLoopDelay();
+  const rests = (cluster: FleetCluster): boolean =>
+    rival === 'controller' ? clusters.isComplete(cluster) : clusters.isHealthy(cluster);
+  await every(clusters, all, rests, { what: 'every cluster to be at rest' });
+  const rest = processorTime(pids);
+  const usage = process.usage();
+  const count = new RequestCount();
+  let requestsInTime = 0;
+  let budgetsStuck = 0;
+  const to = await endOfAudit(installation.auditFile);
+  await readAudit(installation.auditFile, { from: auditStart, to }, (event) => {
+    count.take(event);
+    if (isOfStuckBudget(event)) budgetsStuck += 1;
+    if (event.verb !== 'watch' && preciseMilliseconds(event.requestReceivedTimestamp) <= wallEnd) requestsInTime += 1;
+  });
+  const seconds = (end.atMilliseconds - start.atMilliseconds) / 1000;
+  return {
+    rival,
+    clusters: all.length,
+    seconds,
+    secondsOfClusters: times.toSorted((a, b) => a - b),
+    cores: coresBetween(start, end),
+    requestsPerSecond: requestsInTime / seconds,
+    requests: count.byAsker,
+    kinds: count.kinds,
+    budgetsStuck,
+    processorSeconds: Object.fromEntries(
+      Object.entries(rest.seconds).map(([name, used]) => [name, used - (start.seconds[name] ?? 0)]),
+    ),
+    eventLoop,
+    residentBytes: usage.residentBytes,
+    peakBytes: usage.peakBytes,
+  };
+}
+
+/** The disruption controller's Event on a pod that was to be gone (`NotDeleted`); it writes no others on pods. */
+function isOfStuckBudget({ user, verb, objectRef }: AuditEvent): boolean {
+  const isOfDisruptionController =
+    user.username === 'system:kube-controller-manager' && objectRef?.resource === 'events';
+  return isOfDisruptionController && verb === 'create' && /^moco-db-\d+-\d+\./.test(objectRef?.name ?? '');
+}
+
+export const rolloutsPerMinute = ({ clusters, seconds }: FleetRollout): number => (clusters / seconds) * 60;
+
+/** The slowest cluster's time by the median one's. */
+export const fairness = ({ secondsOfClusters }: FleetRollout): number =>
+  (secondsOfClusters.at(-1) ?? Number.NaN) / percentile(secondsOfClusters, 0.5);

@@ -1,0 +1,195 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ApiClient } from '../../../src/kube/api-client.ts';
+import { connect } from '../../../src/kube/connection.ts';
+import { delay } from '../../../src/kube/delay.ts';
+import { realWorld } from '../../../src/kube/real-world.ts';
+import type { World } from '../../../src/kube/world.ts';
+import { auditDefaults, auditPolicy } from '../../../test/support/control-plane/audit-policy.ts';
+import { type ControlPlane, startControlPlane } from '../../../test/support/control-plane/control-plane.ts';
+import { freePort } from '../../../test/support/control-plane/free-port.ts';
+import { Guard } from '../../../test/support/control-plane/guard.ts';
+import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
+import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
+import { isKeptOnDelete } from '../../../test/support/stage/kept-on-delete.ts';
+import { theImage } from '../runtime/image.ts';
+import { MeasuredProcess } from '../runtime/measured-process.ts';
+import { bundleCopy } from './bundle-copy.ts';
+import { watchedNamespace } from './clusters.ts';
+
+import type { Pids } from './processor-time.ts';
+
+const configuration = fileURLToPath(new URL('../../../config/', import.meta.url));
+const program = (name: string): string => fileURLToPath(new URL(`${name}/main.ts`, import.meta.url));
+const systemNamespace = 'moco-rollout-system';
+
+/** Far above what one machine can do. */
+const unlimited = { qps: 100_000, burst: 100_000 };
+/** Between two checks whether the policy is in force. */
+const pollMilliseconds = 100;
+
+/** One of the two that roll the fleet out. */
+export type RivalName = 'controller' | 'plain loop';
+
+/**
+ * The environment of the compared programs on a separate control plane: the stand-ins in one process, this project's
+ * CRD, RBAC and admission policy, which keeps StatefulSets at OnDelete for either program. Both programs use a
+ * ServiceAccount, since the API server's fairness applies only to these.
+ */
+export class Installation {
+  readonly controlPlane: ControlPlane;
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly auditFile: string;
+  readonly #guard: Guard;
+  readonly #standIns: MeasuredProcess;
+  readonly #bundle: string;
+  readonly #kubeconfigs: Readonly<Record<RivalName, string>>;
+  readonly #closers: readonly (() => Promise<unknown>)[];
+
+  private constructor(parts: {
+    readonly controlPlane: ControlPlane;
+    readonly client: ApiClient;
+    readonly world: World;
+    readonly guard: Guard;
+    readonly standIns: MeasuredProcess;
+    readonly bundle: string;
+    readonly kubeconfigs: Readonly<Record<RivalName, string>>;
+    readonly closers: readonly (() => Promise<unknown>)[];
+  }) {
+    this.controlPlane = parts.controlPlane;
+    this.client = parts.client;
+    this.world = parts.world;
+    this.auditFile = join(parts.controlPlane.directory, 'audit.log');
+    this.#guard = parts.guard;
+    this.#standIns = parts.standIns;
+    this.#bundle = parts.bundle;
+    this.#kubeconfigs = parts.kubeconfigs;
+    this.#closers = parts.closers;
+  }
+
+  static async open(): Promise<Installation> {
+    const guard = new Guard();
+    const closers: (() => Promise<unknown>)[] = [() => guard.close()];
+    try {
+      const bundle = await bundleCopy(guard);
+      const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-fleet-'));
+      guard.remove(directory);
+      const policyFile = join(directory, 'audit-policy.json');
+      await writeFile(policyFile, JSON.stringify(policy()));
+      const rightsFile = join(directory, 'rights.yaml');
+      await writeFile(rightsFile, plainLoopRights);
+      const controlPlane = await startControlPlane({
+        manifests: [
+          clusterDefinitionFile,
+          join(configuration, 'crd'),
+          join(configuration, 'default/namespace.yaml'),
+          join(configuration, 'rbac'),
+          rightsFile,
+        ],
+        moreApiServerFlags: [`--audit-policy-file=${policyFile}`],
+      });
+      closers.push(() => controlPlane.stop());
+      const standIns = new MeasuredProcess(
+        [
+          program('stand-ins'),
+          await controlPlane.kubeconfigForUser('moco-controller'),
+          await controlPlane.kubeconfigForUser('nodes'),
+        ],
+        guard,
+      );
+      closers.push(() => standIns.stop());
+      await standIns.logged('the stand-ins run');
+      const connection = connect({ kubeconfigPath: await controlPlane.kubeconfigForUser('benchmark') });
+      closers.push(() => connection.close());
+      const world = realWorld(connection.exchange);
+      const client = new ApiClient({ world, ...unlimited, userAgent: 'benchmark' });
+      await installAdmissionPolicy(client);
+      while (!(await isKeptOnDelete(client))) await delay(world, pollMilliseconds);
+      const account = (name: string): Promise<string> =>
+        controlPlane.kubeconfigFor({ namespace: systemNamespace, name });
+      const kubeconfigs = { controller: await account('moco-rollout'), 'plain loop': await account('plain-loop') };
+      return new Installation({
+        controlPlane,
+        client,
+        world,
+        guard,
+        standIns,
+        bundle,
+        kubeconfigs,
+        closers,
+      });
+    } catch (error) {
+      for (const close of closers.toReversed()) await close();
+      throw error;
+    }
+  }
+
+  /** As the image runs it, with a lease as `config/manager` has it. Is not there yet. */
+  async controller(flags: readonly string[]): Promise<MeasuredProcess> {
+    const port = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
+    const words = [
+      ...theImage.nodeFlags,
+      this.#bundle,
+      `--kubeconfig=${this.#kubeconfigs.controller}`,
+      '--feature-gates=UpdateStrategyOnDelete=true',
+      '--leader-elect',
+      `--leader-election-namespace=${systemNamespace}`,
+      `--metrics-bind-address=${await port()}`,
+      `--health-probe-bind-address=${await port()}`,
+      ...flags,
+    ];
+    return new MeasuredProcess(words, this.#guard, theImage.environment);
+  }
+
+  /** Resolves once it has listed everything. */
+  async plainLoop(): Promise<MeasuredProcess> {
+    const { 'plain loop': kubeconfig } = this.#kubeconfigs;
+    const words = [program('plain-loop'), kubeconfig];
+    const loop = new MeasuredProcess(words, this.#guard);
+    await loop.logged('the plain loop runs');
+    return loop;
+  }
+
+  /** What runs beside the rivals. */
+  get pids(): Pids {
+    const { etcd = 0, apiServer = 0, controllerManager = 0 } = this.controlPlane.pids;
+    return {
+      etcd,
+      'API server': apiServer,
+      'controller-manager': controllerManager,
+      'stand-ins': this.#standIns.pid,
+      benchmark: process.pid,
+    };
+  }
+
+  get standInsTail(): string {
+    return this.#standIns.tail;
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.toReversed()) await close();
+  }
+}
+
+/** Everything by its metadata; with bodies what the computation of a reaction reads, of a few clusters. */
+function policy(): object {
+  const { rules, ...rest } = auditPolicy({ ...auditDefaults, writes: 'Metadata' }) as { readonly rules: object[] };
+  const closely = { level: 'Request', namespaces: [watchedNamespace], verbs: ['create', 'update', 'patch', 'delete'] };
+  return { ...rest, rules: [closely, ...rules] };
+}
+
+/** It needs no roles: the benchmark does not measure its rights. */
+const plainLoopRights = `
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: plain-loop, namespace: ${systemNamespace}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: plain-loop}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{kind: ServiceAccount, name: plain-loop, namespace: ${systemNamespace}}]
+`;

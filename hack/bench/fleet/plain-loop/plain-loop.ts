@@ -1,0 +1,154 @@
+import type { ApiClient } from '../../../../src/kube/api-client.ts';
+import { isNotFound, isTooManyRequests } from '../../../../src/kube/api-error.ts';
+import { delay } from '../../../../src/kube/delay.ts';
+import type { Log } from '../../../../src/kube/log.ts';
+import { Reflector } from '../../../../src/kube/reflector.ts';
+import { path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../../src/kube/resource.ts';
+import { Store, type Stored } from '../../../../src/kube/store.ts';
+import type { World } from '../../../../src/kube/world.ts';
+import type { Json } from '../../../../src/moco/json.ts';
+import {
+  createdBySelector,
+  memberSelector,
+  projectBudget,
+  projectPod,
+  projectStatefulSet,
+} from '../../../../src/moco/projections.ts';
+import type { BudgetRecord, PodRecord, StatefulSetRecord } from '../../../../src/moco/records.ts';
+
+const byCluster = 'cluster';
+const retryMilliseconds = 1000;
+/** MOCO gives StatefulSet and PodDisruptionBudget the same name. */
+const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+
+/**
+ * The minimum of a rolling update: one task for each cluster evicts the next stale member, the primary last, and waits
+ * until its successor is ready and the budget allows another. It ignores MOCO's status, confirms nothing and records
+ * nothing, like a script with watches.
+ */
+export class PlainLoop {
+  readonly #client: ApiClient;
+  readonly #statefulSets = new Store<StatefulSetRecord>({});
+  readonly #budgets = new Store<BudgetRecord>({});
+  readonly #pods = new Store<PodRecord>({
+    [byCluster]: ({ namespace, clusterName }) => keyOf(namespace, `moco-${clusterName}`),
+  });
+  readonly #reflectors: readonly Pick<Reflector<Stored>, 'run' | 'synced'>[];
+  /** Whoever waits for something to change about a cluster. */
+  readonly #waiting = new Map<string, () => void>();
+  readonly #tasks = new Set<string>();
+  /** Clusters of which something has changed while their task was asking something. */
+  readonly #missed = new Set<string>();
+  readonly #world: World;
+  readonly #log: Log;
+
+  constructor(client: ApiClient, world: World, log: Log) {
+    this.#client = client;
+    this.#world = world;
+    this.#log = log;
+    const watch = <R extends Stored>(
+      kind: ResourceKind,
+      labelSelector: string,
+      project: (raw: Json) => R | null,
+      store: Store<R>,
+      clusterOf: (record: R) => string,
+    ): Reflector<R> => {
+      store.subscribe(({ before, after }) => {
+        const record = after ?? before;
+        if (record !== null) this.#changed(clusterOf(record));
+      });
+      const read = (raw: unknown): R | null => project(raw as Json);
+      return new Reflector({ client, world, log, path: path(kind), query: { labelSelector }, store, project: read });
+    };
+    const named = ({ namespace, name }: Stored): string => keyOf(namespace, name);
+    this.#reflectors = [
+      watch(statefulSets, memberSelector, projectStatefulSet, this.#statefulSets, named),
+      watch(podDisruptionBudgets, createdBySelector, projectBudget, this.#budgets, named),
+      watch(pods, memberSelector, projectPod, this.#pods, ({ namespace, clusterName }) =>
+        keyOf(namespace, `moco-${clusterName}`),
+      ),
+    ];
+  }
+
+  /** Resolves once everything has been listed. */
+  async start(): Promise<void> {
+    const signal = new AbortController().signal;
+    for (const reflector of this.#reflectors) void reflector.run(signal);
+    await Promise.all(this.#reflectors.map(({ synced }) => synced));
+  }
+
+  #changed(cluster: string): void {
+    const goOn = this.#waiting.get(cluster);
+    if (goOn !== undefined) {
+      this.#waiting.delete(cluster);
+      goOn();
+    } else if (this.#tasks.has(cluster)) {
+      this.#missed.add(cluster);
+    } else if (this.#next(cluster) !== null) {
+      this.#tasks.add(cluster);
+      void this.#rollOut(cluster).finally(() => {
+        this.#tasks.delete(cluster);
+        if (this.#missed.delete(cluster)) this.#changed(cluster);
+      });
+    }
+  }
+
+  async #rollOut(cluster: string): Promise<void> {
+    for (let next = this.#next(cluster); next !== null; next = this.#next(cluster)) {
+      if (!this.#isOpen(cluster) || !(await this.#evict(next))) {
+        await this.#change(cluster);
+        continue;
+      }
+      const { namespace, name, uid } = next;
+      const isBack = (): boolean => {
+        const pod = this.#pods.get(namespace, name);
+        return pod !== undefined && pod.uid !== uid && pod.ready;
+      };
+      while (!isBack()) await this.#change(cluster);
+    }
+  }
+
+  /** Resolves at the next change, at once if there was one since the last wait. */
+  #change(cluster: string): Promise<void> {
+    if (this.#missed.delete(cluster)) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.set(cluster, resolve);
+    });
+  }
+
+  /** The next stale member. */
+  #next(cluster: string): PodRecord | null {
+    const [namespace = '', name = ''] = cluster.split('/');
+    const statefulSet = this.#statefulSets.get(namespace, name);
+    if (statefulSet?.observed !== true) return null;
+    const stale = this.#pods.by(byCluster, cluster).filter(({ revision }) => revision !== statefulSet.updateRevision);
+    const inTurn = stale.toSorted(
+      (one, other) => Number(one.role === 'primary') - Number(other.role === 'primary') || other.ordinal - one.ordinal,
+    );
+    return inTurn[0] ?? null;
+  }
+
+  #isOpen(cluster: string): boolean {
+    const [namespace = '', name = ''] = cluster.split('/');
+    const budget = this.#budgets.get(namespace, name);
+    return budget !== undefined && budget.observed && budget.disruptionsAllowed > 0;
+  }
+
+  /** Resolves to whether it was allowed; a budget that has closed meanwhile opens by an event. */
+  async #evict({ namespace, name }: PodRecord): Promise<boolean> {
+    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
+    try {
+      await this.#client.create(pods, { namespace, name, subresource: 'eviction' }, body, {
+        priority: 'disrupt',
+        retries: 0,
+      });
+      return true;
+    } catch (error) {
+      if (isTooManyRequests(error) || isNotFound(error)) return false;
+      this.#log.warn({ namespace, name, error: String(error) }, 'an eviction failed and is tried again');
+      await delay(this.#world, retryMilliseconds);
+      this.#missed.add(keyOf(namespace, name.slice(0, name.lastIndexOf('-'))));
+      return false;
+    }
+  }
+}

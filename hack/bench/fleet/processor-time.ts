@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+
+/** Processes by what they are called in tables. */
+export type Pids = Readonly<Record<string, number>>;
+
+/** Seconds of processor time: of each process since its start, of the machine since whenever. */
+export interface ProcessorTime {
+  readonly atMilliseconds: number;
+  readonly seconds: Readonly<Record<string, number>>;
+  /** Of all processors and all processes together. */
+  readonly machineSeconds: number;
+}
+
+/** Cores in use over a time: of each process, and of everybody else on the machine. */
+export interface Cores {
+  readonly of: Readonly<Record<string, number>>;
+  readonly others: number;
+}
+
+const ticksPerSecond = 100;
+const idleFields = [3, 4];
+
+/** From `/proc` (Linux). A process that has ended has used none. */
+export function processorTime(pids: Pids): ProcessorTime {
+  const [total = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const fields = total.split(/\s+/).slice(1, 9).map(Number);
+  const busy = fields.reduce((sum, ticks, index) => (idleFields.includes(index) ? sum : sum + ticks), 0);
+  return {
+    atMilliseconds: performance.now(),
+    seconds: Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, ticksOf(pid) / ticksPerSecond])),
+    machineSeconds: busy / ticksPerSecond,
+  };
+}
+
+export function coresBetween(before: ProcessorTime, after: ProcessorTime): Cores {
+  const elapsed = (after.atMilliseconds - before.atMilliseconds) / 1000;
+  const of = Object.fromEntries(
+    Object.entries(after.seconds).map(([name, seconds]) => [name, (seconds - (before.seconds[name] ?? 0)) / elapsed]),
+  );
+  const ours = Object.values(of).reduce((sum, cores) => sum + cores, 0);
+  return { of, others: Math.max(0, (after.machineSeconds - before.machineSeconds) / elapsed - ours) };
+}
+
+function ticksOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
+    return user + system;
+  } catch {
+    return 0;
+  }
+}

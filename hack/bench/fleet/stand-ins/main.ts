@@ -1,0 +1,39 @@
+import { ApiClient } from '../../../../src/kube/api-client.ts';
+import { connect } from '../../../../src/kube/connection.ts';
+import { realWorld } from '../../../../src/kube/real-world.ts';
+import type { World } from '../../../../src/kube/world.ts';
+import { startMoco } from '../../../../test/support/moco/driver.ts';
+import { installMoco } from '../../../../test/support/moco/install.ts';
+import { startMocoWebhookServer } from '../../../../test/support/moco/webhook-server.ts';
+import { startNodes } from '../../../../test/support/nodes/driver.ts';
+
+// MOCO and the nodes in a separate process, so that their resource use is measured separately. Gets the paths of two
+// kubeconfigs, MOCO's and the nodes'; prints when it is ready, and runs until it is killed.
+
+/**
+ * A member's restart, as short as possible, so that the control plane is the limit. The termination takes most of it:
+ * if the disruption controller doesn't see it before there is a successor of the same name, the PodDisruptionBudget
+ * stays closed for two minutes (`disruptedPods`, its DeletionTimeout; seen on 1.35.4).
+ */
+const restart = { stopMilliseconds: 2000, initMilliseconds: 0, startMilliseconds: 300, startupMilliseconds: 0 };
+/** As in the demo: the delays of the stand-ins are not measured. */
+const attentive = { notice: 5, healthyTrue: 20 };
+/** Otherwise the API server would mostly apply unchanged StatefulSets. */
+const reconcileDelayMilliseconds = 500;
+/** Far above what one machine can do. */
+const unlimited = { qps: 100_000, burst: 100_000 };
+/** With 1,000 clusters a call waits more than 10 s for its connection; a timeout would waste that work. */
+const timeoutMilliseconds = 120_000;
+
+const [mocoKubeconfig = '', nodesKubeconfig = ''] = process.argv.slice(2);
+
+function as(kubeconfigPath: string, userAgent: string): { readonly client: ApiClient; readonly world: World } {
+  const world = realWorld(connect({ kubeconfigPath }).exchange);
+  return { client: new ApiClient({ world, ...unlimited, timeoutMilliseconds, userAgent }), world };
+}
+
+const { client, world } = as(mocoKubeconfig, 'moco-controller');
+await installMoco(client, world, await startMocoWebhookServer());
+const moco = await startMoco({ client, world, clustering: attentive, reconcileDelayMilliseconds });
+await startNodes({ ...as(nodesKubeconfig, 'nodes'), databases: moco, settings: restart });
+console.log('the stand-ins run');

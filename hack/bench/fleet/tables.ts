@@ -1,0 +1,197 @@
+import { percentile, spreadOf } from '../record/spread.ts';
+import type { Table } from '../record/table.ts';
+import { members } from './clusters.ts';
+import { type CostOfMember, costOfMember, type Figure, isMissed, medianOf, ratioOf } from './figures.ts';
+import { type FleetRollout, fairness, rolloutsPerMinute } from './fleet-rollout.ts';
+import type { MeasuredFleet } from './measured-fleet.ts';
+
+const megabyte = 1_000_000;
+
+/** Every table of a run. */
+export function tablesOf(fleets: readonly MeasuredFleet[], figures: readonly Figure[]): readonly Table[] {
+  return [limits(figures), growth(fleets), processors(fleets), calls(fleets), reaction(fleets)];
+}
+
+function limits(figures: readonly Figure[]): Table {
+  const shown = (value: number, { unit, digits }: Figure): string => `${value.toFixed(digits)}${unit}`;
+  return {
+    name: 'limits',
+    title: 'What the largest fleet is to reach',
+    columns: ['', 'measured', 'limit', ''],
+    rows: figures.map((figure) => [
+      figure.what,
+      shown(figure.value, figure),
+      `${figure.isLeast ? '≥' : '≤'} ${figure.limit}${figure.unit}`,
+      isMissed(figure) ? 'missed' : '',
+    ]),
+  };
+}
+
+interface Row {
+  readonly what: string;
+  readonly of: (fleet: MeasuredFleet) => string;
+}
+
+function columnsOf(fleets: readonly MeasuredFleet[]): readonly string[] {
+  return ['', ...fleets.map(({ clusters }) => `${clusters} clusters`)];
+}
+
+/** The median of several rounds, with the lowest and the highest. */
+function spread(
+  rollouts: readonly FleetRollout[],
+  figure: (rollout: FleetRollout) => number,
+  digits: number,
+  unit = '',
+): string {
+  const { lowest, median, highest } = spreadOf(rollouts.map(figure));
+  const shown = `${median.toFixed(digits)}${unit}`;
+  return rollouts.length < 2 ? shown : `${shown} (${lowest.toFixed(digits)} – ${highest.toFixed(digits)})`;
+}
+
+const cost = (figure: keyof CostOfMember) => (rollout: FleetRollout) => costOfMember(rollout)[figure];
+const total = ({ cores }: FleetRollout): number => Object.values(cores.of).reduce((sum, one) => sum + one, 0);
+
+/** Of all processes together: the cost of one member for the machine. */
+const machineMilliseconds = ({ processorSeconds, clusters }: FleetRollout): number =>
+  (Object.values(processorSeconds).reduce((sum, one) => sum + one, 0) * 1000) / (clusters * members);
+
+const growthRows: readonly Row[] = [
+  { what: 'rollouts a minute', of: ({ controller }) => spread(controller, rolloutsPerMinute, 0) },
+  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, rolloutsPerMinute, 0) },
+  { what: 'the one by the other', of: (fleet) => `${(ratioOf(fleet) * 100).toFixed(0)} %` },
+  {
+    what: 'rollouts a minute, client limits as the program has them',
+    of: ({ defaultLimits }) => (defaultLimits === null ? '' : rolloutsPerMinute(defaultLimits).toFixed(0)),
+  },
+  {
+    what: 'budgets that stayed closed for two minutes',
+    of: ({ controller }) => spread(controller, ({ budgetsStuck }) => budgetsStuck, 0),
+  },
+  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, ({ budgetsStuck }) => budgetsStuck, 0) },
+  { what: 'slowest cluster by the median one', of: ({ controller }) => spread(controller, fairness, 2) },
+  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, fairness, 2) },
+  {
+    what: 'requests a second, everybody',
+    of: ({ controller }) => spread(controller, ({ requestsPerSecond }) => requestsPerSecond, 0),
+  },
+  {
+    what: 'the same, plain loop',
+    of: ({ plainLoop }) => spread(plainLoop, ({ requestsPerSecond }) => requestsPerSecond, 0),
+  },
+  { what: 'cores in use, everybody', of: ({ controller }) => spread(controller, total, 2) },
+  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, total, 2) },
+  {
+    what: 'processor time a member, everybody',
+    of: ({ controller }) => spread(controller, machineMilliseconds, 0, ' ms'),
+  },
+  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, machineMilliseconds, 0, ' ms') },
+  {
+    what: 'processor time a member, controller',
+    of: ({ controller }) => spread(controller, cost('processorMilliseconds'), 1, ' ms'),
+  },
+  {
+    what: 'the same, plain loop',
+    of: ({ plainLoop }) => spread(plainLoop, cost('processorMilliseconds'), 1, ' ms'),
+  },
+  { what: 'calls a member, controller', of: ({ controller }) => spread(controller, cost('calls'), 1) },
+  { what: 'writes a member, Events aside', of: ({ controller }) => spread(controller, cost('writes'), 2) },
+  { what: 'Events a member', of: ({ controller }) => spread(controller, cost('events'), 2) },
+  {
+    what: 'resident afterwards, controller',
+    of: ({ controller }) => spread(controller, ({ residentBytes }) => residentBytes / megabyte, 0, ' MB'),
+  },
+  {
+    what: 'resident at its peak, controller',
+    of: ({ controller }) => spread(controller, ({ peakBytes }) => peakBytes / megabyte, 0, ' MB'),
+  },
+  {
+    what: 'event-loop delay p99, controller',
+    of: ({ controller }) => spread(controller, ({ eventLoop }) => eventLoop.p99, 0, ' ms'),
+  },
+  { what: 'adopted and complete after', of: ({ takeOverSeconds }) => `${takeOverSeconds.toFixed(0)} s` },
+  {
+    what: 'cold start: cache in sync, first decision, all decided',
+    of: ({ coldStart }) =>
+      coldStart === null
+        ? ''
+        : [coldStart.synced, coldStart.firstDecision, coldStart.lastDecision]
+            .map((seconds) => `${seconds.toFixed(1)} s`)
+            .join(', '),
+  },
+];
+
+function growth(fleets: readonly MeasuredFleet[]): Table {
+  return {
+    name: 'growth',
+    title: 'A fleet rolled out at once; the median of the rounds, and the lowest and the highest',
+    columns: columnsOf(fleets),
+    rows: growthRows.map(({ what, of }) => [what, ...fleets.map(of)]),
+  };
+}
+
+function processors(fleets: readonly MeasuredFleet[]): Table {
+  const rivals = fleets.flatMap(({ clusters, controller, plainLoop }) => [
+    { title: `${clusters}, controller`, rollouts: controller },
+    { title: `${clusters}, plain loop`, rollouts: plainLoop },
+  ]);
+  const names = [...new Set(rivals.flatMap(({ rollouts }) => rollouts.flatMap(({ cores }) => Object.keys(cores.of))))];
+  const row = (what: string, figure: (rollout: FleetRollout) => number): readonly string[] => [
+    what,
+    ...rivals.map(({ rollouts }) => {
+      const value = medianOf(rollouts, figure);
+      return Number.isFinite(value) ? value.toFixed(2) : '';
+    }),
+  ];
+  return {
+    name: 'processors',
+    title: 'Cores in use while a fleet is rolled out',
+    columns: ['', ...rivals.map(({ title }) => title)],
+    rows: [
+      ...names.map((name) => row(name, ({ cores }) => cores.of[name] ?? Number.NaN)),
+      row('everything else on the machine', ({ cores }) => cores.others),
+    ],
+  };
+}
+
+function calls(fleets: readonly MeasuredFleet[]): Table {
+  const perMember = fleets.map(({ controller }) => {
+    const [rollout] = controller;
+    const all = (rollout?.clusters ?? 0) * members;
+    return new Map(Object.entries(rollout?.kinds ?? {}).map(([kind, count]) => [kind, count / all]));
+  });
+  const kinds = [...new Set(perMember.toReversed().flatMap((one) => [...one.keys()]))];
+  return {
+    name: 'calls',
+    title: "The controller's calls for one member",
+    columns: columnsOf(fleets),
+    rows: kinds
+      .map((kind) => [kind, ...perMember.map((one) => (one.get(kind) ?? 0).toFixed(2))])
+      .filter((row) => row.slice(1).some((cell) => cell !== '0.00')),
+  };
+}
+
+function reaction(fleets: readonly MeasuredFleet[]): Table {
+  const measured = fleets.flatMap(({ reaction: one }) => (one === null ? [] : [one]));
+  const row = (what: string, of: (one: (typeof measured)[number]) => readonly number[]): (readonly string[])[] => {
+    const shown = (figure: (times: readonly number[]) => string): readonly string[] =>
+      measured.map((one) => (of(one).length === 0 ? '' : figure(of(one))));
+    const milliseconds = (part: number) => (times: readonly number[]) => `${percentile(times, part).toFixed(1)} ms`;
+    return [
+      [`${what}: how many`, ...shown((times) => String(times.length))],
+      [`${what}: p50`, ...shown(milliseconds(0.5))],
+      [`${what}: p99`, ...shown(milliseconds(0.99))],
+      [`${what}: longest`, ...shown(milliseconds(1))],
+    ];
+  };
+  const gates = [...new Set(measured.flatMap(({ byGate }) => Object.keys(byGate)))];
+  return {
+    name: 'reaction',
+    title: 'From the write that opened the last gate to the request of the next step',
+    columns: ['', ...measured.map(({ clusters }) => `${clusters} clusters watched`)],
+    rows: [
+      ...row('evictions and deletions', ({ disruptions }) => disruptions),
+      ...row('demotions', ({ demotions }) => demotions),
+      ...gates.flatMap((gate) => row(`last gate ${gate}`, ({ byGate }) => byGate[gate] ?? [])),
+    ],
+  };
+}

@@ -1,0 +1,85 @@
+import { GCProfiler, getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { percentile, spreadOf } from '../record/spread.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
+
+/** An operation to measure. Its setup for each run is not measured. */
+export interface Operation {
+  readonly name: string;
+  /** How often it is done in one sample: for a tenth of a second and more, as Linux adds a thread's time up every 4 ms. */
+  readonly times: number;
+  /** Makes what one sample does; its call does it, `times` times. */
+  readonly prepare: () => () => void | Promise<void>;
+}
+
+/** Of one time. */
+export interface Cost {
+  /** Of this thread's processor time, however busy the machine is; a sample each. */
+  readonly nanoseconds: readonly number[];
+  /** Allocated on the heap, kept or not; a sample each. */
+  readonly bytes: readonly number[];
+}
+
+const samples = 21;
+const warmUpSamples = 5;
+const nanosecondsPerMicrosecond = 1000;
+const heapSamples = 5;
+
+/** Time and allocations separately, since reading the heap's size takes time. */
+export async function costOf(operation: Operation): Promise<Cost> {
+  const { times, prepare } = operation;
+  const nanoseconds: number[] = [];
+  for (let sample = -warmUpSamples; sample < samples; sample += 1) {
+    const run = prepare();
+    const before = process.threadCpuUsage();
+    await run();
+    const { user, system } = process.threadCpuUsage(before);
+    if (sample >= 0) nanoseconds.push((nanosecondsPerMicrosecond * (user + system)) / times);
+  }
+  const bytes: number[] = [];
+  for (let sample = 0; sample < heapSamples; sample += 1) bytes.push((await allocatedBy(prepare())) / times);
+  return { nanoseconds, bytes };
+}
+
+/** Bytes by which the used heap has grown, plus those that were collected meanwhile. */
+async function allocatedBy(run: () => void | Promise<void>): Promise<number> {
+  const profiler = new GCProfiler();
+  collectGarbage({ type: 'minor' });
+  const before = getHeapStatistics().used_heap_size;
+  profiler.start();
+  await run();
+  const after = getHeapStatistics().used_heap_size;
+  const collected = profiler
+    .stop()
+    .statistics.map(
+      ({ beforeGC, afterGC }) => beforeGC.heapStatistics.usedHeapSize - afterGC.heapStatistics.usedHeapSize,
+    );
+  return after - before + collected.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** Bytes that are still there of each time after many. */
+export async function keptOf({ times, prepare }: Operation): Promise<number> {
+  const run = prepare();
+  const used = async (): Promise<number> => {
+    for (let sample = 0; sample < heapSamples; sample += 1) await run();
+    collectGarbage();
+    return getHeapStatistics().used_heap_size;
+  };
+  await used();
+  const before = await used();
+  return ((await used()) - before) / (times * heapSamples);
+}
+
+/** `2.1 µs (2.0 – 2.3)`: the median, and between what nine of ten samples lie. */
+export function timeOf({ nanoseconds }: Cost): string {
+  const isShort = spreadOf(nanoseconds).median < nanosecondsPerMicrosecond;
+  const one = isShort ? 1 : nanosecondsPerMicrosecond;
+  const shown = (part: number): string => (percentile(nanoseconds, part) / one).toFixed(isShort ? 0 : 1);
+  return `${shown(0.5)} ${isShort ? 'ns' : 'µs'} (${shown(0.05)} – ${shown(0.95)})`;
+}
+
+export function allocatedOf({ bytes }: Cost): string {
+  return `${(spreadOf(bytes).median / 1000).toFixed(1)} kB`;
+}

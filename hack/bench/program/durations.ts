@@ -1,0 +1,20 @@
+const secondsAMinute = 60;
+const shortestWithoutTenths = 60;
+
+/** Such as `0.4 s`, `12.3 s` or `1m32s`: what an eye can follow. */
+export function roughly(durationMilliseconds: number): string {
+  const tenths = Math.round(Math.max(0, durationMilliseconds) / 100);
+  if (tenths < shortestWithoutTenths * 10) return `${(tenths / 10).toFixed(1)} s`;
+  const seconds = Math.round(tenths / 10);
+  return `${Math.floor(seconds / secondsAMinute)}m${String(seconds % secondsAMinute).padStart(2, '0')}s`;
+}
+
+/** Such as `2.14 s`, precise enough for sums. */
+export function exactly(durationMilliseconds: number): string {
+  return `${(durationMilliseconds / 1000).toFixed(2)} s`;
+}
+
+/** Such as `44 ms`. */
+export function inMilliseconds(durationMilliseconds: number): string {
+  return `${Math.round(durationMilliseconds)} ms`;
+}

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { dirname, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Table } from './table.ts';
+
+/** One run of a benchmark, as a file in docs/performance has it. */
+export interface BenchRecord {
+  /** The file's, without `.json`. */
+  readonly name: string;
+  /** As typed at the root of the repository, without the output file. */
+  readonly command: string;
+  /** Of the run's start: YYYY-MM-DD. */
+  readonly date: string;
+  /** The commit that was checked out, with `-dirty` if the sources differed from it. */
+  readonly commit: string;
+  readonly machine: Machine;
+  /** Of one minute. */
+  readonly loadAverage: { readonly before: number; readonly after: number };
+  readonly nodeVersion: string;
+  readonly tables: readonly Table[];
+  /** All samples, from which the tables are made. */
+  readonly raw: unknown;
+}
+
+export interface Machine {
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly kernel: string;
+}
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+/** Whatever a benchmark measures lies in these. */
+const measured = ['src', 'hack', 'config', 'package-lock.json', 'Dockerfile'];
+const indentation = 1;
+
+/** A benchmark at its start; what it has found by its end is written by {@link Recording.write}. */
+export class Recording {
+  readonly #name: string;
+  readonly #begun = {
+    date: new Date().toISOString().slice(0, 'YYYY-MM-DD'.length),
+    commit: commitNow(),
+    load: loadNow(),
+  };
+
+  /** @param name of the file in docs/performance, without `.json` */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** The run so far. `raw` must be serializable as JSON. */
+  record(tables: readonly Table[], raw: unknown): BenchRecord {
+    const { date, commit, load } = this.#begun;
+    return {
+      name: this.#name,
+      command: commandOf(process.argv),
+      date,
+      commit,
+      machine: machine(),
+      loadAverage: { before: load, after: loadNow() },
+      nodeVersion: process.version,
+      tables,
+      raw,
+    };
+  }
+
+  /** Writes the run into a file, if requested, and creates its folders. */
+  async write(file: string | undefined, tables: readonly Table[], raw: unknown): Promise<void> {
+    if (file === undefined) return;
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, jsonOf(this.record(tables, raw)));
+  }
+}
+
+/** One line with machine and date for a reader of the figures. */
+export function originOf(record: Omit<BenchRecord, 'tables' | 'raw'>): string {
+  const { machine, loadAverage, nodeVersion, date, commit } = record;
+  const gigabytes = Math.round(machine.memoryBytes / 1e9);
+  const load = `load average ${loadAverage.before.toFixed(1)} before and ${loadAverage.after.toFixed(1)} after`;
+  return [
+    `${machine.cores} cores (${machine.processor}, ${gigabytes} GB), Linux ${machine.kernel}, Node ${nodeVersion.slice(1)}`,
+    `${load}, ${date}, commit ${commit}.`,
+  ].join(', ');
+}
+
+/** `argv` as `process` has it. */
+export function commandOf([, program = '', ...rest]: readonly string[]): string {
+  const at = rest.indexOf('--record');
+  const more = at === -1 ? rest : rest.toSpliced(at, 2);
+  return ['hack/node.sh', relative(root, program), ...more.filter((one) => !one.startsWith('--record='))].join(' ');
+}
+
+/** Arrays of plain values in one line: samples are many. */
+export function jsonOf(record: BenchRecord): string {
+  // A line's end lies outside of every string.
+  const short = JSON.stringify(record, null, indentation).replaceAll(
+    /\[\n\s+([^[\]{}]*?)\n\s+\]/g,
+    (_, items: string) => `[${items.replaceAll(/,\n\s+/g, ', ')}]`,
+  );
+  return `${short}\n`;
+}
+
+function machine(): Machine {
+  return {
+    processor: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    kernel: release(),
+  };
+}
+
+function loadNow(): number {
+  return loadavg()[0] ?? 0;
+}
+
+function commitNow(): string {
+  const git = (...more: readonly string[]): string =>
+    execFileSync('git', more, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  try {
+    const isDirty = git('status', '--porcelain', '--', ...measured) !== '';
+    return `${git('rev-parse', '--short=12', 'HEAD')}${isDirty ? '-dirty' : ''}`;
+  } catch {
+    // Not a checkout.
+    return 'unknown';
+  }
+}

@@ -1,0 +1,31 @@
+/** A table of figures as printed and as in the document, with formatted cells and units. */
+export interface Table {
+  /** Of its place in the document, which is `<name of the record>/<this>`: `idle`. */
+  readonly name: string;
+  /** One line that describes the figures. */
+  readonly title: string;
+  /** The first one describes a row; the others have figures. */
+  readonly columns: readonly string[];
+  /** Each as long as `columns`; an empty cell has no figure. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** For a terminal: the first column to the left, figures to the right. */
+export function textOf({ title, columns, rows }: Table): string {
+  const all = [columns, ...rows];
+  const widths = columns.map((_, index) => Math.max(...all.map((row) => (row[index] ?? '').length)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, index) => (index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return [title, ...all.map((row) => `  ${line(row)}`)].join('\n');
+}
+
+/** For the document, without the title: there is text of its own around it. */
+export function markdownOf({ columns, rows }: Table): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const alignment = columns.map((_, index) => (index === 0 ? '---' : '---:'));
+  return [line(columns), line(alignment), ...rows.map((row) => line(row))].join('\n');
+}

@@ -1,0 +1,41 @@
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { type FleetObject, fleetCluster, fleetNamespace, ownedBy } from './fleet.ts';
+
+export interface FleetSize {
+  readonly clusters: number;
+  readonly namespaces: number;
+}
+
+const atOnce = 16;
+
+/** Creates a fleet, status included, in an API server without controllers, which would make something else of it. */
+export async function fill(client: ApiClient, size: FleetSize): Promise<void> {
+  for (let index = 0; index < size.namespaces; index += 1) {
+    await client.create(namespaces, {}, { metadata: { name: fleetNamespace(index) } }, { priority: 'disrupt' });
+  }
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < size.clusters; index = next++) await fillOne(client, index, size);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+async function fillOne(client: ApiClient, index: number, size: FleetSize): Promise<void> {
+  const fleet = fleetCluster(index, size.namespaces);
+  const clusterUid = await create(client, clusterKind, fleet.cluster);
+  const statefulSetUid = await create(client, statefulSets, ownedBy(fleet.statefulSet, clusterUid));
+  await create(client, podDisruptionBudgets, ownedBy(fleet.budget, clusterUid));
+  for (const pod of fleet.pods) await create(client, pods, ownedBy(pod, statefulSetUid));
+}
+
+/** Resolves to its uid. */
+async function create(client: ApiClient, kind: ResourceKind, object: FleetObject): Promise<string> {
+  const { name, namespace = '' } = object.metadata;
+  const priority = 'disrupt';
+  const created = await client.create<{ metadata: { uid: string } }>(kind, { namespace }, object, { priority });
+  const whole = { ...created, status: object['status'] };
+  await client.replace(kind, { namespace, name, subresource: 'status' }, whole, { priority });
+  return created.metadata.uid;
+}

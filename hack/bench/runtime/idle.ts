@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ApiClient } from '../../../src/kube/api-client.ts';
+import { connect } from '../../../src/kube/connection.ts';
+import { realWorld } from '../../../src/kube/real-world.ts';
+import { type ControlPlane, startControlPlane } from '../../../test/support/control-plane/control-plane.ts';
+import { freePort } from '../../../test/support/control-plane/free-port.ts';
+import { Guard } from '../../../test/support/control-plane/guard.ts';
+import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
+import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
+import { type ColdStart, measureColdStarts } from './cold-start.ts';
+import { fill } from './fill.ts';
+import type { RuntimeBenchOptions } from './settings.ts';
+import { measureStatusAll } from './status-all.ts';
+import { type Variant, variants } from './variants.ts';
+import { type Listing, listed, pause } from './watching.ts';
+
+const configuration = fileURLToPath(new URL('../../../config', import.meta.url));
+const systemNamespace = 'moco-rollout-system';
+const sampleMilliseconds = 1_000;
+/** Far above what one machine can do. */
+const unlimited = { qps: 10_000, burst: 10_000 };
+
+/** One variant of the program with nothing to do. */
+export interface Idle {
+  readonly variant: string;
+  readonly listing: Listing;
+  readonly seconds: number;
+  readonly cores: number;
+  /** One a second. */
+  readonly residentBytes: readonly number[];
+}
+
+/** What is measured on a fleet with which nothing happens. */
+export interface AtRest {
+  readonly idle: readonly Idle[];
+  readonly coldStarts: readonly ColdStart[];
+  readonly statusAllMilliseconds: readonly number[];
+}
+
+/** Every variant, one after the other, on a real API server that has nothing but the fleet; then starts, and the command line. */
+export async function measureIdle(options: RuntimeBenchOptions, progress: (what: string) => void): Promise<AtRest> {
+  const guard = new Guard();
+  const controlPlane = await startControlPlane({
+    audit: false,
+    manifests: [
+      clusterDefinitionFile,
+      join(configuration, 'crd'),
+      join(configuration, 'default/namespace.yaml'),
+      join(configuration, 'rbac'),
+    ],
+  });
+  try {
+    // Controllers would make something else of the fleet.
+    await controlPlane.killControllerManager();
+    progress(`creating ${options.clusters} clusters`);
+    const admin = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
+    const client = new ApiClient({ world: realWorld(admin.exchange), ...unlimited });
+    await fill(client, options);
+    await installAdmissionPolicy(client);
+    await admin.close();
+    const flags = await flagsOn(controlPlane);
+    const measured: Idle[] = [];
+    for (const variant of variants) {
+      progress(`${variant.name}: listing, then ${options.idleSeconds} s without anything to do`);
+      measured.push(await idle(variant, flags, options, guard));
+    }
+    progress('starting again and again');
+    const coldStarts = await measureColdStarts(flags, options.clusters, guard);
+    progress('asking for the status of every cluster');
+    const statusAllMilliseconds = await measureStatusAll(controlPlane.adminKubeconfig, options.clusters);
+    return { idle: measured, coldStarts, statusAllMilliseconds };
+  } finally {
+    await controlPlane.stop();
+    await guard.close();
+  }
+}
+
+/** As `config/manager` starts it: under its own ServiceAccount, with its lease. */
+async function flagsOn(controlPlane: ControlPlane): Promise<readonly string[]> {
+  const kubeconfig = await controlPlane.kubeconfigFor({ namespace: systemNamespace, name: 'moco-rollout' });
+  const address = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    '--feature-gates=UpdateStrategyOnDelete=true',
+    '--leader-elect',
+    `--leader-election-namespace=${systemNamespace}`,
+    `--metrics-bind-address=${await address()}`,
+    `--health-probe-bind-address=${await address()}`,
+  ];
+}
+
+async function idle(
+  variant: Variant,
+  flags: readonly string[],
+  { idleSeconds }: RuntimeBenchOptions,
+  guard: Guard,
+): Promise<Idle> {
+  const { program, listing } = await listed(variant, flags, guard, '"starting"');
+  await program.eventLoopDelay('off');
+  const start = performance.now();
+  const before = program.usage().cpuSeconds;
+  const residentBytes: number[] = [];
+  while (performance.now() - start < idleSeconds * 1000) {
+    await pause(sampleMilliseconds);
+    residentBytes.push(program.usage().residentBytes);
+  }
+  const seconds = (performance.now() - start) / 1000;
+  const cores = (program.usage().cpuSeconds - before) / seconds;
+  await program.stop();
+  return {
+    variant: variant.name,
+    listing,
+    seconds,
+    cores,
+    residentBytes,
+  };
+}

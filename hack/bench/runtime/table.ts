@@ -1,0 +1,175 @@
+import { spreadOf } from '../record/spread.ts';
+import type { Table } from '../record/table.ts';
+import type { ColdStart } from './cold-start.ts';
+import type { EventRate } from './event-rate.ts';
+import type { AtRest, Idle } from './idle.ts';
+import type { RuntimeBenchOptions } from './settings.ts';
+import { bundle } from './variants.ts';
+
+export interface Findings {
+  readonly tables: readonly Table[];
+  /** What is not below its limit. */
+  readonly missed: readonly string[];
+}
+
+/** What to stay below, in the unit of the figure. */
+interface Bounded {
+  readonly what: string;
+  readonly unit: string;
+  readonly digits: number;
+  readonly limit?: number;
+}
+
+const megabyte = 1_000_000;
+const longestDelayMilliseconds = 50;
+const mostResidentMegabytes = 150;
+const mostIdlePercent = 1;
+const longestStatusMilliseconds = 1000;
+const longestColdStartSeconds = 5;
+
+/** Figures against their limits, collected while the tables are built. */
+class Limits {
+  readonly missed: string[] = [];
+
+  /** The figure with its unit, and whether it is not below its limit. */
+  cell({ what, unit, digits, limit }: Bounded, value: number): string {
+    const text = `${value.toFixed(digits)} ${unit}`.trim();
+    if (limit === undefined || value < limit) return text;
+    this.missed.push(`${what}: ${text} instead of less than ${limit} ${unit}`);
+    return `${text} (missed)`;
+  }
+}
+
+const limitOf = ({ limit, unit }: Bounded): string => (limit === undefined ? '' : `< ${limit} ${unit}`);
+
+/** Everything that was measured, as tables. */
+export function findingsOf(eventRate: EventRate, atRest: AtRest, options: RuntimeBenchOptions): Findings {
+  const limits = new Limits();
+  const tables = [
+    idleTable(atRest.idle, options, limits),
+    coldStartTable(atRest.coldStarts, options, limits),
+    watchingTable(eventRate, atRest.statusAllMilliseconds, options, limits),
+  ];
+  return { tables, missed: limits.missed };
+}
+
+type IdleRow = Bounded & { readonly of: (idle: Idle) => number };
+
+const idleRows: readonly IdleRow[] = [
+  { what: 'resident at its peak', unit: 'MB', digits: 0, of: ({ listing }) => listing.usage.peakBytes / megabyte },
+  {
+    what: 'resident, idle, most',
+    unit: 'MB',
+    digits: 0,
+    limit: mostResidentMegabytes,
+    of: ({ residentBytes }) => Math.max(...residentBytes) / megabyte,
+  },
+  { what: 'CPU, idle, of a core', unit: '%', digits: 2, limit: mostIdlePercent, of: ({ cores }) => cores * 100 },
+  {
+    what: 'event-loop delay during the initial list, p99',
+    unit: 'ms',
+    digits: 0,
+    limit: longestDelayMilliseconds,
+    of: ({ listing }) => listing.duringList.p99,
+  },
+  { what: 'the longest', unit: 'ms', digits: 0, of: ({ listing }) => listing.duringList.max },
+  {
+    what: 'event-loop delay during the first passes, p99',
+    unit: 'ms',
+    digits: 0,
+    of: ({ listing }) => listing.duringFirstPasses.p99,
+  },
+];
+
+/** Limits are those of what the image runs. */
+function idleTable(idle: readonly Idle[], { clusters }: RuntimeBenchOptions, limits: Limits): Table {
+  return {
+    name: 'idle',
+    title: `${clusters} clusters with nothing to do`,
+    columns: ['', ...idle.map(({ variant }) => variant), `limit for "${bundle.name}"`],
+    rows: idleRows.map(({ of, ...row }) => [
+      row.what,
+      ...idle.map((one) => limits.cell(one.variant === bundle.name ? row : withoutLimit(row), of(one))),
+      limitOf(row),
+    ]),
+  };
+}
+
+const withoutLimit = ({ limit: _, ...row }: Bounded): Bounded => row;
+
+function coldStartTable(starts: readonly ColdStart[], { clusters }: RuntimeBenchOptions, limits: Limits): Table {
+  const row = (what: string, of: (start: ColdStart) => number, limit?: number): readonly string[] => {
+    const bounded = { what, unit: 's', digits: 2, ...(limit !== undefined && { limit }) };
+    const { lowest, median, highest } = spreadOf(starts.map(of));
+    const plain = withoutLimit(bounded);
+    return [
+      what,
+      limits.cell(plain, median),
+      limits.cell(plain, lowest),
+      limits.cell(bounded, highest),
+      limitOf(bounded),
+    ];
+  };
+  return {
+    name: 'cold-start',
+    title: `From the start of the process, with ${clusters} clusters whose MySQLRollouts exist, ${starts.length} times`,
+    columns: ['', 'median', 'shortest', 'longest', 'limit'],
+    rows: [
+      row('to the cache in sync', ({ synced }) => synced),
+      row('to the first decision', ({ firstDecision }) => firstDecision, longestColdStartSeconds),
+      row("to the last cluster's first decision", ({ lastDecision }) => lastDecision, longestColdStartSeconds),
+    ],
+  };
+}
+
+function watchingTable(
+  { program, runtime }: EventRate,
+  statusAllMilliseconds: readonly number[],
+  { clusters, events }: RuntimeBenchOptions,
+  limits: Limits,
+): Table {
+  const rate = `${events.perSecond} events/s`;
+  const { connections } = program;
+  const row = (what: string, value: number, unit: string, digits = 0, limit?: number): readonly string[] => {
+    const bounded = { what, unit, digits, ...(limit !== undefined && { limit }) };
+    return [what, limits.cell(bounded, value), limitOf(bounded)];
+  };
+  const fromSource = 'without passes, from source';
+  return {
+    name: 'watching',
+    title: `${clusters * 3} pods listed and watched, from a server that answers at once`,
+    columns: ['', 'measured', 'limit'],
+    rows: [
+      row(
+        'event-loop delay during the initial list, p99',
+        program.listing.duringList.p99,
+        'ms',
+        0,
+        longestDelayMilliseconds,
+      ),
+      row(`event-loop delay during ${rate}, p99`, program.eventLoop.p99, 'ms', 0, longestDelayMilliseconds),
+      row('the longest', program.eventLoop.max, 'ms'),
+      row('CPU for 1,000 events, passes included', program.cpuSecondsPerThousand * 1000, 'ms'),
+      row(
+        `CPU for 1,000 events from connection to work queue (${fromSource})`,
+        runtime.cpuSecondsPerThousand * 1000,
+        'ms',
+      ),
+      row(`an event's sending to its pass's start, p50 (${fromSource})`, runtime.latencyMilliseconds.p50, 'ms', 1),
+      row(`an event's sending to its pass's start, p99 (${fromSource})`, runtime.latencyMilliseconds.p99, 'ms', 1),
+      row(`resident after ${events.seconds} s of ${rate}`, program.residentBytes / megabyte, 'MB'),
+      row('calls', connections.calls, ''),
+      row('connections for calls', connections.callConnections, ''),
+      row('calls per connection', connections.calls / connections.callConnections, ''),
+      row('watches', connections.watches, ''),
+      row('connections for watches', connections.watchConnections, ''),
+      row(
+        '`kubectl moco-rollout status -A`, median of five',
+        spreadOf(statusAllMilliseconds).median,
+        'ms',
+        0,
+        longestStatusMilliseconds,
+      ),
+    ],
+  };
+}

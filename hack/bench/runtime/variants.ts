@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url';
+import { theImage } from './image.ts';
+
+/** A way to run the program. */
+export interface Variant {
+  readonly name: string;
+  /** Node's own flags, then the program. */
+  readonly command: readonly string[];
+  /** Besides what this process has. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const { environment, nodeFlags } = theImage;
+const main = file('dist/main.js');
+/** What the image runs but for one flag of Node's. */
+const without = (flag: string): Variant => ({
+  name: `without ${flag}`,
+  command: [...nodeFlags.filter((one) => one.split('=')[0] !== flag), main],
+  environment,
+});
+
+/** What the image runs. */
+export const bundle: Variant = { name: 'bundle', command: [...nodeFlags, main], environment };
+/** One after the other on the same fleet: the first one finds clusters that are not adopted yet. */
+export const variants: readonly Variant[] = [
+  { ...bundle, name: 'bundle, first start' },
+  bundle,
+  { ...bundle, name: "without the image's environment", environment: {} },
+  without('--optimize-for-size'),
+  without('--max-semi-space-size'),
+  { name: 'as Node is', command: [main], environment: {} },
+  { name: 'source, as Node is', command: [file('src/main.ts')], environment: {} },
+];
+/** Connection, reflectors, stores and work queue alone. */
+export const runtimeAlone: Variant = {
+  name: 'runtime',
+  command: [file('hack/bench/runtime/runtime/main.ts')],
+  environment: {},
+};

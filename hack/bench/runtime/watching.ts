@@ -1,0 +1,72 @@
+import type { Guard } from '../../../test/support/control-plane/guard.ts';
+import { type EventLoopDelay, MeasuredProcess, type Usage } from './measured-process.ts';
+import type { Variant } from './variants.ts';
+
+/** How one program has listed a fleet, measured once it is idle. */
+export interface Listing {
+  /** From its first request for a list to the end of the last one. */
+  readonly listSeconds: number;
+  readonly duringList: EventLoopDelay;
+  /** From the start of the process until its cache was in sync. */
+  readonly startSeconds: number;
+  /** While it looked at every cluster for the first time. */
+  readonly firstPassesSeconds: number;
+  readonly duringFirstPasses: EventLoopDelay;
+  readonly usage: Usage;
+  readonly warnings: number;
+}
+
+const checkMilliseconds = 1_000;
+/**
+ * A program is idle after `quietChecks` checks in a row with fewer bytes read than this, since a lease and bookmarks
+ * always cost some. The CPU time of an idle program shows nothing: measuring its event loop is most of it.
+ */
+const quietBytes = 50_000;
+const quietChecks = 8;
+const mostChecks = 600;
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+
+/** Starts a program and waits until it is idle. The caller stops it. */
+export async function listed(
+  variant: Variant,
+  more: readonly string[],
+  guard: Guard,
+  started: string,
+): Promise<{ readonly program: MeasuredProcess; readonly listing: Listing }> {
+  const start = performance.now();
+  const program = new MeasuredProcess([...variant.command, ...more], guard, variant.environment);
+  await program.logged(started);
+  const listStart = performance.now();
+  await program.eventLoopDelay();
+  await program.logged('the cache is in sync');
+  const synced = performance.now();
+  const duringList = await program.eventLoopDelay();
+  await quiet(program, quietChecks);
+  const firstPassesSeconds = (performance.now() - synced) / 1000 - (quietChecks * checkMilliseconds) / 1000;
+  const listing = {
+    startSeconds: (synced - start) / 1000,
+    listSeconds: (synced - listStart) / 1000,
+    duringList,
+    firstPassesSeconds,
+    duringFirstPasses: await program.eventLoopDelay(),
+    usage: program.usage(),
+    warnings: program.count('"level":"warn"') + program.count('"level":"error"'),
+  };
+  return { program, listing };
+}
+
+/** Resolves once the program was idle in so many checks in a row, a second each. Rejects if it never is. */
+export async function quiet(program: MeasuredProcess, checks: number): Promise<void> {
+  let before = program.usage().readBytes;
+  for (let check = 0, inARow = 0; inARow < checks; check += 1) {
+    if (check === mostChecks) throw new Error(`expected a program at rest, it never was:\n${program.tail}`);
+    await pause(checkMilliseconds);
+    const { readBytes } = program.usage();
+    inARow = readBytes - before < quietBytes ? inARow + 1 : 0;
+    before = readBytes;
+  }
+}

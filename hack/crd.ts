@@ -1,0 +1,210 @@
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import * as z from 'zod';
+import { policyKind, policySpec } from '../src/api/policy.ts';
+import { rolloutKind, rolloutSpec } from '../src/api/rollout.ts';
+import { rolloutStatus } from '../src/api/rollout-status.ts';
+
+// The CRDs in config/crd and in the Helm chart, made of the schemas in src/api.
+
+/** What of OpenAPI the CRDs use. */
+export interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema;
+  readonly required?: readonly string[];
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-validations'?: readonly { readonly rule: string; readonly message: string }[];
+  readonly [more: string]: unknown;
+}
+
+type Column = readonly [
+  name: string,
+  type: 'string' | 'integer' | 'boolean' | 'date',
+  path: string,
+  description: string,
+];
+
+interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+interface Source {
+  readonly kind: Kind;
+  readonly shortName: string;
+  readonly description: string;
+  readonly spec: z.ZodType;
+  readonly status?: z.ZodType;
+  readonly columns: readonly Column[];
+  /** Shown by `-o wide` alone. */
+  readonly wideColumns?: readonly Column[];
+}
+
+export interface Definition {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string; readonly [more: string]: unknown };
+    readonly versions: readonly [Version];
+    readonly [more: string]: unknown;
+  };
+  readonly [more: string]: unknown;
+}
+
+interface Version {
+  readonly name: string;
+  readonly additionalPrinterColumns: readonly { readonly jsonPath: string; readonly priority?: number }[];
+  readonly schema: { readonly openAPIV3Schema: Schema };
+  readonly [more: string]: unknown;
+}
+
+const age: Column = ['Age', 'date', '.metadata.creationTimestamp', 'The age of this object.'];
+
+const sources: readonly Source[] = [
+  {
+    kind: policyKind,
+    shortName: 'mrop',
+    description:
+      'MySQLRolloutPolicy has settings for the rollouts of many MySQLClusters: defaults, and settings that nobody can override.',
+    spec: policySpec,
+    columns: [
+      ['Priority', 'integer', '.spec.priority', 'Which of several policies has precedence.'],
+      ['Strategy', 'string', '.spec.settings.strategy', 'The default for who replaces pods.'],
+      ['Paused', 'boolean', '.spec.settings.paused', 'Whether rollouts are paused by default.'],
+      [
+        'Enforced-Paused',
+        'boolean',
+        '.spec.enforced.paused',
+        'Whether rollouts are paused, whatever their MySQLRollouts say.',
+      ],
+      age,
+    ],
+  },
+  {
+    kind: rolloutKind,
+    shortName: 'mro',
+    description:
+      'MySQLRollout has the settings for the rollouts of the MySQLCluster of the same name and namespace, and shows ' +
+      'how far the rollout is. The controller creates a missing one and never changes the spec.',
+    spec: rolloutSpec,
+    status: rolloutStatus,
+    columns: [
+      ['Phase', 'string', '.status.phase', 'What the rollout is doing, in one word for people.'],
+      ['Updated', 'integer', '.status.updatedReplicas', 'The number of members at the update revision.'],
+      ['Participating', 'integer', '.status.participatingReplicas', 'The number of members that participate.'],
+      ['Replicas', 'integer', '.status.replicas', 'The number of members that the cluster should have.'],
+      ['Primary', 'integer', '.status.primary', 'The ordinal of the primary.'],
+      ['Hold', 'string', '.status.hold.rule', 'The rule that holds the rollout.'],
+      age,
+    ],
+    wideColumns: [
+      ['Ready', 'string', '.status.conditions[?(@.type=="Ready")].status', 'Whether the rollout is complete.'],
+      ['Strategy', 'string', '.status.strategy', 'The update strategy in force.'],
+      ['Revision', 'string', '.status.updateRevision', 'The update revision.'],
+      ['Started', 'date', '.status.rollout.startedAt', 'How long ago the rollout under way started.'],
+      ['Switchovers', 'integer', '.status.rollout.switchovers', 'The switchovers of the rollout under way.'],
+      ['Held', 'date', '.status.hold.since', 'For how long the rule has held the rollout.'],
+      ['Message', 'string', '.status.hold.message', 'What the rule waits for.'],
+    ],
+  },
+];
+
+/** Each CRD by the name of its file. */
+export function definitions(): Readonly<Record<string, Definition>> {
+  return Object.fromEntries(
+    sources.map((source) => [`${source.kind.group}_${source.kind.plural}.yaml`, definitionOf(source)]),
+  );
+}
+
+function definitionOf(source: Source): Definition {
+  const { group, version, plural, kind, namespaced } = source.kind;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames: [source.shortName],
+        // Not `all`, which lists what runs: `kubectl get moco` shows the settings and the rollouts together.
+        categories: ['moco'],
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          ...(source.status && { subresources: { status: {} } }),
+          additionalPrinterColumns: [
+            ...source.columns.map(columnOf),
+            ...(source.wideColumns ?? []).map((column) => ({ ...columnOf(column), priority: 1 })),
+          ],
+          schema: { openAPIV3Schema: objectSchema(source) },
+        },
+      ],
+    },
+  };
+}
+
+const columnOf = ([name, type, jsonPath, description]: Column) => ({ name, type, description, jsonPath });
+
+function objectSchema({ kind, description, spec, status }: Source): Schema {
+  return {
+    type: 'object',
+    description,
+    properties: {
+      apiVersion: { type: 'string', description: 'The version of the schema of this object.' },
+      kind: { type: 'string', description: `The kind of this object, ${kind.kind}.` },
+      metadata: { type: 'object' },
+      spec: structural(spec),
+      ...(status && { status: structural(status) }),
+    },
+  };
+}
+
+/** A structural schema: without what a CRD may not have, and with type and description first. */
+function structural(schema: z.ZodType): Schema {
+  const { $schema: _, ...made } = z.toJSONSchema(schema, {
+    target: 'openapi-3.0',
+    io: 'input',
+    unrepresentable: 'any',
+    reused: 'inline',
+    override: ({ jsonSchema }) => {
+      const { type, description, ...rest } = jsonSchema;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+      Object.assign(jsonSchema, type && { type }, description && { description }, rest);
+    },
+  });
+  return JSON.parse(JSON.stringify(made));
+}
+
+const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+/** The text of every file that is made of the schemas, by its path in the project. */
+export function manifestFiles(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(definitions()).flatMap(([name, definition]) => {
+      const text = stringify(definition, { lineWidth: 120, aliasDuplicateObjects: false });
+      return [[`config/crd/${name}`, text]];
+    }),
+  );
+}
+
+if (import.meta.main) {
+  for (const [path, text] of Object.entries(manifestFiles())) await writeFile(inProject(path), text);
+}

@@ -1,0 +1,26 @@
+/** What the runner tells a worker. */
+export type Order = { readonly kind: 'run'; readonly file: string } | { readonly kind: 'end' };
+
+/** What a worker answers. */
+export type Answer =
+  | ({ readonly kind: 'ran' } & FileResult)
+  | { readonly kind: 'ended'; readonly failures: readonly Failure[] };
+
+export interface FileResult {
+  readonly passed: number;
+  readonly skipped: number;
+  readonly failures: readonly Failure[];
+}
+
+export interface Failure {
+  readonly title: string;
+  /** The error with its stack. */
+  readonly text: string;
+}
+
+/** How the runner starts a worker. */
+export interface WorkerSettings {
+  readonly grep?: string;
+  /** Missing if the output is no terminal. */
+  readonly color?: boolean;
+}

@@ -1,0 +1,88 @@
+import { inspect } from 'node:util';
+import Mocha from 'mocha';
+import { endRun } from '../../test/support/end-of-run.ts';
+import type { Answer, Failure, FileResult, Order, WorkerSettings } from './messages.ts';
+
+// Runs one test file after the other, as the runner orders. What files share in a process ends with it.
+
+const timeoutMilliseconds = 300_000;
+/** Longer ones show how long they took. */
+const slowMilliseconds = 1_000;
+const exitGraceMilliseconds = 10_000;
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
+
+/** Mocha's, without a summary of every file. */
+class Reporter extends Mocha.reporters.Spec {
+  override epilogue(): void {
+    if (this.failures.length > 0) Mocha.reporters.Base.list(this.failures);
+  }
+}
+
+process.on('message', (order: Order) => {
+  switch (order.kind) {
+    case 'run':
+      void run(order.file).then((result) => answer({ kind: 'ran', ...result }));
+      break;
+    case 'end':
+      void end();
+      break;
+  }
+});
+// Without the runner nobody reads the results.
+process.on('disconnect', () => process.exit(1));
+
+async function run(file: string): Promise<FileResult> {
+  const mocha = new Mocha({
+    timeout: timeoutMilliseconds,
+    slow: slowMilliseconds,
+    reporter: Reporter,
+    color: settings.color ?? false,
+    forbidOnly: true,
+    ...(settings.grep === undefined ? {} : { grep: settings.grep }),
+  });
+  mocha.addFile(file);
+  try {
+    await mocha.loadFilesAsync();
+  } catch (error) {
+    console.error(error);
+    return { passed: 0, skipped: 0, failures: [failure(`${file} can be loaded`, error)] };
+  }
+  return new Promise((resolve) => {
+    let passed = 0;
+    let skipped = 0;
+    const failures: Failure[] = [];
+    const runner = mocha.run(() => {
+      runner.dispose();
+      resolve({ passed, skipped, failures });
+    });
+    runner
+      .on('pass', () => passed++)
+      .on('pending', () => skipped++)
+      .on('fail', (test, error: unknown) => failures.push(failure(test.fullTitle(), error)));
+  });
+}
+
+async function end(): Promise<void> {
+  const errors = await endRun();
+  const failures = errors.map((error) => failure('what the test files share can be closed', error));
+  setTimeout(failForLeftovers, exitGraceMilliseconds).unref();
+  answer({ kind: 'ended', failures }, () => {
+    process.removeAllListeners('disconnect');
+    process.disconnect();
+  });
+}
+
+/** Runs only if something that a test has left open keeps the process alive. */
+function failForLeftovers(): void {
+  console.error(`tests have left something open: ${process.getActiveResourcesInfo().join(', ')}`);
+  process.exit(1);
+}
+
+function failure(title: string, error: unknown): Failure {
+  return { title, text: error instanceof Error ? (error.stack ?? error.message) : inspect(error) };
+}
+
+function answer(message: Answer, sent: () => void = () => undefined): void {
+  process.send?.(message, undefined, {}, sent);
+}

@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { BindAddress } from '../telemetry/bind-address.ts';
+import { listen } from '../telemetry/listen.ts';
+import { type Answer, answer, bodiesLimitBytes, internalError } from './answer.ts';
+import { BodyBudget } from './body-budget.ts';
+import { limitConnections } from './connection-limit.ts';
+import { reviewers } from './reviewers.ts';
+import { followTls, readTls, secureContext, type TlsSources } from './serving-tls.ts';
+
+interface WebhookLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface WebhookOptions extends TlsSources {
+  readonly address: BindAddress;
+  readonly log: WebhookLog;
+  /** Maximum number of connections; a new one replaces the one that was idle longest. */
+  readonly maxConnections?: number;
+  /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
+  readonly requestTimeoutMilliseconds?: number;
+  /** An idle connection is closed after this time. */
+  readonly keepAliveMilliseconds?: number;
+  readonly certificatePollMilliseconds?: number;
+}
+
+export interface RunningWebhook {
+  /** With the real port. */
+  readonly address: BindAddress;
+  /** Accepts no new request, lets current ones finish within the grace period, then ends them. */
+  close(graceMilliseconds: number): Promise<void>;
+}
+
+/** As the API server waits for an answer at most (`timeoutSeconds` in the webhook's configuration). */
+const defaultRequestTimeoutMilliseconds = 10_000;
+/** Each API server has one for every review that it waits for, and keeps some of them. */
+const defaultMaxConnections = 128;
+const defaultCertificatePollMilliseconds = 10_000;
+/** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
+const defaultKeepAliveMilliseconds = 120_000;
+/** How much sooner than a client's time is up it has to be noticed, as a part of that time. */
+const checksPerTimeout = 10;
+
+/**
+ * Serves the webhook by TLS 1.2 or newer. Rejects with a `CertificateError` or a `ListenError`, each a sentence. A new
+ * certificate holds for connections made after it; those that are open go on.
+ */
+export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
+  const { log } = options;
+  const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
+  const budget = new BodyBudget(bodiesLimitBytes);
+  let tls = await readTls(options);
+  const server = createServer(
+    {
+      ...secureContext(tls),
+      requestCert: tls.clientCA !== null,
+      rejectUnauthorized: tls.clientCA !== null,
+      handshakeTimeout: timeout,
+      headersTimeout: timeout,
+      requestTimeout: timeout,
+      connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
+      keepAliveTimeout: options.keepAliveMilliseconds ?? defaultKeepAliveMilliseconds,
+    },
+    (request, response) => void serve(request, response, budget, log),
+  );
+  limitConnections(server, options.maxConnections ?? defaultMaxConnections);
+  const address = await listen(server, options.address, '--webhook-bind-address');
+  const stopFollowing = followTls({
+    sources: options,
+    current: tls,
+    pollMilliseconds: options.certificatePollMilliseconds ?? defaultCertificatePollMilliseconds,
+    onChange: (found) => {
+      tls = found;
+      server.setSecureContext(secureContext(tls));
+    },
+    log,
+  });
+  return {
+    address,
+    close: (graceMilliseconds) => {
+      stopFollowing();
+      return closeServer(server, graceMilliseconds);
+    },
+  };
+}
+
+async function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+  await closed;
+  clearTimeout(cut);
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  budget: BodyBudget,
+  log: WebhookLog,
+): Promise<void> {
+  let answered: Answer;
+  try {
+    answered = await answer(request, reviewers, budget);
+  } catch (error) {
+    if (request.destroyed && !request.complete) return;
+    log.error({ error }, 'the webhook failed to answer');
+    answered = internalError();
+  }
+  const { status, body, headers } = answered;
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}

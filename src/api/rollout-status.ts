@@ -1,0 +1,319 @@
+import * as z from 'zod';
+import { disruptive, type StepKind } from '../core/decision.ts';
+import { holdRules, overridableRules } from '../core/rules/catalogue.ts';
+import {
+  count,
+  flag,
+  generation,
+  type Infer,
+  listBy,
+  listOf,
+  oneOf,
+  rules,
+  sentence,
+  struct,
+  text,
+  time,
+  whole,
+} from './schema.ts';
+import { commonFields, optional, type SettingFields } from './settings.ts';
+
+// The status of a MySQLRollout. Only the controller writes it, always as a whole.
+
+const stepKinds = Object.keys(disruptive) as readonly StepKind[];
+
+const mostMembers = 1000;
+const longestMessage = 32_768;
+const longestRevision = 253;
+
+const ordinal = whole(0, mostMembers - 1, 'The ordinal of the member.');
+const ordinals = (description: string) => listOf(ordinal, mostMembers, description);
+const name = (description: string) => text(253, description);
+const word = (description: string) => text(128, description);
+/** May be empty, as in a StatefulSet that its controller has not observed yet. */
+const revision = (description: string) => sentence(longestRevision, description);
+const message = (description: string) => sentence(longestMessage, description);
+
+const hold = struct(
+  {
+    rule: oneOf(holdRules, 'The name of the rule that holds the rollout.'),
+    message: message('What the rule found and what it waits for.'),
+    since: time('Since when this rule holds the rollout.'),
+  },
+  'Why nothing is done at the moment. Absent while nothing holds the rollout.',
+);
+
+const member = struct(
+  {
+    ordinal,
+    role: oneOf(['primary', 'replica'], 'Whether the member is the primary or a replica.'),
+    updated: flag('Whether the member is at the update revision.'),
+    state: word('What the member is able to do, in one word.'),
+    verdict: word('What happens to the member next, in one word.'),
+    ...optional({
+      revision: revision('The revision that the pod was made from.'),
+      rule: word('The name of the rule that keeps the member waiting.'),
+      message: message('What is wrong with the member.'),
+      updatedAt: time('When the member was first seen to participate at the update revision.'),
+    }),
+  },
+  'A member of the MySQLCluster.',
+);
+
+const object = (what: string) =>
+  struct(
+    {
+      name: name(`The name of the ${what}.`),
+      uid: word(`The uid of the ${what}. A successor of the same name has another one.`),
+      resourceVersion: word(`The resourceVersion of the ${what} when the step was decided.`),
+    },
+    `The ${what} as it was when the step was decided.`,
+  );
+
+const intent = struct(
+  {
+    id: name('The id of the intent. Every intent has another one.'),
+    holder: name('The instance of the controller that wrote the intent.'),
+    step: oneOf(stepKinds, 'The kind of the step.'),
+    rule: word('The name of the rule that allows the step.'),
+    revision: revision('The update revision that the step is for.'),
+    at: time('When the intent was written.'),
+    pods: listOf(object('pod'), mostMembers, 'The pods that the step is about.'),
+    ...optional({
+      partition: count('The partition that the step setPartition sets.'),
+      statefulSet: object('StatefulSet'),
+    }),
+  },
+  'The step that is about to be done.',
+).meta({
+  ...rules(
+    {
+      rule: "!(self.step in ['delete', 'evict', 'demote', 'undemote']) || size(self.pods) > 0",
+      message: 'this step must name its pods, or nobody else could finish it',
+    },
+    {
+      rule: "self.step != 'setPartition' || (has(self.partition) && has(self.statefulSet))",
+      message: 'the step setPartition must name the partition and the StatefulSet, or nobody else could invalidate it',
+    },
+  ),
+  description:
+    'The step that is about to be done. It is written before the step is done. A controller that finds the intent of ' +
+    'another instance finishes or invalidates it before it does anything else to the cluster.',
+});
+
+const lastStep = struct(
+  {
+    step: oneOf(stepKinds, 'The kind of the step.'),
+    rule: word('The name of the rule that allowed the step.'),
+    pods: listOf(name('The name of a pod.'), mostMembers, 'The names of the pods that the step was about.'),
+    at: time('When the step was done.'),
+    result: message('What the result was.'),
+  },
+  'The last step that was done or tried.',
+);
+
+const change = struct(
+  {
+    path: text(256, 'The path of the field in the pod template, such as spec.containers[mysqld].image.'),
+    ...optional({
+      from: sentence(512, 'The value before. Only values of images are given.'),
+      to: sentence(512, 'The value after. Only values of images are given.'),
+    }),
+  },
+  'A field that changes.',
+);
+
+const memberDuration = struct(
+  { ordinal, seconds: count('The number of seconds, rounded.') },
+  'How long a member was unavailable.',
+);
+
+/** Fields of the current rollout and of rollouts that have ended. */
+const ofEveryRollout = {
+  revision: revision('The revision that members are updated to.'),
+  startedAt: time('When the first stale member was seen.'),
+  disruptions: count('The number of pods that the controller deleted or evicted for the rollout.'),
+  switchovers: count('The number of switchovers that the controller requested and that came about.'),
+  ...optional({
+    from: revision('The revision that most members were at when the rollout began.'),
+    updatedOutOfBand: ordinals(
+      'The ordinals of the members that came up at the revision without a step of the controller: after a crash, a ' +
+        'drain or a deletion by somebody else.',
+    ),
+    memberDurations: listBy(
+      'ordinal',
+      memberDuration,
+      mostMembers,
+      'How long each member was unavailable for the rollout.',
+    ),
+    changes: listOf(
+      change,
+      16,
+      'What the rollout changes in the pod template. Values of other fields than images are left out, because they ' +
+        'may be secret. Absent where it is not known.',
+    ),
+  }),
+};
+
+const tries = struct(
+  {
+    count: count('The number of switchovers for this revision that did not come about in time.'),
+    ...optional({
+      lastEndedAt: time('When the last of them was withdrawn.'),
+      askedAt: time('When MOCO was asked for the switchover that is under way.'),
+      pod: struct(
+        { name: name('The name of the pod.'), uid: word('The uid of the pod.') },
+        'The pod that MOCO was asked to move the primary away from.',
+      ),
+    }),
+  },
+  'The attempts to have MOCO move the primary.',
+);
+
+const rollout = struct(
+  {
+    ...ofEveryRollout,
+    lastProgressAt: time('When the rollout last made progress.'),
+    verified: flag('Whether a member at the revision has participated for minReadySeconds.'),
+    takenDown: ordinals('The ordinals of the members that were down already when the controller took them.'),
+    ...optional({
+      begunAt: time('When the first step was written that needs a slot of the fleet.'),
+      tries,
+      waiting: ordinals('The ordinals of the stale members that no step has taken yet.'),
+      unavailableMembers: listBy(
+        'ordinal',
+        struct(
+          { ordinal, since: time('When the step was written that took the member.') },
+          'A member that a step took.',
+        ),
+        mostMembers,
+        'The members that a step took and that do not participate again yet.',
+      ),
+    }),
+  },
+  'The rollout under way. Absent while no member is stale.',
+);
+
+const historyEntry = struct(
+  {
+    ...ofEveryRollout,
+    finishedAt: time('When the rollout ended.'),
+    outcome: word('How the rollout ended: Complete, or Superseded by another revision.'),
+  },
+  'A rollout that ended.',
+);
+
+const inForce = <Value extends z.ZodType>(value: Value) =>
+  struct(
+    {
+      value: value.meta({ description: 'The value in force.' }),
+      source: text(320, 'Where the value comes from: MySQLRollout, MySQLRolloutPolicy/NAME, flag --NAME, or default.'),
+      enforced: z.literal(true).meta({ type: 'boolean', description: 'A policy enforces the value.' }).exactOptional(),
+    },
+    'A setting in force.',
+  );
+
+type InForce<Value extends z.ZodType> = ReturnType<typeof inForce<Value>>;
+
+const commonInForce = Object.fromEntries(
+  Object.entries(commonFields).map(([field, schema]) => [field, inForce(schema.unwrap())]),
+) as { [Field in keyof SettingFields]: InForce<SettingFields[Field]> };
+
+const settings = struct(
+  optional({
+    ...commonInForce,
+    approvedRevision: inForce(revision('')),
+    pinnedMembers: inForce(ordinals('')),
+    overrides: inForce(
+      listBy(
+        'rule',
+        struct(
+          {
+            rule: oneOf(overridableRules, 'The name of the rule.'),
+            until: time('When the rule is in force again.'),
+          },
+          'A rule that is overridden.',
+        ),
+        16,
+        '',
+      ),
+    ),
+  }),
+  'The settings in force, and where each of them comes from.',
+);
+
+const conditionType =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/;
+
+const condition = struct(
+  {
+    type: text(316, 'The type of the condition, in CamelCase.').regex(conditionType),
+    status: oneOf(['True', 'False', 'Unknown'], 'The status of the condition.'),
+    reason: text(1024, 'The reason for the status, as one word for programs.').regex(
+      /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/,
+    ),
+    message: message('The reason for the status, as a sentence for people.'),
+    lastTransitionTime: time('When the status last changed.'),
+    observedGeneration: generation('The generation of the spec that the condition is about.').exactOptional(),
+  },
+  'A condition of the rollout.',
+);
+
+export const rolloutStatus = struct(
+  optional({
+    observedGeneration: generation('The generation of the spec that the status is about.'),
+    observedClusterGeneration: generation('The generation of the MySQLCluster that the status is about.'),
+    phase: word('What the rollout is doing, in one word for people. Programs should read the conditions.'),
+    strategy: word('The update strategy in force: OnDelete, Partition, or MOCO where MOCO lowers the partition.'),
+    updateRevision: revision('The revision that members are updated to, as in the status of the StatefulSet.'),
+    currentRevision: revision('The revision that the status of the StatefulSet calls current.'),
+    replicas: count('The number of members that the cluster should have.'),
+    updatedReplicas: count('The number of members at the update revision.'),
+    participatingReplicas: count('The number of members whose mysqld participates in the cluster.'),
+    readyReplicas: count('The number of members whose pod is ready.'),
+    currentReplicas: count('The number of members at the current revision.'),
+    primary: count('The ordinal of the member that MOCO calls the primary.'),
+    hold,
+    members: listBy('ordinal', member, mostMembers, 'The members of the MySQLCluster, by ordinal.'),
+    intent,
+    lastStep,
+    rollout,
+    history: listOf(historyEntry, 10, 'The rollouts that ended, the newest last.'),
+    settings,
+    promotion: struct(
+      { from: revision('The current revision before.'), to: revision('The update revision that becomes current.') },
+      'How a release replaces the current revision of the StatefulSet, until the new one has been seen to stay.',
+    ),
+    conditions: listBy(
+      'type',
+      condition,
+      32,
+      'Ready: no member is stale, and every member participates. Reconciling: the rollout makes progress by itself. ' +
+        'Stalled: it made none for progressDeadlineSeconds, or only a person can end what holds it. PolicyInForce: ' +
+        'every setting has an effect.',
+    ),
+  }),
+  'What the controller observed and did. Only the controller writes it.',
+);
+
+/** Times are RFC 3339 in UTC. */
+export type RolloutStatus = Infer<typeof rolloutStatus>;
+export type MemberStatus = Infer<typeof member>;
+export type Intent = Infer<typeof intent>;
+/** An object as it was when an intent to write it was stored. */
+export type IntendedObject = Intent['pods'][number];
+export type LastStep = Infer<typeof lastStep>;
+export type RolloutProgress = Infer<typeof rollout>;
+export type SwitchoverTries = Infer<typeof tries>;
+export type HistoryEntry = Infer<typeof historyEntry>;
+export type TemplateChange = Infer<typeof change>;
+export type Condition = Infer<typeof condition>;
+/** A value in force, and where it comes from. */
+export interface SettingInForce {
+  readonly value: unknown;
+  readonly source: string;
+  /** A policy enforces it. */
+  readonly enforced?: true;
+}
+/** The settings in force, each with its source. */
+export type SettingsInForce = Infer<typeof settings>;

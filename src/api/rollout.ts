@@ -1,0 +1,107 @@
+import { overridableRules } from '../core/rules/catalogue.ts';
+import type { RolloutProblem } from '../core/snapshot.ts';
+import { clusterKind } from '../moco/names.ts';
+import type { RolloutStatus } from './rollout-status.ts';
+import { type Infer, listBy, oneOf, struct, text, time, whole } from './schema.ts';
+import { commonFields, deadlineAfterReady, optional } from './settings.ts';
+
+// MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
+// controller creates a missing one, never changes `spec`, and replaces `status` as a whole with its resourceVersion as
+// a precondition.
+
+export const rolloutKind = {
+  group: 'moco-rollout.io',
+  version: 'v1alpha1',
+  plural: 'mysqlrollouts',
+  kind: 'MySQLRollout',
+  namespaced: true,
+} as const;
+
+export interface MySQLRollout {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly { readonly kind: string; readonly name?: string; readonly uid: string }[];
+  };
+  readonly spec?: RolloutSpec;
+  readonly status?: RolloutStatus;
+}
+
+export const rolloutSpec = struct(
+  {
+    ...commonFields,
+    ...optional({
+      approvedRevision: text(
+        253,
+        'The update revision whose primary may be updated, under primaryUpdatePolicy Manual or after failed switchovers. ' +
+          'It is the full name of the revision or the hash at its end, and approves that revision and no later one.',
+      ),
+      pinnedMembers: listBy(
+        'ordinal',
+        struct(
+          {
+            ordinal: whole(0, 999, 'The ordinal of the member.'),
+            reason: text(256, 'Why the member is pinned, for the people who find it.'),
+          },
+          'A member that keeps its revision.',
+        ),
+        64,
+        'Members that keep their revision until they are removed from this list. A pinned member that restarts for ' +
+          'another reason still comes up at the update revision. The primary is not updated while a pinned member is ' +
+          'at an older revision than it would be.',
+      ),
+      overrides: listBy(
+        'rule',
+        struct(
+          {
+            rule: oneOf(overridableRules, 'The name of the rule, as holds show it.'),
+            until: time('When the rule is in force again.'),
+            reason: text(256, 'Why the rule is overridden, for the people who find it.'),
+          },
+          'A rule that is switched off for a while.',
+        ),
+        16,
+        'Rules that are switched off for a while. Rules that protect the data or the quorum of the cluster cannot be ' +
+          'overridden.',
+      ),
+    }),
+  },
+  'The settings for the rollouts of one MySQLCluster.',
+).meta({
+  ...deadlineAfterReady,
+  description:
+    'The settings for the rollouts of this MySQLCluster. A field that is left out follows from the ' +
+    "MySQLRolloutPolicies that select the MySQLCluster, then from the controller's flags.",
+});
+
+export type RolloutSpec = Infer<typeof rolloutSpec>;
+
+/**
+ * Whether the MySQLRollout belongs to exactly this MySQLCluster. A MySQLRollout that an earlier cluster of the same
+ * name left behind is about to be garbage collected, and its status is about other members. A MySQLRollout without an
+ * owner was created by the user and stays.
+ */
+export function isOwnOf({ uid }: { readonly uid: string }, { metadata }: MySQLRollout): boolean {
+  const owners = metadata.ownerReferences?.filter(({ kind }) => kind === clusterKind.kind) ?? [];
+  return owners.length === 0 || owners.some((owner) => owner.uid === uid);
+}
+
+/** Why a MySQLRollout cannot be used, or `null`. */
+export function rolloutProblem(
+  cluster: { readonly uid: string; readonly deleting: boolean },
+  rollout: MySQLRollout | null,
+): RolloutProblem | null {
+  if (rollout === null || cluster.deleting) return null;
+  const { deletionTimestamp, finalizers = [], ownerReferences = [] } = rollout.metadata;
+  if (deletionTimestamp !== undefined) return { kind: 'terminating', finalizers };
+  if (isOwnOf(cluster, rollout)) return null;
+  const owner = ownerReferences.find(({ kind }) => kind === clusterKind.kind);
+  return { kind: 'notOwned', owner: `${owner?.name ?? 'without a name'} (uid ${owner?.uid})` };
+}

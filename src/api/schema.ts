@@ -1,0 +1,99 @@
+import * as z from 'zod';
+import { milliseconds } from '../moco/timestamp.ts';
+
+// The building blocks of the schemas of all kinds. Types, the validation of objects and the CRDs follow from them. The
+// message of a schema says what a value must be: "expected spec.partition to be MESSAGE, got -1".
+
+/** Objects from the API server are never changed in place. */
+export type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [Field in keyof T]: Immutable<T[Field]> }
+    : T;
+
+export type Infer<Schema extends z.ZodType> = Immutable<z.infer<Schema>>;
+
+/** Added to a schema or a part of it as `x-kubernetes-validations` of the CRD. */
+export interface Rule {
+  readonly rule: string;
+  readonly message: string;
+}
+
+export const rules = (...all: readonly Rule[]) => ({ 'x-kubernetes-validations': all });
+
+export function whole(lowest: number, highest: number, description: string) {
+  const message = `a whole number from ${lowest} to ${highest}`;
+  return z.int(message).min(lowest, message).max(highest, message).meta({ format: 'int32', description });
+}
+
+/** A number of things. */
+export const count = (description: string) => z.int().min(0).meta({ format: 'int32', maximum: undefined, description });
+
+export const generation = (description: string) =>
+  z.int().min(0).meta({ format: 'int64', maximum: undefined, description });
+
+export const flag = (description: string) => z.boolean('true or false').meta({ description });
+
+export function text(longest: number, description: string) {
+  const message = `a text of 1 to ${longest} characters`;
+  return z.string(message).min(1, message).max(longest, message).meta({ description });
+}
+
+/** May be empty. */
+export const sentence = (longest: number, description: string) =>
+  z.string('a text').max(longest, `a text of up to ${longest} characters`).meta({ description });
+
+export const oneOf = <const Word extends string>(words: readonly Word[], description: string) =>
+  z.enum(words, words.join(' or ')).meta({ description });
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+export const time = (description: string) =>
+  z
+    .string('a time such as 2026-01-02T03:04:05Z')
+    .refine((value) => rfc3339.test(value) && milliseconds(value) !== null, 'a time such as 2026-01-02T03:04:05Z')
+    .meta({ format: 'date-time', description });
+
+export const struct = <Shape extends z.core.$ZodLooseShape>(shape: Shape, description: string) =>
+  z.object(shape, 'an object').meta({ description });
+
+/** A list that is replaced as a whole. */
+export const listOf = <Item extends z.ZodType>(item: Item, maxItems: number, description: string) =>
+  z
+    .array(item, 'a list')
+    .max(maxItems, `a list of at most ${maxItems}`)
+    .meta({ 'x-kubernetes-list-type': 'atomic', description });
+
+/** A list with one entry for each value of a field. */
+export function listBy<Item extends z.ZodType>(key: string, item: Item, maxItems: number, description: string) {
+  return z
+    .array(item, 'a list')
+    .max(maxItems, `a list of at most ${maxItems}`)
+    .superRefine((items, context) => {
+      const keys = items.map((one) => (one as Readonly<Record<string, unknown>>)[key]);
+      const index = keys.findIndex((value, at) => keys.indexOf(value) !== at);
+      const message = `different from every other ${key} in the list`;
+      if (index >= 0) context.addIssue({ code: 'custom', path: [index, key], message });
+    })
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key], description });
+}
+
+const longestQuotedCharacters = 80;
+
+/** A message about the first invalid part of a value, or `null`. `path` is the path of the value. */
+export function problemOf(schema: z.ZodType, value: unknown, path: string): string | null {
+  const [issue] = schema.safeParse(value).error?.issues ?? [];
+  if (issue === undefined) return null;
+  const where = issue.path.reduce<string>((before, key) => before + step(key), path);
+  const got = issue.path.reduce<unknown>(
+    (within, key) => (within as Readonly<Record<PropertyKey, unknown>>)?.[key],
+    value,
+  );
+  const quoted = (JSON.stringify(got) ?? 'nothing').slice(0, longestQuotedCharacters);
+  return `expected ${where} to be ${issue.message}, got ${quoted}`;
+}
+
+function step(key: PropertyKey): string {
+  if (typeof key === 'number') return `[${key}]`;
+  return /^\w+$/.test(String(key)) ? `.${String(key)}` : `["${String(key)}"]`;
+}

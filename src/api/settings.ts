@@ -1,0 +1,112 @@
+import * as z from 'zod';
+import { defaultPolicy, type MaxUnavailable } from '../core/policy.ts';
+import { flag, type Infer, oneOf, rules, struct, whole } from './schema.ts';
+
+// The settings that a MySQLRollout has for one cluster and a MySQLRolloutPolicy for many.
+
+/** Without the flag --default-strategy. */
+export const builtInStrategy: Strategy = 'OnDelete';
+
+/** Who replaces pods: this program, or the StatefulSet's own rolling update, one partition after another. */
+export type Strategy = 'OnDelete' | 'Partition';
+
+const largestMaxUnavailable = 1000;
+const percentage = '^(100|[1-9][0-9]?)%$';
+const budget = `a whole number from 1 to ${largestMaxUnavailable}, or a percentage from "1%" to "100%"`;
+
+function isMaxUnavailable(value: unknown): boolean {
+  return typeof value === 'string'
+    ? new RegExp(percentage).test(value)
+    : Number.isInteger(value) && Number(value) >= 1 && Number(value) <= largestMaxUnavailable;
+}
+
+const shape = {
+  strategy: oneOf<Strategy>(
+    ['OnDelete', 'Partition'],
+    'Who replaces pods. With OnDelete the controller does, one safe step at a time; this requires the feature gate ' +
+      'UpdateStrategyOnDelete. With Partition the StatefulSet does, while its partition is lowered step by step. ' +
+      `Defaults to the controller's flag --default-strategy (${builtInStrategy}).`,
+  ),
+  paused: flag(
+    'Whether the rollout is paused. While it is paused, the controller takes no member down. A member that restarts ' +
+      `for another reason still comes up at the update revision. Defaults to ${defaultPolicy.paused}.`,
+  ),
+  repairWhilePaused: flag(
+    'Whether members that are down may be replaced while the rollout is paused. Such members do no work. ' +
+      `Defaults to ${defaultPolicy.repairWhilePaused}.`,
+  ),
+  maxUnavailable: z.custom<MaxUnavailable>(isMaxUnavailable, budget).meta({
+    'x-kubernetes-int-or-string': true,
+    ...rules({
+      rule:
+        `type(self) == int ? self >= 1 && self <= ${largestMaxUnavailable} : ` +
+        `string(self).matches('${percentage}')`,
+      message: `must be ${budget}`,
+    }),
+    description:
+      'The number of members that may be unavailable at the same time, for any reason: a number, or a percentage of ' +
+      'the members, which is rounded down. It is never less than one member and never more than half of them. ' +
+      `Defaults to ${defaultPolicy.maxUnavailable}.`,
+  }),
+  partition: whole(
+    0,
+    2 ** 31 - 1,
+    'Members with an ordinal below this number keep their revision. A member that restarts for another reason still ' +
+      `comes up at the update revision. Defaults to ${defaultPolicy.partition}.`,
+  ),
+  minReadySeconds: whole(
+    0,
+    3600,
+    'The number of seconds that an updated member has to participate before the next member is taken down. ' +
+      `Defaults to the controller's flag --min-ready-seconds (${defaultPolicy.minReadySeconds}).`,
+  ),
+  progressDeadlineSeconds: whole(
+    1,
+    86_400,
+    'The number of seconds without progress after which the rollout counts as stalled. It must be more than ' +
+      `minReadySeconds. Defaults to ${defaultPolicy.progressDeadlineSeconds}.`,
+  ),
+  switchoverTimeoutSeconds: whole(
+    1,
+    3600,
+    'The number of seconds that MOCO has for a switchover before the controller withdraws its request. Each attempt ' +
+      `of MOCO blocks writes for up to 50 seconds. Defaults to ${defaultPolicy.switchoverTimeoutSeconds}.`,
+  ),
+  failoverGraceSeconds: whole(
+    60,
+    3600,
+    'The number of seconds that MOCO has for a failover before the controller restarts replicas that may be in its ' +
+      'way; MOCO itself needs up to 50. It is also the time that MOCO has to give a replica of a Healthy cluster its ' +
+      `role before the replica counts as settled without one. Defaults to ${defaultPolicy.failoverGraceSeconds}.`,
+  ),
+  primaryUpdatePolicy: oneOf(
+    ['Automatic', 'Manual'],
+    'Whether the primary is updated by itself once all other members are, or after a person has approved it by ' +
+      `approvedRevision. Defaults to ${defaultPolicy.primaryUpdatePolicy}.`,
+  ),
+};
+
+type Optional<Shape extends Readonly<Record<string, z.ZodType>>> = {
+  [Field in keyof Shape]: z.ZodExactOptional<Shape[Field]>;
+};
+
+/** Every field may be left out. */
+export const optional = <Shape extends Readonly<Record<string, z.ZodType>>>(all: Shape): Optional<Shape> =>
+  Object.fromEntries(Object.entries(all).map(([field, schema]) => [field, schema.exactOptional()])) as Optional<Shape>;
+
+export type SettingFields = typeof shape;
+
+export const commonFields = optional(shape);
+
+export const deadlineAfterReady = rules({
+  rule:
+    '!has(self.progressDeadlineSeconds) || !has(self.minReadySeconds) || ' +
+    'self.progressDeadlineSeconds > self.minReadySeconds',
+  message: 'progressDeadlineSeconds must be more than minReadySeconds',
+});
+
+export const commonSettings = (description: string) =>
+  struct(commonFields, description).meta({ ...deadlineAfterReady, description });
+
+/** Fields that are left out follow from other sources. */
+export type CommonSettings = Infer<ReturnType<typeof commonSettings>>;

@@ -1,0 +1,114 @@
+import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
+import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../kube/api-error.ts';
+import { apiVersion, path } from '../../kube/resource.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { CommandError } from '../failure.ts';
+import { find } from './clusters.ts';
+import { ownersOf, whereToChange } from './field-owners.ts';
+import { refuseWithoutEffect, type SettingVerb } from './no-effect.ts';
+import type { Session } from './session.ts';
+
+/** Each verb has its own field manager. None has a name of kubectl's, whose fields Flux takes ownership of. */
+const managerOf = (verb: SettingVerb): string => `moco-rollout-cli-${verb}`;
+const fieldConflict = 'FieldManagerConflict';
+
+/** Whether the verb owns an entry of a list in the MySQLRollout's spec, by the entry's key. */
+type IsOwn = (list: keyof RolloutSpec, key: object) => boolean;
+
+/**
+ * Writes the settings of a verb by server-side apply; `settings` derives them from the current MySQLRollout. Fields
+ * that the verb set before and no longer sets are removed. Without force, so that no field is taken from another
+ * manager. Throws `CommandError` if another manager owns a field with another value, or if the setting would have no
+ * effect.
+ */
+export async function applySettings(
+  session: Session,
+  cluster: ClusterRecord,
+  verb: SettingVerb,
+  settings: (rollout: MySQLRollout, isOwn: IsOwn) => RolloutSpec,
+): Promise<MySQLRollout> {
+  return apply(session, cluster, verb, settings, (rollout) => {
+    refuseWithoutEffect(verb, cluster.name, rollout, session.host.program);
+  });
+}
+
+/**
+ * Removes settings of a verb. This is never refused. Throws `CommandError` if `remains` says that the field, or the
+ * entry of the list with that key, still exists because another manager owns it.
+ */
+export async function removeSettings(
+  session: Session,
+  cluster: ClusterRecord,
+  verb: SettingVerb,
+  settings: (rollout: MySQLRollout, isOwn: IsOwn) => RolloutSpec,
+  remains: { readonly of: (spec: RolloutSpec) => boolean; readonly what: string; readonly field: keyof RolloutSpec } & {
+    readonly key?: object;
+  },
+): Promise<void> {
+  const rollout = await apply(session, cluster, verb, settings, () => undefined);
+  if (!remains.of(rollout.spec ?? {})) return;
+  const { what, field, key } = remains;
+  const [owner = 'unknown'] = ownersOf(rollout, field, key);
+  const where = whereToChange(owner, rolloutKind.kind, cluster.name, cluster.namespace, session.host.program);
+  throw new CommandError(`${what}: \`${owner}\` owns spec.${field} of the MySQLRollout; ${where}`);
+}
+
+async function apply(
+  session: Session,
+  cluster: ClusterRecord,
+  verb: SettingVerb,
+  settings: (rollout: MySQLRollout, isOwn: IsOwn) => RolloutSpec,
+  check: (rollout: MySQLRollout) => void,
+): Promise<MySQLRollout> {
+  const { namespace, name } = cluster;
+  for (;;) {
+    const rollout = await findOrMakeRollout(session, cluster);
+    check(rollout);
+    const spec = settings(rollout, (list, key) => ownersOf(rollout, list, key).includes(managerOf(verb)));
+    try {
+      return await session.client.call<MySQLRollout>({
+        method: 'PATCH',
+        path: path(rolloutKind, { namespace, name }),
+        query: { fieldManager: managerOf(verb), fieldValidation: 'Strict' },
+        contentType: 'application/apply-patch+yaml',
+        body: {
+          apiVersion: apiVersion(rolloutKind),
+          kind: rolloutKind.kind,
+          // Lists are read and written as a whole: concurrent commands must not lose an entry.
+          metadata: { namespace, name, uid: rollout.metadata.uid, resourceVersion: rollout.metadata.resourceVersion },
+          ...(Object.keys(spec).length > 0 && { spec }),
+        },
+        priority: 'status',
+        signal: session.signal,
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isConflict(error)) throw error;
+      const conflicts = error.causes.filter(({ reason }) => reason === fieldConflict);
+      if (conflicts.length > 0) throw new CommandError(explained(conflicts, session, cluster));
+    }
+  }
+}
+
+function explained(conflicts: ApiError['causes'], { host }: Session, { namespace, name }: ClusterRecord): string {
+  return conflicts
+    .map(({ field, message }) => {
+      const manager = /"([^"]+)"/.exec(message)?.[1] ?? message;
+      const where = whereToChange(manager, rolloutKind.kind, name, namespace, host.program);
+      return `\`${manager}\` owns ${(field ?? 'the field').replace(/^\./, '')} of the MySQLRollout with another value; ${where}`;
+    })
+    .join('; ');
+}
+
+/** The MySQLRollout of a cluster, created as by the controller if it is missing. Rejects with `ApiError`. */
+async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
+  const { api, signal, server } = session;
+  const found = (await find(session, rolloutKind, cluster.namespace, cluster.name)) as MySQLRollout | null;
+  if (found !== null) return found;
+  try {
+    return await api.createRollout(cluster, signal);
+  } catch (error) {
+    if (error instanceof ApiError && isAlreadyExists(error)) return findOrMakeRollout(session, cluster);
+    if (!isNotFound(error)) throw error;
+    throw new CommandError(`there is no kind ${rolloutKind.kind} on ${server}: is moco-rollout installed?`);
+  }
+}

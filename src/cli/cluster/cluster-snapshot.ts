@@ -1,0 +1,109 @@
+import { policyKind, projectPolicy } from '../../api/policy.ts';
+import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { builtInStrategy } from '../../api/settings.ts';
+import { ClusterState } from '../../controller/observe/cluster-state.ts';
+import type { StrategySettings } from '../../controller/observe/mode.ts';
+import type { DefaultSettings } from '../../controller/observe/settings.ts';
+import { collectFacts, type ObservedFacts } from '../../controller/observe/snapshot.ts';
+import { defaultPolicy } from '../../core/policy.ts';
+import { isForbidden } from '../../kube/api-error.ts';
+import { namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import type { Json } from '../../moco/json.ts';
+import { projectBudget, projectNamespace } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { CommandError } from '../failure.ts';
+import { listAll, listIfThere } from './clusters.ts';
+import { dependenciesOf, nothingKnown } from './dependencies.ts';
+import type { Session } from './session.ts';
+
+/** A cluster and its settings as they are now. */
+export interface ClusterObservation {
+  readonly rollout: MySQLRollout | null;
+  /** `assumed` replaces settings of the MySQLRollout. */
+  readonly observe: (assumed?: RolloutSpec) => ObservedFacts;
+  /** What the user may not read and is left out. */
+  readonly unread: readonly string[];
+}
+
+/** Like `observeIfExists`, but throws `CommandError` if the cluster is gone. */
+export async function observeCluster(session: Session, cluster: ClusterRecord): Promise<ClusterObservation> {
+  const observation = await observeIfExists(session, cluster);
+  if (observation === null) throw new CommandError(`${cluster.namespace}/${cluster.name} has just been deleted`);
+  return observation;
+}
+
+/** Reads everything that a decision needs, with the rights of the user. Rejects with `ApiError`. */
+export async function observeIfExists(session: Session, cluster: ClusterRecord): Promise<ClusterObservation | null> {
+  const { api, world, signal } = session;
+  const { namespace } = cluster;
+  const unread: string[] = [];
+  const orLeaveOut = async (kind: ResourceKind, where: string | null): Promise<readonly Json[] | null> => {
+    try {
+      return await (kind === policyKind ? listIfThere(session, kind, where) : listAll(session, kind, where));
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      unread.push(kind.plural);
+      return null;
+    }
+  };
+  const [live, budgets, policies, own] = await Promise.all([
+    api.readAll(nothingKnown(cluster), signal),
+    orLeaveOut(podDisruptionBudgets, namespace),
+    orLeaveOut(policyKind, null),
+    namespaceOf(session, namespace),
+  ]);
+  if (live === null) return null;
+  const { rollout } = live;
+  const objects = budgets
+    ? { ...live.objects, budgets: budgets.map(projectBudget).filter((budget) => budget !== null) }
+    : live.objects;
+  return {
+    rollout,
+    unread,
+    observe: (assumed = {}) =>
+      collectFacts(
+        objects,
+        rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
+        new ClusterState(world),
+        dependenciesOf(world, {
+          strategies: strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed),
+          defaults: defaultsOf(rollout?.status),
+          policies: (policies ?? []).map(projectPolicy),
+          namespaceLabels: own && projectNamespace(own).labels,
+        }),
+        'live',
+      ),
+  };
+}
+
+/** Without the right to read the namespace, its labels are unknown. */
+async function namespaceOf({ client, signal }: Session, name: string): Promise<Json | null> {
+  try {
+    return await client.get<Json>(namespaces, { name }, { priority: 'read', signal });
+  } catch (error) {
+    if (isForbidden(error)) return null;
+    throw error;
+  }
+}
+
+/** The controller's flags as far as its status shows them. */
+function strategiesOf(
+  { strategy }: RolloutStatus = {},
+  labelled: boolean,
+  { strategy: assumed }: RolloutSpec,
+): StrategySettings {
+  const onDelete = strategy === undefined ? labelled : strategy === 'OnDelete';
+  return {
+    onDeleteEnabled: onDelete || assumed === 'OnDelete',
+    partitionDriver: strategy === 'Partition' ? 'own' : 'moco',
+  };
+}
+
+function defaultsOf({ settings: { strategy, minReadySeconds } = {} }: RolloutStatus = {}): DefaultSettings {
+  const isFlag = (setting: { readonly source: string } | undefined) => setting?.source.startsWith('flag') === true;
+  return {
+    policy: { ...defaultPolicy, ...(isFlag(minReadySeconds) && { minReadySeconds: minReadySeconds?.value ?? 0 }) },
+    strategy: (isFlag(strategy) ? strategy?.value : undefined) ?? builtInStrategy,
+  };
+}

@@ -1,0 +1,119 @@
+import { UsageError } from '../../failure.ts';
+import { ApiError, isForbidden, isNotFound } from '../../kube/api-error.ts';
+import { path, type ResourceKind } from '../../kube/resource.ts';
+import { type Json, object, objects, text } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import { projectCluster } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { CommandError } from '../failure.ts';
+import { didYouMean } from '../nearest.ts';
+import type { Session } from './session.ts';
+
+const pageSize = 500;
+
+/** All objects of a kind, page by page. Rejects with `ApiError`. */
+export async function listAll(
+  { client, signal }: Pick<Session, 'client' | 'signal'>,
+  kind: ResourceKind,
+  namespace: string | null,
+  query: Readonly<Record<string, string>> = {},
+): Promise<readonly Json[]> {
+  const found: Json[] = [];
+  let more: string | undefined;
+  do {
+    const page = await client.call<Json>({
+      method: 'GET',
+      path: path(kind, namespace === null ? {} : { namespace }),
+      query: { ...query, limit: pageSize, continue: more },
+      priority: 'read',
+      signal,
+    });
+    found.push(...objects(page['items']));
+    more = text(object(page['metadata'])['continue']) || undefined;
+  } while (more !== undefined);
+  return found;
+}
+
+/** Like `listAll`, or `null` if the kind does not exist. */
+export async function listIfThere(...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> {
+  try {
+    return await listAll(...parameters);
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
+/** Reads one object, or `null` if it or its kind does not exist. Rejects with `ApiError`. */
+export async function find(
+  { client, signal }: Pick<Session, 'client' | 'signal'>,
+  kind: ResourceKind,
+  namespace: string,
+  name: string,
+): Promise<Json | null> {
+  try {
+    return await client.get<Json>(kind, { namespace, name }, { priority: 'read', signal });
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
+/** The MySQLClusters of a namespace, or with `null` of all namespaces, that a label selector selects. */
+export async function clustersIn(
+  session: Session,
+  namespace: string | null,
+  labelSelector?: string,
+): Promise<readonly ClusterRecord[]> {
+  const clusters = await listIfThere(
+    session,
+    clusterKind,
+    namespace,
+    labelSelector === undefined ? {} : { labelSelector },
+  );
+  if (clusters === null)
+    throw new CommandError(`there is no kind ${clusterKind.kind} on ${session.server}: is MOCO installed?`);
+  return clusters.map(projectCluster).filter((cluster) => cluster !== null);
+}
+
+/** The MySQLCluster with that name. Throws `CommandError`, which suggests another namespace or a similar name. */
+export async function clusterNamed(session: Session, name: string): Promise<ClusterRecord> {
+  const { namespace } = session;
+  if (namespace === null) throw new UsageError('expected either a name or -A, got both');
+  checkName(name);
+  const raw = await find(session, clusterKind, namespace, name);
+  const cluster = raw && projectCluster(raw);
+  if (cluster) return cluster;
+  throw new CommandError(await whereElse(session, namespace, name));
+}
+
+/** A name that no object can have could change the path of a request. */
+function checkName(name: string): void {
+  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) return;
+  throw new CommandError(
+    `${clusterKind.plural}.${clusterKind.group} "${name}" not found: no object can have this name`,
+  );
+}
+
+async function whereElse(session: Session, namespace: string, name: string): Promise<string> {
+  const here = (await clustersIn(session, namespace)).map((cluster) => cluster.name);
+  const missing = `${clusterKind.plural}.${clusterKind.group} "${name}" not found in namespace ${namespace}`;
+  const nearby = didYouMean(name, here);
+  if (nearby !== '') return `${missing}${nearby}`;
+  const elsewhere = (await everywhere(session)).filter((cluster) => cluster.name === name);
+  if (elsewhere.length > 0) {
+    const where = elsewhere.map((cluster) => cluster.namespace).toSorted();
+    return `${missing}; there is one in ${where.join(', ')}: use -n ${where[0]}`;
+  }
+  return here.length === 0 ? `${missing}, which has no MySQLCluster` : missing;
+}
+
+/** Empty if the user may not list all namespaces. */
+async function everywhere(session: Session): Promise<readonly ClusterRecord[]> {
+  try {
+    return await clustersIn(session, null);
+  } catch (error) {
+    if (error instanceof ApiError && isForbidden(error)) return [];
+    throw error;
+  }
+}

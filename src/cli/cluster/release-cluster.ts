@@ -1,0 +1,163 @@
+import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { act } from '../../controller/disrupt/execute.ts';
+import { releaseUnsafe } from '../../controller/observe/remember.ts';
+import type { Settings } from '../../controller/observe/settings.ts';
+import { decide } from '../../core/decide.ts';
+import type { Step } from '../../core/decision.ts';
+import { explainStep } from '../../core/explain-step.ts';
+import { explainHold } from '../../core/rules/catalogue.ts';
+import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
+import { delay } from '../../kube/delay.ts';
+import { statefulSetName } from '../../moco/projections.ts';
+import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+import { CommandError, sentenceOf } from '../failure.ts';
+import { observeIfExists } from './cluster-snapshot.ts';
+import { remedyOf } from './release-remedy.ts';
+import { setReleased } from './released.ts';
+import type { Session } from './session.ts';
+
+/** The outcome for one cluster. */
+export type ReleasedOutcome =
+  | { readonly kind: 'back'; readonly sentence: string }
+  | { readonly kind: 'left'; readonly reason: string };
+
+export interface ReleaseOptions {
+  /** Whether clusters that are paused are released as well. */
+  readonly includePaused: boolean;
+}
+
+/** The delay between two reads while there is only something to wait for. It doubles up to the longest delay. */
+const shortestPauseMilliseconds = 50;
+const longestPauseMilliseconds = 1000;
+
+/**
+ * Releases one cluster until nothing is left to do. It annotates the MySQLCluster, so that the cluster stays released.
+ * Then it repeatedly reads the cluster, decides by the rules of the controller, and does the next step of the release.
+ * A write by somebody else in between is only a conflict. `waits` is called once for each new reason to wait.
+ */
+export async function releaseOne(
+  session: Session,
+  cluster: ClusterRecord,
+  options: ReleaseOptions,
+  deadline: AbortSignal,
+  waits: (reason: string) => void,
+): Promise<ReleasedOutcome> {
+  const progress = new Progress(waits);
+  const inMemory: { promotion: RolloutStatus['promotion'] } = { promotion: undefined };
+  while (!deadline.aborted) {
+    try {
+      const outcome = await releaseStep(session, cluster, options, inMemory);
+      if (outcome.kind === 'back' || outcome.kind === 'left') return outcome;
+      if (outcome.kind === 'stepped') {
+        progress.moved();
+        continue;
+      }
+      progress.waitsFor(outcome.reason);
+    } catch (error) {
+      // The kind may have been deleted in the meantime.
+      if (error instanceof CommandError) return { kind: 'left', reason: error.message };
+      if (!(error instanceof ApiError)) throw error;
+      if (isForbidden(error) || isUnauthorized(error)) return { kind: 'left', reason: sentenceOf(error) };
+      progress.waitsFor(remedyOf(sentenceOf(error)));
+    }
+    await delay(session.world, progress.pauseMilliseconds, deadline);
+  }
+  return { kind: 'left', reason: `timed out${progress.reason === '' ? '' : `: ${progress.reason}`}` };
+}
+
+class Progress {
+  reason = '';
+  pauseMilliseconds = shortestPauseMilliseconds;
+  readonly #waits: (reason: string) => void;
+  #reported = '';
+
+  constructor(waits: (reason: string) => void) {
+    this.#waits = waits;
+  }
+
+  moved(): void {
+    this.reason = '';
+    this.pauseMilliseconds = shortestPauseMilliseconds;
+  }
+
+  waitsFor(reason: string): void {
+    if (reason !== this.reason) this.pauseMilliseconds = shortestPauseMilliseconds;
+    this.reason = reason;
+    this.pauseMilliseconds = Math.min(this.pauseMilliseconds * 2, longestPauseMilliseconds);
+    // A wait that ends at once by itself is not reported.
+    if (this.pauseMilliseconds < longestPauseMilliseconds || this.#reported === reason) return;
+    this.#reported = reason;
+    this.#waits(reason);
+  }
+}
+
+type StepOutcome = ReleasedOutcome | { readonly kind: 'stepped' } | { readonly kind: 'waits'; readonly reason: string };
+
+async function releaseStep(
+  session: Session,
+  known: ClusterRecord,
+  options: ReleaseOptions,
+  inMemory: { promotion: RolloutStatus['promotion'] },
+): Promise<StepOutcome> {
+  const { api, world, signal } = session;
+  const observation = await observeIfExists(session, known);
+  if (observation === null) return { kind: 'back', sentence: 'is gone' };
+  const { objects, snapshot, settings } = observation.observe();
+  const { cluster, statefulSet } = objects;
+  if (cluster.deleting) return { kind: 'back', sentence: 'is being deleted' };
+  if (cluster.uid !== known.uid) return { kind: 'back', sentence: 'was deleted and created again' };
+  const isPaused = settings.policy.paused && !options.includePaused;
+  if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: pausedBy(settings) };
+  await setReleased(session, cluster, true);
+  if (statefulSet === null) return { kind: 'back', sentence: 'has no StatefulSet' };
+  const promotion = snapshot.promotion ?? inMemory.promotion ?? null;
+  const { step, hold } = decide(
+    { ...snapshot, released: true, promotion },
+    { ...settings.policy, mode: 'OnDelete', paused: false },
+  );
+  if (!isOfRelease(step)) {
+    if (statefulSet.labelled || !statefulSet.observed || statefulSet.updateRevision === '') {
+      const reason = hold ? explainHold(hold, memberName(cluster)) : 'Kubernetes has not observed the StatefulSet yet';
+      return { kind: 'waits', reason };
+    }
+    return ended(statefulSet);
+  }
+  if (step.kind === 'promoteRevision' && statefulSet.labelled) {
+    inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
+  }
+  return acted(await act(step, objects, api, world, signal), step);
+}
+
+/** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */
+function pausedBy({ problem, sources }: Settings): string {
+  const cause = problem === null ? `it is paused by ${sources['paused']?.source}` : `it may be paused: ${problem}`;
+  return `${cause}; end the pause first, or release it with --include-paused, which lets MOCO replace its pods`;
+}
+
+type OfRelease = Extract<Step, { kind: 'undemote' | 'promoteRevision' | 'release' }>;
+
+/** The command does only these steps. */
+function isOfRelease(step: Step): step is OfRelease {
+  return step.kind === 'undemote' || step.kind === 'promoteRevision' || step.kind === 'release';
+}
+
+function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, step: OfRelease): StepOutcome {
+  if (result === 'done' || result === 'conflict') return { kind: 'stepped' };
+  const sentence = failure === null ? (message ?? 'no reason given') : sentenceOf(failure);
+  const reason =
+    failure?.reason === releaseUnsafe ? `${releaseUnsafe}: ${sentence}` : `${explainStep(step)}: ${sentence}`;
+  const remedied = remedyOf(reason);
+  const isFinal = result === 'refused' && remedied === reason;
+  return isFinal ? { kind: 'left', reason } : { kind: 'waits', reason: remedied };
+}
+
+/** The StatefulSet has no label of ours, and Kubernetes has observed it: no earlier sync can change it any more. */
+function ended({ strategy, currentRevision }: StatefulSetRecord): ReleasedOutcome {
+  return strategy === 'RollingUpdate'
+    ? { kind: 'back', sentence: `is back at RollingUpdate, current revision ${currentRevision}` }
+    : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else has set it so` };
+}
+
+function memberName({ name }: ClusterRecord): (ordinal: number) => string {
+  return (ordinal) => `${statefulSetName(name)}-${ordinal}`;
+}

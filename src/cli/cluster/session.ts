@@ -1,0 +1,101 @@
+import manifest from '../../../package.json' with { type: 'json' };
+import { ClusterApi } from '../../controller/disrupt/cluster-client.ts';
+import { UsageError } from '../../failure.ts';
+import { ApiClient, type Call } from '../../kube/api-client.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { type Connection, connect } from '../../kube/connection.ts';
+import { realWorld } from '../../kube/real-world.ts';
+import type { World } from '../../kube/world.ts';
+import { parseDuration } from '../../options/duration.ts';
+import type { Host } from '../host.ts';
+import { chooseKubeconfig } from './kubeconfig-choice.ts';
+
+/** The options of a command line, by their camel-case names. */
+export type Given = Readonly<Record<string, string | boolean | undefined>>;
+
+/** The connection and the options of one command. */
+export interface Session {
+  readonly host: Host;
+  readonly client: ApiClient;
+  readonly api: ClusterApi;
+  readonly world: World;
+  readonly server: string;
+  /** `null` for all namespaces. */
+  readonly namespace: string | null;
+  /** Whether `-n` was given. */
+  /** The label selector for MySQLClusters, as given to `--selector`. */
+  readonly selector: string | undefined;
+  readonly requestTimeoutSeconds: number;
+  readonly given: Given;
+  /** Aborted when the command ends and no response is needed any more. */
+  readonly signal: AbortSignal;
+  close(): Promise<void>;
+}
+
+/** The default of kubectl. */
+const qps = 50;
+const burst = 100;
+
+/** Does not retry a request that timed out, since a user is waiting. */
+class CommandClient extends ApiClient {
+  override async call<T>(call: Call): Promise<T> {
+    try {
+      return await super.call<T>({ ...call, retries: 0 });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 0) throw error;
+      if (error instanceof ApiError && error.status !== 429 && error.status < 500) throw error;
+      return call.retries === 0 ? Promise.reject(error) : super.call<T>(call);
+    }
+  }
+}
+
+/** Opens no connection yet. Throws `ConfigurationError` or `UsageError`. */
+export function openSession(given: Given, host: Host): Session {
+  const requestTimeoutMilliseconds = durationOf('request-timeout', given['requestTimeout'] ?? '10s');
+  const { path, context, namespace } = chooseKubeconfig(
+    { kubeconfig: textOf(given['kubeconfig']), context: textOf(given['context']) },
+    host,
+  );
+  const connection: Connection = connect({ kubeconfigPath: path, ...(context !== undefined && { context }) });
+  const world: World = { ...realWorld(connection.exchange), wall: host.wall };
+  const client = new CommandClient({
+    world,
+    qps,
+    burst,
+    userAgent: `moco-rollout-cli/${manifest.version}`,
+    timeoutMilliseconds: requestTimeoutMilliseconds,
+  });
+  if (given['allNamespaces'] === true && given['namespace'] !== undefined) {
+    throw new UsageError('expected either --namespace or --all-namespaces, got both');
+  }
+  const asked = textOf(given['namespace']);
+  const selector = textOf(given['selector']);
+  const stop = new AbortController();
+  return {
+    host,
+    client,
+    api: new ClusterApi(client),
+    world,
+    server: connection.server,
+    namespace: given['allNamespaces'] === true ? null : (asked ?? namespace),
+    selector,
+    requestTimeoutSeconds: requestTimeoutMilliseconds / 1000,
+    given,
+    signal: stop.signal,
+    close: () => {
+      stop.abort();
+      return connection.close();
+    },
+  };
+}
+
+export const textOf = (value: string | boolean | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+/** Parses a duration into milliseconds. As in kubectl, a plain number is in seconds. Throws `UsageError`. */
+export function durationOf(option: string, value: string | boolean): number {
+  const text = String(value);
+  const parsed = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  if (parsed.kind === 'value') return parsed.value;
+  throw new UsageError(`expected --${option} to be ${parsed.expected}, got \`${text}\``);
+}

@@ -1,0 +1,74 @@
+import type { Given, Session } from '../cluster/session.ts';
+import type { Host } from '../host.ts';
+
+/** An option of a command in commander's syntax: `--for <duration>`. */
+export interface CommandOption {
+  readonly flags: string;
+  readonly description: string;
+  readonly default?: string;
+  /** The possible values, for completion. */
+  readonly values?: readonly string[];
+}
+
+/** The kind of an argument, for completion. */
+export type ArgumentKind = 'cluster' | 'pod' | 'rule' | 'none';
+
+interface Described {
+  readonly name: string;
+  /** In commander's syntax: `[NAME...]`. */
+  readonly arguments: string;
+  readonly completes: readonly ArgumentKind[];
+  /** In the imperative, without a full stop. */
+  readonly summary: string;
+  /** Shown below the summary in the command's own help. */
+  readonly help?: string;
+  /** Descriptions and command lines, without the program's name. */
+  readonly examples?: readonly (readonly [purpose: string, line: string])[];
+  readonly options?: readonly CommandOption[];
+}
+
+/** Sends requests to the API server. Resolves to the exit status. */
+export interface ClusterCommand extends Described {
+  readonly connects: true;
+  readonly run: (session: Session, names: readonly string[]) => Promise<number>;
+}
+
+/** Needs no API server. */
+export interface LocalCommand extends Described {
+  readonly connects: false;
+  readonly run: (host: Host, names: readonly string[], given: Given) => number | Promise<number>;
+}
+
+export type CliCommand = ClusterCommand | LocalCommand;
+
+export const selectorOption: CommandOption = {
+  flags: '-l, --selector <labels>',
+  description: 'select MySQLClusters by their labels, such as env=production,tier!=canary',
+};
+
+export const allNamespacesOption: CommandOption = {
+  flags: '-A, --all-namespaces',
+  description: 'work in all namespaces',
+};
+
+/** For commands that change or wait for several clusters: leaving out the names must never select all of them. */
+export const selectionOptions: readonly CommandOption[] = [
+  selectorOption,
+  { flags: '--all', description: 'select all MySQLClusters in the namespace' },
+  { ...allNamespacesOption, description: 'work in all namespaces; needs --selector or --all' },
+];
+
+/** The options of every command that connects to the API server. */
+export const connectionOptions: readonly CommandOption[] = [
+  { flags: '-n, --namespace <namespace>', description: 'namespace to work in (default: the namespace of the context)' },
+  { flags: '--context <context>', description: 'context of the kubeconfig' },
+  {
+    flags: '--kubeconfig <file>',
+    description: 'kubeconfig file (default: KUBECONFIG, ~/.kube/config, or the ServiceAccount of the pod)',
+  },
+  {
+    flags: '--request-timeout <duration>',
+    description: 'how long to wait for one answer of the API server, such as 5s',
+    default: '10s',
+  },
+];

@@ -1,0 +1,34 @@
+import { adoptCommand } from './adopt.ts';
+import { approveCommand } from './approve.ts';
+import type { CliCommand } from './command.ts';
+import { completionCommand } from './completion.ts';
+import { explainCommand } from './explain.ts';
+import { historyCommand } from './history.ts';
+import { overrideCommand } from './override.ts';
+import { pauseCommand, resumeCommand } from './pause.ts';
+import { pinCommand, unpinCommand } from './pin.ts';
+import { planCommand } from './plan.ts';
+import { releaseCommand } from './release.ts';
+import { reportCommand } from './report.ts';
+import { getCommand, statusCommand } from './status.ts';
+import { undoCommand } from './undo.ts';
+import { waitCommand } from './wait.ts';
+
+/** The headings of the help, with their commands in order. */
+export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
+  'Show rollouts': [
+    statusCommand,
+    getCommand,
+    planCommand,
+    waitCommand,
+    explainCommand,
+    historyCommand,
+    undoCommand,
+    reportCommand,
+  ],
+  'Change settings': [pauseCommand, resumeCommand, approveCommand, pinCommand, unpinCommand, overrideCommand],
+  'Release clusters': [releaseCommand, adoptCommand],
+  'Other commands': [completionCommand],
+};
+
+export const commands: readonly CliCommand[] = Object.values(commandGroups).flat();

@@ -1,0 +1,143 @@
+import { holdRules, overridableRules, rules } from '../../core/rules/catalogue.ts';
+import { namespaces, pods } from '../../kube/resource.ts';
+import { object, text } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import { memberSelector } from '../../moco/projections.ts';
+import { listAll } from '../cluster/clusters.ts';
+import { openSession, type Session } from '../cluster/session.ts';
+import type { Host } from '../host.ts';
+import { type ArgumentKind, type CliCommand, type CommandOption, connectionOptions } from './command.ts';
+
+/** Directives of cobra, the library of kubectl's command line: whether to offer files. */
+const noFiles = ':4';
+const files = ':0';
+/** Short, since a user has pressed a key and waits. */
+const requestTimeout = '2s';
+
+interface Candidate {
+  readonly word: string;
+  readonly description?: string;
+}
+
+/**
+ * Completes a command line with kubectl's protocol for `kubectl_complete-<plugin>` (kubectl 1.26 and later). The
+ * arguments are the words so far; the last one is to be completed. The output has one candidate on each line, with a
+ * description after a tab, and then a directive. After an error nothing is completed.
+ */
+export async function complete(words: readonly string[], commands: readonly CliCommand[], host: Host): Promise<void> {
+  const wanted = words.at(-1) ?? '';
+  const typed = read(words.slice(0, -1), commands);
+  const offered = typed.awaitsFile ? [] : await candidates(typed, wanted, commands, host).catch(() => []);
+  const fitting = offered.filter(({ word }) => word.startsWith(wanted));
+  const lines = fitting.map(({ word, description }) => (description === undefined ? word : `${word}\t${description}`));
+  host.out([...lines, typed.awaitsFile ? files : noFiles].map((line) => `${line}\n`).join(''));
+}
+
+interface Typed {
+  readonly command: CliCommand | null;
+  readonly names: readonly string[];
+  /** The values of options, by their long names. */
+  readonly given: Readonly<Record<string, string>>;
+  /** The option whose value is to be completed. */
+  readonly awaits: CommandOption | null;
+  readonly awaitsFile: boolean;
+}
+
+function read(words: readonly string[], commands: readonly CliCommand[]): Typed {
+  let command: CliCommand | null = null;
+  const names: string[] = [];
+  const given: Record<string, string> = {};
+  let awaits: CommandOption | null = null;
+  for (const word of words) {
+    if (awaits !== null) {
+      given[longNameOf(awaits)] = word;
+      awaits = null;
+    } else if (word.startsWith('-')) {
+      const [flag = '', value] = word.split('=', 2);
+      const option = optionsOf(command).find(({ flags }) => flagNames(flags).includes(flag));
+      if (option === undefined) continue;
+      if (value !== undefined) given[longNameOf(option)] = value;
+      else if (option.flags.includes('<')) awaits = option;
+      else given[longNameOf(option)] = 'true';
+    } else if (command === null) {
+      command = commands.find(({ name }) => name === word) ?? null;
+    } else {
+      names.push(word);
+    }
+  }
+  return { command, names, given, awaits, awaitsFile: awaits?.flags.includes('<file>') === true };
+}
+
+const optionsOf = (command: CliCommand | null): readonly CommandOption[] => [
+  ...(command?.options ?? []),
+  ...(command?.connects === false ? [] : connectionOptions),
+];
+
+/** `-n` and `--namespace` of `-n, --namespace <namespace>`. */
+const flagNames = (flags: string): readonly string[] => flags.split(/[ ,]+/).filter((part) => part.startsWith('-'));
+const longNameOf = ({ flags }: CommandOption): string => (flagNames(flags).at(-1) ?? '').replace(/^--/, '');
+
+async function candidates(
+  { command, names, given, awaits }: Typed,
+  wanted: string,
+  commands: readonly CliCommand[],
+  host: Host,
+): Promise<readonly Candidate[]> {
+  if (awaits !== null) {
+    if (longNameOf(awaits) === 'namespace') return ask(given, host, (session) => namesOf(session, 'namespace'));
+    return (awaits.values ?? []).map((word) => ({ word }));
+  }
+  if (command === null) return commands.map(({ name, summary }) => ({ word: name, description: summary }));
+  if (wanted.startsWith('-')) {
+    return optionsOf(command).map((option) => ({ word: `--${longNameOf(option)}`, description: option.description }));
+  }
+  const isMany = command.arguments.includes('...');
+  const kind = command.completes[isMany ? 0 : names.length];
+  const taken = new Set(names);
+  const all = await ofKind(kind, command, given, host);
+  return all.filter(({ word }) => !taken.has(word));
+}
+
+async function ofKind(
+  kind: ArgumentKind | undefined,
+  command: CliCommand,
+  given: Typed['given'],
+  host: Host,
+): Promise<readonly Candidate[]> {
+  switch (kind) {
+    case undefined:
+    case 'none':
+      return [];
+    case 'rule':
+      return (command.name === 'explain' ? holdRules : overridableRules).map((word) => ({
+        word,
+        description: rules[word].meaning,
+      }));
+    case 'cluster':
+    case 'pod':
+      return ask(given, host, (session) => namesOf(session, kind));
+  }
+}
+
+async function ask(
+  { namespace, context, kubeconfig }: Typed['given'],
+  host: Host,
+  question: (session: Session) => Promise<readonly Candidate[]>,
+): Promise<readonly Candidate[]> {
+  const session = openSession({ requestTimeout, namespace, context, kubeconfig }, host);
+  try {
+    return await question(session);
+  } finally {
+    await session.close();
+  }
+}
+
+async function namesOf(session: Session, what: 'cluster' | 'pod' | 'namespace'): Promise<readonly Candidate[]> {
+  const found =
+    what === 'namespace'
+      ? await listAll(session, namespaces, null)
+      : what === 'pod'
+        ? await listAll(session, pods, session.namespace, { labelSelector: memberSelector })
+        : await listAll(session, clusterKind, session.namespace);
+  return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));
+}

@@ -1,0 +1,95 @@
+import type { RolloutSpec } from '../../api/rollout.ts';
+import { type HoldRule, isOverridable } from '../../core/rules/catalogue.ts';
+import { UsageError } from '../../failure.ts';
+import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
+import { applySettings, removeSettings } from '../cluster/apply.ts';
+import { clusterNamed } from '../cluster/clusters.ts';
+import { durationOf, type Session, textOf } from '../cluster/session.ts';
+import type { ClusterCommand } from './command.ts';
+import { ruleNamed } from './explain.ts';
+
+const verb = 'override';
+
+/** Switches a rule off for a while: an entry of `spec.overrides`. */
+export const overrideCommand: ClusterCommand = {
+  name: 'override',
+  arguments: '<NAME> [RULE]',
+  completes: ['cluster', 'rule'],
+  summary: 'Override a rule for a while, or end overrides',
+  help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
+  examples: [
+    ['Go on during a backup for 30 minutes', 'override test BackupRunning --for=30m --reason="dump on a replica"'],
+    ['End this override now', 'override test BackupRunning --clear'],
+    ['End all overrides of a cluster', 'override test --clear'],
+  ],
+  options: [
+    { flags: '--for <duration>', description: 'how long, such as 30m (required)' },
+    { flags: '--reason <text>', description: 'why, for others who find it (required)' },
+    { flags: '--clear', description: 'end the override of RULE now; without RULE, all overrides of the cluster' },
+  ],
+  connects: true,
+  run: async (session, [name = '', ruleName]) => {
+    const rule = ruleName === undefined ? null : ruleNamed(ruleName);
+    if (session.given['clear'] === true) return clear(session, name, rule);
+    return override(session, name, rule);
+  },
+};
+
+async function override(session: Session, name: string, rule: HoldRule | null): Promise<number> {
+  const { host, given, world } = session;
+  if (rule === null) throw new UsageError('expected a RULE to override, got none');
+  if (!isOverridable(rule)) {
+    throw new UsageError(
+      `expected a rule that can be overridden, got ${rule}, which cannot; see \`${host.program} explain ${rule}\``,
+    );
+  }
+  const reason = textOf(given['reason']) ?? '';
+  if (given['for'] === undefined || reason === '') {
+    throw new UsageError(`expected --for and --reason, got ${given['for'] === undefined ? 'no --for' : 'no --reason'}`);
+  }
+  const until = timestampOf(world.wall() + durationOf('for', given['for']));
+  const cluster = await clusterNamed(session, name);
+  await applySettings(session, cluster, verb, ({ spec }, isOwn) => ({
+    overrides: [...others(spec, rule, isOwn, world.wall()), { rule, until, reason }],
+  }));
+  host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
+  return 0;
+}
+
+async function clear(session: Session, name: string, rule: HoldRule | null): Promise<number> {
+  const { host, given, world } = session;
+  if (given['for'] !== undefined || given['reason'] !== undefined) {
+    throw new UsageError('expected either --clear, or --for and --reason, got both');
+  }
+  const cluster = await clusterNamed(session, name);
+  await removeSettings(
+    session,
+    cluster,
+    verb,
+    ({ spec }, isOwn) => {
+      const overrides = rule === null ? [] : others(spec, rule, isOwn, world.wall());
+      return overrides.length === 0 ? {} : { overrides };
+    },
+    {
+      of: ({ overrides = [] }) => overrides.some((one) => rule === null || one.rule === rule),
+      what: `${rule ?? 'a rule'} is still overridden`,
+      field: 'overrides',
+      ...(rule !== null && { key: { rule } }),
+    },
+  );
+  host.out(`${cluster.namespace}/${name}: ${rule ?? 'no rule is'} ${rule === null ? '' : 'no longer '}overridden\n`);
+  return 0;
+}
+
+/** The command's entries that remain. Expired entries are removed. */
+function others(
+  spec: RolloutSpec | undefined,
+  rule: HoldRule,
+  isOwn: (list: 'overrides', key: object) => boolean,
+  nowMilliseconds: number,
+): NonNullable<RolloutSpec['overrides']> {
+  return (spec?.overrides ?? []).filter(
+    (one) =>
+      one.rule !== rule && isOwn('overrides', { rule: one.rule }) && (milliseconds(one.until) ?? 0) > nowMilliseconds,
+  );
+}

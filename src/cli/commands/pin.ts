@@ -1,0 +1,97 @@
+import { UsageError } from '../../failure.ts';
+import { statefulSetName } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { applySettings, removeSettings } from '../cluster/apply.ts';
+import { clusterNamed } from '../cluster/clusters.ts';
+import { type Session, textOf } from '../cluster/session.ts';
+import { CommandError } from '../failure.ts';
+import { volumeWarning } from '../terminal/volume-warning.ts';
+import type { ClusterCommand } from './command.ts';
+
+const verb = 'pin';
+
+/** Pins a member to its revision: an entry of `spec.pinnedMembers`. */
+export const pinCommand: ClusterCommand = {
+  name: 'pin',
+  arguments: '<MEMBER>',
+  completes: ['pod'],
+  summary: 'Pin a member to its revision',
+  help:
+    'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. A pod that restarts for another ' +
+    'reason still comes up at the update revision. The primary is not updated while another member is pinned.',
+  examples: [['Keep one member as it is', 'pin moco-test-2 --reason="comparing query plans"']],
+  options: [{ flags: '--reason <text>', description: 'why, for others who find it (required)' }],
+  connects: true,
+  run: async (session, [pod = '']) => {
+    const { host, given } = session;
+    const reason = textOf(given['reason']) ?? '';
+    if (reason === '') throw new UsageError('expected --reason, for others who find the pinned member, got none');
+    const { cluster, ordinal, name } = await memberNamed(session, pod);
+    await applySettings(session, cluster, verb, ({ spec }, isOwn) => {
+      const others = (spec?.pinnedMembers ?? []).filter(
+        (one) => one.ordinal !== ordinal && isOwn('pinnedMembers', { ordinal: one.ordinal }),
+      );
+      return { pinnedMembers: [...others, { ordinal, reason }] };
+    });
+    host.out(`${cluster.namespace}/${name}: pinned\n`);
+    host.err(`${volumeWarning}\n`);
+    return 0;
+  },
+};
+
+/** Removes the entry of `pin`, and reports who else pins the member. */
+export const unpinCommand: ClusterCommand = {
+  name: 'unpin',
+  arguments: '<MEMBER>',
+  completes: ['pod'],
+  summary: 'Unpin a member, so that it is updated again',
+  help: 'MEMBER is the name of its pod.',
+  examples: [['Let a pinned member be updated', 'unpin moco-test-2']],
+  connects: true,
+  run: async (session, [pod = '']) => {
+    const { host } = session;
+    const { cluster, ordinal, name } = await memberNamed(session, pod);
+    await removeSettings(
+      session,
+      cluster,
+      verb,
+      ({ spec }, isOwn) => {
+        const pinnedMembers = (spec?.pinnedMembers ?? []).filter(
+          (one) => one.ordinal !== ordinal && isOwn('pinnedMembers', { ordinal: one.ordinal }),
+        );
+        return pinnedMembers.length === 0 ? {} : { pinnedMembers };
+      },
+      {
+        of: ({ pinnedMembers }) => pinnedMembers?.some((one) => one.ordinal === ordinal) === true,
+        what: `${name} is still pinned`,
+        field: 'pinnedMembers',
+        key: { ordinal },
+      },
+    );
+    host.out(`${cluster.namespace}/${name}: unpinned\n`);
+    return 0;
+  },
+};
+
+interface NamedMember {
+  readonly cluster: ClusterRecord;
+  readonly ordinal: number;
+  readonly name: string;
+}
+
+/** Finds a member by the name of its pod, such as `moco-test-2` or `pod/moco-test-2`. */
+async function memberNamed(session: Session, pod: string): Promise<NamedMember> {
+  const plain = pod.replace(/^pods?\//, '');
+  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(\\d+)$`).exec(plain) ?? [];
+  if (name === undefined || ordinal === undefined) {
+    throw new UsageError(`expected the name of a member's pod such as ${statefulSetName('test')}-2, got \`${pod}\``);
+  }
+  const cluster = await clusterNamed(session, name);
+  if (Number(ordinal) >= cluster.replicas) {
+    const last = `${statefulSetName(name)}-${cluster.replicas - 1}`;
+    throw new CommandError(
+      `pods "${plain}" not found: ${name} has ${cluster.replicas} members, the last of them ${last}`,
+    );
+  }
+  return { cluster, ordinal: Number(ordinal), name: plain };
+}

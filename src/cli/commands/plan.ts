@@ -1,0 +1,199 @@
+import { memberName } from '../../controller/status/status.ts';
+import type { Hold } from '../../core/decision.ts';
+import { explainStep } from '../../core/explain-step.ts';
+import { explainHold, isRequestedByUser } from '../../core/rules/catalogue.ts';
+import type { MemberName } from '../../core/rules/rule.ts';
+import { revisionHash } from '../../moco/projections.ts';
+import { type Estimate, estimate } from '../../plan/estimate.ts';
+import { type PlanEntry, plan } from '../../plan/plan.ts';
+import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
+import { clusterNamed } from '../cluster/clusters.ts';
+import { type Session, textOf } from '../cluster/session.ts';
+import { type Line, line, piece } from '../terminal/colour.ts';
+import { brief } from '../terminal/durations.ts';
+import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import type { ClusterCommand } from './command.ts';
+import { parseAssumed } from './plan-assumptions.ts';
+
+/** Shows what would happen next, from the same decisions that the controller would make. */
+export const planCommand: ClusterCommand = {
+  name: 'plan',
+  arguments: '<NAME>',
+  completes: ['cluster'],
+  summary: 'Show what would happen next, step by step, and what it would cost',
+  help:
+    'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +
+    'Writes nothing. A fleet queue and what only the controller observes are not known to it.',
+  examples: [
+    ['Show the next steps, or what blocks them', 'plan test'],
+    ['Show what would happen with other settings', 'plan test --assume=paused=false,maxUnavailable=2'],
+  ],
+  options: [
+    {
+      flags: '--assume <settings>',
+      description: 'simulate with other settings, such as paused=false,maxUnavailable=2 or pinnedMembers=1+2',
+    },
+    outputOption,
+  ],
+  connects: true,
+  run: async (session, [name = '']) => {
+    const format = formatOf(session.given);
+    const assumed = parseAssumed(textOf(session.given['assume']) ?? '');
+    const cluster = await clusterNamed(session, name);
+    const shown = shownPlan(await observeCluster(session, cluster), name, assumed);
+    if (format === 'table') writeLines(session.host, lines(shown, session));
+    else writeData(session.host, format, shown);
+    return 0;
+  },
+};
+
+interface ShownHold {
+  readonly rule: string;
+  readonly sentence: string;
+}
+
+interface ShownPlan {
+  readonly namespace: string;
+  readonly name: string;
+  readonly mode: string;
+  readonly updateRevision: string | null;
+  readonly stale: number;
+  readonly assumed: object;
+  /** The hold that only a person can end. */
+  readonly stopsAt: ShownHold | null;
+  readonly stopsWanted: boolean;
+  /** Settings with which the rollout would continue. */
+  readonly tryOut: string | null;
+  readonly entries: readonly {
+    readonly kind: PlanEntry['kind'];
+    readonly rule: string | null;
+    readonly sentence: string;
+  }[];
+  readonly switchovers: number;
+  readonly estimate: Estimate | null;
+  readonly notes: readonly string[];
+}
+
+function shownPlan({ observe, rollout, unread }: ClusterObservation, name: string, assumed: object): ShownPlan {
+  const observation = observe(assumed);
+  const { snapshot, policy, objects } = observation;
+  const planned = plan(snapshot, policy);
+  const nameOf = memberName(observation);
+  const shownHold = (hold: Hold): ShownHold => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
+  const { statefulSet, cluster } = objects;
+  const revision = statefulSet?.updateRevision ?? '';
+  const held = rollout?.status?.hold;
+  return {
+    namespace: cluster.namespace,
+    name,
+    mode: policy.mode,
+    updateRevision: revision === '' ? null : revisionHash(revision, name),
+    stale: snapshot.members.filter((member) => member.revision !== revision).length,
+    assumed,
+    stopsAt: planned.stopsAt && shownHold(planned.stopsAt),
+    stopsWanted: planned.stopsAt !== null && isRequestedByUser(planned.stopsAt.rule),
+    tryOut: planned.stopsAt && settingToTryOut(planned.stopsAt),
+    entries: planned.entries.map((entry) => shownEntry(entry, nameOf, shownHold)),
+    switchovers: planned.switchovers,
+    estimate: estimate(planned, rollout?.status ?? {}),
+    notes: [
+      ...(rollout?.status?.phase === undefined ? ['no controller has observed this cluster yet'] : []),
+      ...(policy.mode === 'Observe'
+        ? ["MOCO's own partition controller drives: this is what it would do, in its own time"]
+        : []),
+      // Only the controller knows the other clusters.
+      ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),
+      ...(unread.length === 0 ? [] : [`left out, since you may not read them: ${unread.join(', ')}`]),
+    ],
+  };
+}
+
+function settingToTryOut(hold: Hold): string | null {
+  switch (hold.rule) {
+    case 'Paused':
+      return 'paused=false';
+    case 'AwaitingApproval':
+      return `approvedRevision=${hold.revision}`;
+    case 'PrimaryWaitsForPinned':
+      return 'pinnedMembers=';
+    case 'PartitionReached':
+      return [hold.members.length > 0 ? 'partition=0' : '', hold.pinned.length > 0 ? 'pinnedMembers=' : '']
+        .filter((setting) => setting !== '')
+        .join(',');
+    default:
+      return null;
+  }
+}
+
+function shownEntry(
+  entry: PlanEntry,
+  nameOf: MemberName,
+  shownHold: (hold: Hold) => ShownHold,
+): ShownPlan['entries'][number] {
+  switch (entry.kind) {
+    case 'step':
+      return {
+        kind: 'step',
+        rule: 'rule' in entry.step ? entry.step.rule : null,
+        sentence: explainStep(entry.step),
+      };
+    case 'wait':
+      return { kind: 'wait', ...shownHold(entry.hold) };
+    case 'switchover':
+      return {
+        kind: 'switchover',
+        rule: null,
+        sentence: `MOCO moves the primary from ${nameOf(entry.from)} to ${nameOf(entry.to)}`,
+      };
+  }
+}
+
+function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
+  const { name, mode, updateRevision, stale, stopsAt, entries, notes, assumed } = shown;
+  const assumptions = Object.keys(assumed).length === 0 ? '' : `   assumed: ${JSON.stringify(assumed)}`;
+  const steps = entries.filter(({ kind }) => kind !== 'wait').length;
+  return [
+    [
+      piece(name, 'bold'),
+      piece(`   ${mode === 'Observe' ? 'MOCO drives' : mode}   ${stale} stale`),
+      piece(updateRevision === null ? '' : `   revision ${updateRevision}`),
+      piece(assumptions, 'yellow'),
+    ],
+    ...(stopsAt ? [stopLine(shown, stopsAt)] : []),
+    ...notes.map((note): Line => [piece('  note     ', 'yellow'), piece(note)]),
+    ...(entries.length === 0 ? [] : [[], ...numbered(entries)]),
+    [],
+    ...(steps > 0 ? [line(`  ${sum(shown)}`)] : stopsAt === null ? [line('  nothing to do')] : []),
+    ...(stopsAt === null ? [] : [line(`  what it means: ${host.program} explain ${stopsAt.rule}`, 'dim')]),
+    ...(shown.tryOut === null
+      ? []
+      : [
+          line(
+            `  what comes after: ${host.program} plan ${name} -n ${shown.namespace} --assume ${shown.tryOut}`,
+            'dim',
+          ),
+        ]),
+  ];
+}
+
+function stopLine({ entries, stopsWanted }: ShownPlan, { rule, sentence }: ShownHold): Line {
+  const where = entries.length === 0 ? 'blocked' : stopsWanted ? 'rests at' : 'stops at';
+  return [piece(`  ${where.padEnd(8)} `, stopsWanted ? 'yellow' : 'red'), piece(`${rule}: `, 'bold'), piece(sentence)];
+}
+
+function numbered(entries: ShownPlan['entries']): readonly Line[] {
+  let number = 0;
+  return entries.map(({ kind, rule, sentence }): Line => {
+    if (kind === 'wait') return [piece('      '), piece(`wait: ${rule}: ${sentence}`, 'dim')];
+    if (kind === 'switchover') return [piece('      '), piece(sentence, 'magenta')];
+    number += 1;
+    return [piece(`  ${String(number).padStart(2)}. `), piece(sentence)];
+  });
+}
+
+function sum({ switchovers, estimate: time }: ShownPlan): string {
+  const cost = `${switchovers === 0 ? 'no' : switchovers} switchover${switchovers === 1 ? '' : 's'}`;
+  return time === null
+    ? `${cost}; how long it takes is not known before the first rollout`
+    : `${cost}; about ${brief(time.seconds)} of unavailable members, judging by ${time.from}`;
+}

@@ -1,0 +1,85 @@
+import type { ClusterRecord } from '../../moco/records.ts';
+import { type ReleasedOutcome, releaseOne } from '../cluster/release-cluster.ts';
+import { findTargets } from '../cluster/release-targets.ts';
+import { durationOf, type Session } from '../cluster/session.ts';
+import { LiveLine } from '../terminal/live-line.ts';
+import { type ClusterCommand, selectionOptions } from './command.ts';
+
+/** How many clusters are released in parallel. The client's own rate limit applies to the requests. */
+const mostParallel = 8;
+
+/** Returns StatefulSets to rolling updates by partition, with an annotation that a running controller obeys. */
+export const releaseCommand: ClusterCommand = {
+  name: 'release',
+  arguments: '[NAME...]',
+  completes: ['cluster'],
+  summary: 'Return clusters to rolling updates by partition',
+  help:
+    'Deletes no pod: stale members wait until MOCO or the partition driver updates them. A controller leaves released clusters alone until `adopt`: the MySQLCluster has the ' +
+    'annotation moco-rollout.io/released. You can interrupt it and run it again at any time.',
+  examples: [
+    ['Release one cluster', 'release test'],
+    ['Release all clusters in a namespace', 'release --all -n NAMESPACE'],
+    ['Release every cluster before uninstalling moco-rollout', 'release --all --all-namespaces'],
+  ],
+  options: [
+    ...selectionOptions,
+    {
+      flags: '--include-paused',
+      description: 'also release clusters that are paused: MOCO then replaces their stale pods',
+    },
+    { flags: '--timeout <duration>', description: 'how long to wait for all clusters', default: '5m' },
+  ],
+  connects: true,
+  run: release,
+};
+
+async function release(session: Session, names: readonly string[]): Promise<number> {
+  const { host, given, world } = session;
+  const timeoutMilliseconds = durationOf('timeout', given['timeout'] ?? '5m');
+  const { clusters, orphans } = await findTargets(session, names);
+  const line = new LiveLine(host);
+  for (const orphan of orphans) line.say(`${orphan}: its MySQLCluster is gone; the garbage collector has the rest`);
+  if (clusters.length === 0) {
+    line.say('nothing to release');
+    return 0;
+  }
+  const options = { includePaused: given['includePaused'] === true };
+  const deadline = new AbortController();
+  const cancel = world.timer(timeoutMilliseconds, () => deadline.abort());
+  const left: string[] = [];
+  let back = 0;
+  const count = (): void => line.show(`${back} of ${clusters.length} released`);
+  count();
+  const one = async (cluster: ClusterRecord): Promise<void> => {
+    const key = `${cluster.namespace}/${cluster.name}`;
+    const waits = (reason: string): void => line.warn(`${key}: ${reason}`);
+    const outcome: ReleasedOutcome = await releaseOne(session, cluster, options, deadline.signal, waits);
+    if (outcome.kind === 'back') {
+      back += 1;
+      line.say(`${key}: ${outcome.sentence}`);
+    } else {
+      left.push(`${key}: ${outcome.reason}`);
+    }
+    count();
+  };
+  try {
+    await inParallel(clusters, mostParallel, one);
+  } finally {
+    cancel();
+    line.end();
+  }
+  host.out(`${back} of ${clusters.length} released\n`);
+  if (left.length === 0) return 0;
+  host.err(`error: left as they are:\n${left.map((sentence) => `  ${sentence}\n`).join('')}`);
+  return 1;
+}
+
+/** Processes the items in order, with a limited number in parallel. */
+async function inParallel<T>(all: readonly T[], most: number, work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = all.values();
+  const worker = async (): Promise<void> => {
+    for (const one of waiting) await work(one);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, all.length) }, worker));
+}

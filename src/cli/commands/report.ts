@@ -1,0 +1,49 @@
+import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { isForbidden } from '../../kube/api-error.ts';
+import { events } from '../../kube/resource.ts';
+import type { Json } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { clusterNamed, find, listAll } from '../cluster/clusters.ts';
+import type { Session } from '../cluster/session.ts';
+import { CommandError } from '../failure.ts';
+import { page } from '../html/page.ts';
+import { timelinesOf } from '../html/timeline.ts';
+import type { ClusterCommand } from './command.ts';
+
+/** Writes the last rollouts as a page to share. */
+export const reportCommand: ClusterCommand = {
+  name: 'report',
+  arguments: '<NAME>',
+  completes: ['cluster'],
+  summary: 'Write an HTML page with a timeline of the last rollouts',
+  help: 'The page has no scripts and loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
+  examples: [['Write a page to share', 'report test > rollout.html']],
+  connects: true,
+  run: async (session, [name = '']) => {
+    const { host, world } = session;
+    if (host.terminal() !== null)
+      throw new CommandError('cannot write a page to a terminal; redirect it to a file: report NAME > rollout.html');
+    const cluster = await clusterNamed(session, name);
+    const [rollout, reported] = await Promise.all([
+      find(session, rolloutKind, cluster.namespace, name),
+      eventsAbout(session, cluster),
+    ]);
+    const now = world.wall();
+    const { status = {} } = (rollout as MySQLRollout | null) ?? {};
+    const timelines = timelinesOf(cluster, status, reported, now);
+    host.out(page(`${cluster.namespace}/${name}`, timelines, now));
+    return 0;
+  },
+};
+
+async function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord): Promise<readonly Json[]> {
+  const fieldSelector = `regarding.kind=${clusterKind.kind},regarding.name=${name},regarding.uid=${uid}`;
+  try {
+    return await listAll(session, events, namespace, { fieldSelector });
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    session.host.err('warning: you may not read events: the page lacks the times of single steps\n');
+    return [];
+  }
+}

@@ -1,0 +1,146 @@
+import type { MySQLRollout } from '../../api/rollout.ts';
+import { UsageError } from '../../failure.ts';
+import { controllerNote } from '../cluster/controller-lease.ts';
+import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
+import type { Session } from '../cluster/session.ts';
+import { LiveClusters } from '../cluster/watch-clusters.ts';
+import { CommandError } from '../failure.ts';
+import type { Line } from '../terminal/colour.ts';
+import { ChangeLog, Picture, showLive } from '../terminal/live.ts';
+import { objectFormatOf, objectOutputOption, type TableFormat, writeObjects } from '../terminal/objects.ts';
+import { writeLines } from '../terminal/output.ts';
+import { overview } from '../terminal/overview.ts';
+import { block } from '../terminal/status-block.ts';
+import { type ClusterView, viewOf } from '../terminal/view.ts';
+import { allNamespacesOption, type ClusterCommand, selectorOption } from './command.ts';
+
+const interruptedStatus = 130;
+
+const options = [
+  selectorOption,
+  allNamespacesOption,
+  { flags: '--held', description: 'only clusters that wait for a rule' },
+  { flags: '--stale', description: 'only clusters with members at an older revision' },
+  objectOutputOption,
+  { flags: '-w, --watch', description: 'keep showing changes until interrupted' },
+];
+
+/** Shows details of the named clusters, or a table of many clusters. */
+export const statusCommand: ClusterCommand = {
+  name: 'status',
+  arguments: '[NAME...]',
+  completes: ['cluster'],
+  summary: 'Show the progress of rollouts and what they wait for',
+  help: 'Without a NAME, lists the clusters of the namespace.',
+  examples: [
+    ['List the clusters of the current namespace', 'status'],
+    ['Show one cluster in detail, until interrupted', 'status test --watch'],
+    ['List the clusters of all namespaces that wait for something', 'status -A --held'],
+    ['List production clusters with stale members, with more columns', 'status -l env=production --stale -o wide'],
+    ['Print the rule that a cluster waits for', "status test -o jsonpath='{.status.hold.rule}'"],
+  ],
+  options,
+  connects: true,
+  run: (session, names) => show(session, names, names.length > 0),
+};
+
+/** Shows the table even for named clusters, as users of kubectl expect from `get`. */
+export const getCommand: ClusterCommand = {
+  ...statusCommand,
+  name: 'get',
+  summary: 'List rollouts, as `status` does without a NAME',
+  help: 'The same as `status`, but a table for clusters that are named too.',
+  examples: [
+    ['List the clusters of all namespaces', 'get -A'],
+    ['Print a MySQLRollout as YAML', 'get test -o yaml'],
+  ],
+  run: (session, names) => show(session, names, false),
+};
+
+async function show(session: Session, names: readonly string[], inDetail: boolean): Promise<number> {
+  const { given, host, world } = session;
+  const format = objectFormatOf(given);
+  if (names.length > 0 && (given['held'] === true || given['stale'] === true)) {
+    throw new UsageError('expected --held and --stale without names: they select from a list');
+  }
+  const listed = await listedClusters(session, names);
+  if (format.kind !== 'default' && format.kind !== 'wide') {
+    if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format.kind}, got both`);
+    writeObjects(host, format, rolloutsOf(listed.filter(isWanted(session)), names), names.length === 1);
+    return 0;
+  }
+  const lines = linesFor(session, format, inDetail);
+  if (given['watch'] === true) return watch(session, names, lines);
+  const note = names.length > 0 ? await controllerNote(session) : null;
+  const views = listed.filter(isWanted(session)).map(({ cluster, rollout }) => {
+    const view = viewOf(cluster, rollout, world.wall());
+    return note === null ? view : { ...view, notes: [note, ...view.notes] };
+  });
+  if (views.length > 0) writeLines(host, lines(views));
+  else host.err(nothingFound(session));
+  return 0;
+}
+
+/** The filter of `--held` and `--stale`. */
+function isWanted({ given }: Session): (one: ClusterAndRollout) => boolean {
+  return ({ rollout }) => {
+    const { hold, updatedReplicas, replicas = 0 } = rollout?.status ?? {};
+    const isStale = updatedReplicas !== undefined && updatedReplicas < replicas;
+    return (given['held'] !== true || hold !== undefined) && (given['stale'] !== true || isStale);
+  };
+}
+
+/** Throws `CommandError` if a named cluster has no MySQLRollout. */
+function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string[]): readonly MySQLRollout[] {
+  const missing = listed.find(({ rollout }) => rollout === null);
+  if (names.length > 0 && missing) {
+    throw new CommandError(
+      `mysqlrollouts.moco-rollout.io "${missing.cluster.name}" not found: no controller has observed this cluster yet`,
+    );
+  }
+  return listed.map(({ rollout }) => rollout).filter((rollout) => rollout !== null);
+}
+
+function linesFor({ namespace, host }: Session, { kind }: TableFormat, inDetail: boolean) {
+  return (views: readonly ClusterView[]): readonly Line[] =>
+    inDetail && kind === 'default'
+      ? views.flatMap((view, index) => [...(index === 0 ? [] : [[]]), ...block(view, host.program)])
+      : overview(views, { namespace: namespace === null, wide: kind === 'wide' });
+}
+
+function nothingFound({ namespace, given, selector }: Session): string {
+  const isFiltered = given['held'] === true || given['stale'] === true || selector !== undefined;
+  const what = isFiltered ? 'No matching MySQLClusters found' : 'No MySQLClusters found';
+  return namespace === null ? `${what}\n` : `${what} in ${namespace} namespace.\n`;
+}
+
+/** On a terminal a single view that is redrawn, otherwise a line for each change. Ends when the user interrupts. */
+async function watch(
+  session: Session,
+  names: readonly string[],
+  lines: (views: readonly ClusterView[]) => readonly Line[],
+): Promise<number> {
+  const { host, world } = session;
+  const stop = new AbortController();
+  const unhook = host.onInterrupt(() => stop.abort());
+  const clusters = new LiveClusters(session, names, stop.signal);
+  const source = {
+    subscribe: (changed: () => void) => clusters.subscribe(changed),
+    views: () =>
+      clusters.all.filter(isWanted(session)).map(({ cluster, rollout }) => viewOf(cluster, rollout, world.wall())),
+  };
+  try {
+    await clusters.synced;
+    await showLive(
+      source,
+      host.terminal() === null ? new ChangeLog(host) : new Picture(host, lines),
+      world,
+      stop.signal,
+    );
+  } finally {
+    unhook();
+    stop.abort();
+    await clusters.ended;
+  }
+  return interruptedStatus;
+}

@@ -1,0 +1,111 @@
+import { dump } from 'js-yaml';
+import { statefulSets } from '../../kube/resource.ts';
+import { object } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { templateDifferences } from '../../moco/template-changes.ts';
+import { clusterNamed, find } from '../cluster/clusters.ts';
+import { ownersOf, whereToChange } from '../cluster/field-owners.ts';
+import { mergePatch, restored } from '../cluster/restore-template.ts';
+import { type Session, textOf } from '../cluster/session.ts';
+import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
+import { CommandError } from '../failure.ts';
+import { type Format, formatOf, inOneLine, outputOption } from '../terminal/output.ts';
+import type { ClusterCommand } from './command.ts';
+
+/** Prints a patch that restores the MySQLCluster's pod template. */
+export const undoCommand: ClusterCommand = {
+  name: 'undo',
+  arguments: '<NAME>',
+  completes: ['cluster'],
+  summary: 'Print a patch that restores an earlier pod template',
+  help:
+    'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
+    'MySQLCluster can be restored. The patch may contain environment variables and arguments.',
+  examples: [
+    ['Print what restores the previous revision', 'undo test'],
+    ['Restore it', 'undo test | kubectl patch mysqlcluster test --type=merge --patch-file=/dev/stdin'],
+    ['Print what restores revision 3', 'undo test --to-revision=3'],
+  ],
+  options: [
+    {
+      flags: '--to-revision <revision>',
+      description: 'revision to restore, by number or hash (default: the previous one)',
+    },
+    { ...outputOption, description: 'output format: yaml (with comments) or json', default: 'yaml' },
+  ],
+  connects: true,
+  run: async (session, [name = '']) => {
+    const format = formatOf(session.given);
+    const cluster = await clusterNamed(session, name);
+    const [revisions, raw, statefulSet] = await Promise.all([
+      revisionsOf(session, cluster),
+      find(session, clusterKind, cluster.namespace, name),
+      find(session, statefulSets, cluster.namespace, statefulSetName(name)),
+    ]);
+    const now = revisionNamed(revisions, (statefulSet && projectStatefulSet(statefulSet)?.updateRevision) || 'update');
+    const wanted = textOf(session.given['toRevision']);
+    const back = wanted === undefined ? revisionBefore(revisions, now) : revisionNamed(revisions, wanted);
+    if (back === null) throw new CommandError(`Kubernetes keeps no revision before ${now.number} (${now.hash})`);
+    const own = object(object(raw)['spec'])['podTemplate'] ?? {};
+    const patch = mergePatch(own, restored(own, back.template, now.template));
+    if (patch === undefined) throw new CommandError(nothingToPutBack(cluster, now, back));
+    show(session, format, { spec: { podTemplate: patch } }, comments(session, cluster, raw, own, now, back));
+    return 0;
+  },
+};
+
+function nothingToPutBack({ name }: ClusterRecord, now: Revision, back: Revision): string {
+  const changed = templateDifferences(back.template, now.template).map(({ path }) => path);
+  if (changed.length === 0) return `revision ${back.number} (${back.hash}) of ${name} is the current one`;
+  return (
+    `spec.podTemplate of ${name} is not what differs from revision ${back.number} (${back.hash}). The difference, in ` +
+    `${changed.join(', ')}, comes from another field of the MySQLCluster, from the version of moco-controller, or from \`kubectl rollout restart\``
+  );
+}
+
+/** What the patch restores, and what it cannot restore. */
+function comments(
+  { host }: Session,
+  { namespace, name }: ClusterRecord,
+  raw: unknown,
+  own: unknown,
+  now: Revision,
+  back: Revision,
+): readonly string[] {
+  const after = restored(own, back.template, now.template);
+  const put = templateDifferences(own, after);
+  const paths = new Set(put.map(({ path }) => path));
+  const left = templateDifferences(now.template, back.template).filter(
+    ({ path }) => ![...paths].some((one) => path.startsWith(one)),
+  );
+  const appliers = ownersOf(raw, 'podTemplate').map((owner) => ({
+    owner,
+    where: whereToChange(owner, clusterKind.kind, name, namespace, host.program),
+  }));
+  return [
+    `Restores revision ${back.number} (${back.hash}) in MySQLCluster ${namespace}/${name}:`,
+    ...put.map(
+      ({ path, before, after: value }) => `  ${path}: ${inOneLine(before ?? 'none')} -> ${inOneLine(value ?? 'none')}`,
+    ),
+    ...(left.length === 0
+      ? []
+      : [`Not restored, because it does not come from the podTemplate: ${left.map(({ path }) => path).join(', ')}`]),
+    ...appliers
+      .filter(({ where }) => /Flux|Argo CD|Helm/.test(where))
+      .map(({ owner, where }) => `\`${owner}\` owns the podTemplate and would revert the patch: ${where}`),
+    `Apply it: ${host.program} undo ${name} -n ${namespace} | kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch-file=/dev/stdin`,
+  ];
+}
+
+function show({ host }: Session, format: Format, patch: object, notes: readonly string[]): void {
+  if (format === 'json') {
+    host.err(notes.map((sentence) => `${sentence}\n`).join(''));
+    host.out(`${JSON.stringify(patch, null, 2)}\n`);
+    return;
+  }
+  host.out(
+    `${notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('')}${dump(patch, { lineWidth: -1, noRefs: true })}`,
+  );
+}

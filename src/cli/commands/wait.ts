@@ -1,0 +1,105 @@
+import { rolloutCompleteCondition } from '../../moco/names.ts';
+import { selectedClusters } from '../cluster/selection.ts';
+import { durationOf, type Session } from '../cluster/session.ts';
+import { type LiveCluster, LiveClusters } from '../cluster/watch-clusters.ts';
+import { CommandError } from '../failure.ts';
+import { type ClusterCommand, selectionOptions } from './command.ts';
+
+/** Watches until every member of the clusters is as their MySQLClusters specify. */
+export const waitCommand: ClusterCommand = {
+  name: 'wait',
+  arguments: '[NAME...]',
+  completes: ['cluster'],
+  summary: 'Wait until rollouts are complete',
+  help:
+    `A rollout is complete when condition ${rolloutCompleteCondition} of the MySQLCluster is True for its current ` +
+    'generation. Exits with 1 if a cluster is stalled, so that only a person can help, or when the time is over.',
+  examples: [
+    ['Wait for one cluster', 'wait test'],
+    ['Wait up to an hour for all canaries', 'wait -A -l tier=canary --timeout=1h'],
+  ],
+  options: [...selectionOptions, { flags: '--timeout <duration>', description: 'how long to wait', default: '30m' }],
+  connects: true,
+  run: async (session, names) => {
+    const timeoutMilliseconds = durationOf('timeout', String(session.given['timeout']));
+    const clusters = await selectedClusters(session, names);
+    if (clusters.length === 0) throw new CommandError('no MySQLClusters are selected');
+    const keys = clusters.map(({ namespace, name }) => `${namespace}/${name}`);
+    return (await allComplete(session, names, keys, timeoutMilliseconds)) ? 0 : 1;
+  },
+};
+
+/** Writes each outcome as soon as it is known. Resolves to whether every cluster is complete. */
+async function allComplete(
+  session: Session,
+  names: readonly string[],
+  keys: readonly string[],
+  timeoutMilliseconds: number,
+): Promise<boolean> {
+  const { world, host } = session;
+  const stop = new AbortController();
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const pending = new Set(keys);
+  const waitsFor = new Map<string, string>();
+  let isAllComplete = true;
+  const fail = (key: string, sentence: string): void => {
+    isAllComplete = false;
+    host.err(`error: ${key}: ${sentence}\n`);
+  };
+  const check = (): void => {
+    const live = new Map(clusters.all.map((one) => [`${one.cluster.namespace}/${one.cluster.name}`, one]));
+    for (const key of pending) {
+      const outcome = outcomeOf(live.get(key));
+      if (outcome.kind === 'waiting') {
+        const prefix = keys.length === 1 ? '' : `${key}: `;
+        if (outcome.sentence !== waitsFor.get(key)) host.err(`${prefix}${outcome.sentence}\n`);
+        waitsFor.set(key, outcome.sentence);
+        continue;
+      }
+      pending.delete(key);
+      if (outcome.kind === 'complete') host.out(`${key}: complete\n`);
+      else fail(key, outcome.sentence);
+    }
+    if (pending.size === 0) resolve();
+  };
+  const clusters = new LiveClusters(session, names, stop.signal);
+  const cancel = world.timer(timeoutMilliseconds, () => {
+    for (const key of pending) {
+      const last = waitsFor.get(key);
+      fail(key, `not complete in time${last === undefined ? '' : `: ${last}`}`);
+    }
+    resolve();
+  });
+  try {
+    await Promise.race([clusters.synced, done]);
+    clusters.subscribe(check);
+    check();
+    await done;
+  } finally {
+    cancel();
+    stop.abort();
+    await clusters.ended;
+  }
+  return isAllComplete;
+}
+
+type Outcome =
+  | { readonly kind: 'complete' }
+  | { readonly kind: 'waiting' | 'stalled' | 'gone'; readonly sentence: string };
+
+function outcomeOf(one: LiveCluster | undefined): Outcome {
+  if (!one || one.cluster.deleting) return { kind: 'gone', sentence: 'the MySQLCluster is gone' };
+  const { cluster, rollout } = one;
+  const { rolloutComplete, generation } = cluster;
+  if (rolloutComplete?.status === true && rolloutComplete.observedGeneration === generation) {
+    return { kind: 'complete' };
+  }
+  const { observedClusterGeneration, conditions, phase, hold, updatedReplicas, replicas } = rollout?.status ?? {};
+  const stalled = conditions?.find(({ type }) => type === 'Stalled');
+  if (stalled?.status === 'True' && observedClusterGeneration === generation) {
+    return { kind: 'stalled', sentence: `stalled by ${stalled.reason}: ${stalled.message}` };
+  }
+  if (phase === undefined) return { kind: 'waiting', sentence: 'no controller has observed it yet' };
+  const sentence = hold ? `${hold.rule}: ${hold.message}` : `${updatedReplicas} of ${replicas} updated`;
+  return { kind: 'waiting', sentence };
+}

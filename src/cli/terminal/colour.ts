@@ -1,0 +1,55 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
+
+/** A piece of a line. Every character has to be one column wide. */
+export interface Piece {
+  readonly text: string;
+  readonly style: Style;
+}
+
+export type Line = readonly Piece[];
+
+const ellipsis = '…';
+
+/** Removes control characters: much of the text was written by others and must not control the terminal. */
+export function piece(text: string, style: Style = 'plain'): Piece {
+  // oxlint-disable-next-line no-control-regex -- these are what is removed
+  return { text: stripVTControlCharacters(text).replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, ' '), style };
+}
+
+export const line = (text: string, style: Style = 'plain'): Line => [piece(text, style)];
+
+export function widthOf(pieces: Line): number {
+  return pieces.reduce((sum, { text }) => sum + text.length, 0);
+}
+
+export function withoutTrailingSpaces(pieces: Line): Line {
+  const end = pieces.findLastIndex(({ text }) => text.trimEnd() !== '');
+  return pieces
+    .slice(0, end + 1)
+    .map(({ text, style }, index) => ({ text: index === end ? text.trimEnd() : text, style }));
+}
+
+/** The line with at most `columns` columns. A longer line ends in an ellipsis. */
+export function clipped(pieces: Line, columns: number): Line {
+  if (widthOf(pieces) <= columns) return pieces;
+  let left = Math.max(0, columns - ellipsis.length);
+  const kept: Piece[] = [];
+  for (const { text, style } of pieces) {
+    const part = text.slice(0, left);
+    left -= part.length;
+    if (part !== '') kept.push({ text: part, style });
+  }
+  return [...kept, { text: ellipsis, style: 'dim' }];
+}
+
+/** The line as text, coloured or plain, without trailing spaces. */
+export function painted(pieces: Line, colour: boolean): string {
+  return withoutTrailingSpaces(pieces)
+    .map(({ text, style }) =>
+      // The host knows whether the terminal has colours: `styleText` must not check this process's own terminal.
+      colour && style !== 'plain' && text !== '' ? styleText(style, text, { validateStream: false }) : text,
+    )
+    .join('');
+}

@@ -1,0 +1,69 @@
+import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { UsageError } from '../../failure.ts';
+import type { Host } from '../host.ts';
+import { filled, parseTemplate, type Template } from './jsonpath.ts';
+import { writeData } from './output.ts';
+
+/** For people. */
+export type TableFormat = { readonly kind: 'default' } | { readonly kind: 'wide' };
+
+/** For programs. */
+export type ObjectFormat =
+  | { readonly kind: 'name' | 'json' | 'yaml' }
+  | { readonly kind: 'jsonpath'; readonly template: Template };
+
+const words = ['wide', 'name', 'json', 'yaml'] as const;
+const jsonPathPrefix = 'jsonpath=';
+
+export const objectOutputOption = {
+  flags: '-o, --output <format>',
+  description: `output format: ${words.join(', ')} or ${jsonPathPrefix}TEMPLATE`,
+  values: [...words, jsonPathPrefix],
+} as const;
+
+/** Throws `UsageError`. */
+export function objectFormatOf({
+  output,
+}: {
+  readonly output?: string | boolean | undefined;
+}): TableFormat | ObjectFormat {
+  if (output === undefined) return { kind: 'default' };
+  const text = String(output);
+  if (text.startsWith(jsonPathPrefix)) {
+    return { kind: 'jsonpath', template: parseTemplate(text.slice(jsonPathPrefix.length)) };
+  }
+  const kind = words.find((known) => known === text);
+  if (kind !== undefined) return { kind };
+  throw new UsageError(`expected --output to be ${words.join(', ')} or ${jsonPathPrefix}TEMPLATE, got \`${text}\``);
+}
+
+/** Prints like kubectl: the object if `single`, otherwise a List. */
+export function writeObjects(
+  host: Host,
+  format: ObjectFormat,
+  objects: readonly MySQLRollout[],
+  single: boolean,
+): void {
+  const { group, kind } = rolloutKind;
+  const shown = objects.map(withoutManagedFields);
+  const data = single ? shown[0] : { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: shown };
+  switch (format.kind) {
+    case 'name':
+      host.out(objects.map(({ metadata }) => `${kind.toLowerCase()}.${group}/${metadata.name}\n`).join(''));
+      break;
+    case 'jsonpath':
+      host.out(filled(format.template, data));
+      break;
+    case 'json':
+    case 'yaml':
+      writeData(host, format.kind, data);
+      break;
+  }
+}
+
+/** Removes what kubectl leaves out. The API server sends items of a list without their kind. */
+function withoutManagedFields({ metadata, ...others }: MySQLRollout): object {
+  const { managedFields: _, ...shown } = metadata as MySQLRollout['metadata'] & { readonly managedFields?: unknown };
+  const { group, version, kind } = rolloutKind;
+  return { ...others, apiVersion: `${group}/${version}`, kind, metadata: shown };
+}

@@ -1,0 +1,133 @@
+import type { VerdictKind } from '../../core/decision.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import { type Line, line, piece, type Style } from './colour.ts';
+import { brief } from './durations.ts';
+import { table } from './table.ts';
+import type { ClusterView, MemberView } from './view.ts';
+
+const barColumns = 21;
+const between = piece('   ');
+const labelColumns = 'waiting'.length;
+
+/** Details of one cluster in a few lines. `program` is how the user calls this program. */
+export function block(view: ClusterView, program: string): readonly Line[] {
+  const hint = kubectlHint(view, program);
+  return [
+    header(view),
+    ...(view.hold ? [holdLine(view.hold)] : []),
+    ...view.warnings.map((warning): Line => line(`  ${warning}`, 'yellow')),
+    ...view.notes.map((note): Line => [piece('  '), piece('note'.padEnd(labelColumns), 'yellow'), piece(`  ${note}`)]),
+    ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
+    ...lastLine(view),
+    ...(hint === null ? [] : [[], line(`  ${hint}`, 'dim')]),
+  ];
+}
+
+function header({
+  name,
+  phase,
+  complete,
+  stalled,
+  updated,
+  replicas,
+  updateRevision,
+  rollout,
+  members,
+}: ClusterView): Line {
+  const runsFor = rollout?.forSeconds ?? null;
+  const running: Line = runsFor === null ? [] : [between, piece(brief(runsFor))];
+  return [
+    piece(name, 'bold'),
+    between,
+    piece(phase, stalled ? 'red' : complete ? 'green' : 'cyan'),
+    between,
+    piece(`${updated} of ${replicas} updated`),
+    ...(updateRevision === null ? [] : [between, piece('revision ', 'dim'), piece(updateRevision)]),
+    ...running,
+    ...(rollout === null ? [] : [between, ...bar(progressOf(members, replicas))]),
+  ];
+}
+
+/** A member counts half once its new pod exists, and fully once that pod is ready. */
+function progressOf(members: readonly MemberView[], replicas: number): number {
+  const done = members.reduce(
+    (sum, { updated, verdict }) => sum + (updated ? (verdict === 'Starting' ? 0.5 : 1) : 0),
+    0,
+  );
+  return replicas === 0 ? 0 : Math.min(1, done / replicas);
+}
+
+function bar(progress: number): Line {
+  const full = Math.round(progress * barColumns);
+  return [piece('█'.repeat(full), 'cyan'), piece('░'.repeat(barColumns - full), 'dim')];
+}
+
+function holdLine({ rule, message, forSeconds }: NonNullable<ClusterView['hold']>): Line {
+  return [
+    piece('  '),
+    piece('waiting'.padEnd(labelColumns), 'yellow'),
+    piece('  '),
+    piece(`${rule}: `, 'bold'),
+    piece(message),
+    piece(forSeconds === null ? '' : `, for ${brief(forSeconds)}`, 'dim'),
+  ];
+}
+
+function membersTable(members: readonly MemberView[]): readonly Line[] {
+  const rows = members.map(({ name, role, revision, updated, state, verdict, says }): readonly Line[] => [
+    line(name, 'bold'),
+    line(role, role === 'primary' ? 'magenta' : 'plain'),
+    [
+      piece(`${revision ?? '-'}  `),
+      piece(revision === null ? '' : updated ? 'updated' : 'stale', updated ? 'green' : 'yellow'),
+    ],
+    line(state, state === 'participating' ? 'green' : state === 'down' || state === 'unreachable' ? 'red' : 'yellow'),
+    line(says, tones[verdict as VerdictKind] ?? 'plain'),
+  ]);
+  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', 'VERDICT'], rows, '  ');
+}
+
+const tones: Readonly<Record<VerdictKind, Style>> = {
+  Updated: 'green',
+  Starting: 'cyan',
+  Next: 'bold',
+  Waiting: 'dim',
+  BelowPartition: 'dim',
+  Pinned: 'dim',
+  UpdatedOutOfBand: 'yellow',
+  Terminating: 'cyan',
+  Missing: 'cyan',
+};
+
+function lastLine({ rollout, last }: ClusterView): readonly Line[] {
+  if (rollout !== null || last === null) return [];
+  const seconds = ((milliseconds(last.finishedAt) ?? 0) - (milliseconds(last.startedAt) ?? 0)) / 1000;
+  const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+  return [
+    [],
+    line(
+      `  last rollout: ${last.outcome} at ${last.finishedAt}, ${brief(seconds)}, ` +
+        `${count(last.disruptions, 'disruption')}, ${count(last.switchovers, 'switchover')}`,
+      'dim',
+    ),
+  ];
+}
+
+/**
+ * What to use instead of `kubectl rollout status`, which is wrong during a rollout (kubectl 1.35: it refuses under
+ * OnDelete; with a partition it reports a complete rollout once the members from the partition up are updated).
+ */
+function kubectlHint({ name, namespace, strategy, rollout, hold }: ClusterView, program: string): string | null {
+  // kubectl is only right about a rolling update by Kubernetes alone.
+  if (rollout === null || hold?.rule === 'ForcedRollingUpdate') return null;
+  const instead = `use: ${program} wait ${name} -n ${namespace}`;
+  switch (hold?.rule === 'Released' ? 'MOCO' : strategy) {
+    case 'OnDelete':
+      return `\`kubectl rollout status\` does not support OnDelete; ${instead}`;
+    case 'Partition':
+    case 'MOCO':
+      return `\`kubectl rollout status\` reports success at every partition; ${instead}`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,128 @@
+import type { MySQLRollout } from '../../api/rollout.ts';
+import type { HistoryEntry } from '../../api/rollout-status.ts';
+import { revisionHash, statefulSetName } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import { secondsSince } from './durations.ts';
+import { verdictSentence } from './verdict.ts';
+import { restsStale, volumeWarning } from './volume-warning.ts';
+
+export interface MemberView {
+  readonly ordinal: number;
+  readonly name: string;
+  readonly role: string;
+  /** Without the name of the StatefulSet in front. */
+  readonly revision: string | null;
+  readonly updated: boolean;
+  readonly state: string;
+  readonly verdict: string;
+  /** The verdict in words. */
+  readonly says: string;
+}
+
+/** A cluster as the status of its MySQLRollout describes it. */
+export interface ClusterView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly phase: string;
+  readonly strategy: string | null;
+  readonly updateRevision: string | null;
+  readonly currentRevision: string | null;
+  readonly replicas: number;
+  readonly updated: number;
+  readonly participating: number;
+  readonly ready: number;
+  readonly primary: string | null;
+  readonly hold: { readonly rule: string; readonly message: string; readonly forSeconds: number | null } | null;
+  readonly members: readonly MemberView[];
+  readonly complete: boolean;
+  readonly stalled: boolean;
+  /** The rollout in progress, and its duration. */
+  readonly rollout: { readonly forSeconds: number | null } | null;
+  readonly last: Pick<HistoryEntry, 'outcome' | 'startedAt' | 'finishedAt' | 'disruptions' | 'switchovers'> | null;
+  /** What a user must not do now. */
+  readonly warnings: readonly string[];
+  /** What the view lacks, or why it may be out of date. */
+  readonly notes: readonly string[];
+}
+
+/** Builds the view of a MySQLRollout. Ages are relative to `nowMilliseconds` of the wall clock. */
+export function viewOf(
+  cluster: Pick<ClusterRecord, 'namespace' | 'name' | 'replicas' | 'generation' | 'released'>,
+  rollout: MySQLRollout | null,
+  nowMilliseconds: number,
+): ClusterView {
+  const { namespace, name } = cluster;
+  const status = rollout?.status ?? {};
+  const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
+  const hash = (revision: string | undefined): string | null =>
+    revision === undefined ? null : revisionHash(revision, name);
+  const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
+  const isTrue = (type: string): boolean =>
+    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
+  return {
+    namespace,
+    name,
+    phase: status.phase ?? 'Unknown',
+    strategy: status.strategy ?? null,
+    updateRevision: hash(status.updateRevision),
+    currentRevision: hash(status.currentRevision),
+    replicas,
+    updated,
+    participating: status.participatingReplicas ?? 0,
+    ready: status.readyReplicas ?? 0,
+    primary: status.primary === undefined ? null : `${statefulSetName(name)}-${status.primary}`,
+    hold: hold ? { rule: hold.rule, message: hold.message, forSeconds: ageOf(hold.since) } : null,
+    members: membersOf(name, rollout),
+    complete: isTrue('Ready'),
+    stalled: isTrue('Stalled'),
+    rollout: progress ? { forSeconds: ageOf(progress.startedAt) } : null,
+    last: status.history?.at(-1) ?? null,
+    warnings: restsStale(hold?.rule, updated, replicas) ? [volumeWarning] : [],
+    notes: notesOf(cluster, rollout),
+  };
+}
+
+function membersOf(name: string, rollout: MySQLRollout | null): readonly MemberView[] {
+  const { members = [], rollout: progress } = rollout?.status ?? {};
+  return members
+    .toSorted((one, other) => one.ordinal - other.ordinal)
+    .map((member): MemberView => {
+      const { ordinal, role, revision, updated, state, verdict } = member;
+      const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
+      return {
+        ordinal,
+        name: `${statefulSetName(name)}-${ordinal}`,
+        role,
+        revision: revision === undefined ? null : revisionHash(revision, name),
+        updated,
+        state,
+        verdict,
+        says: verdictSentence(ordinal, member, rollout?.spec, seconds),
+      };
+    });
+}
+
+function notesOf(
+  { generation, released }: Pick<ClusterRecord, 'generation' | 'released'>,
+  rollout: MySQLRollout | null,
+): readonly string[] {
+  if (rollout?.status?.phase === undefined) {
+    return ['no controller has observed this cluster yet: is moco-rollout running, and may it work in this namespace?'];
+  }
+  const { status, metadata } = rollout;
+  const { conditions, observedClusterGeneration, observedGeneration } = status;
+  const notes: string[] = [];
+  if ((observedClusterGeneration ?? 0) < generation) {
+    notes.push(
+      `the controller has not observed generation ${generation} of the MySQLCluster yet (it observed ${observedClusterGeneration ?? 'none'})`,
+    );
+  }
+  if ((observedGeneration ?? 0) < (metadata.generation ?? 0)) {
+    notes.push('the controller has not observed the newest spec of the MySQLRollout yet');
+  }
+  const inForce = conditions?.find(({ type }) => type === 'PolicyInForce');
+  if (inForce?.status === 'False' && inForce.reason !== status.hold?.rule) notes.push(inForce.message);
+  if (released && status.hold?.rule !== 'Released') notes.push('released');
+  return notes;
+}

@@ -1,0 +1,145 @@
+import type { Target } from '../../core/decision.ts';
+import type { ApiClient } from '../../kube/api-client.ts';
+import type { Reservation } from '../../kube/reservation.ts';
+import { path, pods, statefulSets } from '../../kube/resource.ts';
+import type { Json } from '../../moco/json.ts';
+import { projectStatefulSet } from '../../moco/projections.ts';
+import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
+import { mostReads } from '../observe/cluster-reader.ts';
+import { StatusClient } from '../status/status-client.ts';
+
+const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
+const intentWrites = 1;
+
+/** The fields of a StatefulSet that a merge patch changes. `status` is written through its subresource. */
+export interface StatefulSetPatch {
+  readonly labels?: Json;
+  readonly annotations?: Json;
+  readonly spec?: Json;
+  readonly status?: Json;
+}
+
+const mergePatch = 'application/merge-patch+json';
+
+/**
+ * All reads and writes of one reconciliation. Writes carry uid and resourceVersion: each applies to exactly the object
+ * that was read, or fails with 409. Writes to pods and to the StatefulSet are sent once, because the confirmation
+ * would be too old for a retry. Rejects with `ApiError`.
+ */
+export class ClusterApi extends StatusClient {
+  readonly #isStillWanted: () => boolean;
+  readonly #reservation: Reservation | undefined;
+
+  constructor(client: ApiClient, isStillWanted: () => boolean = () => true, reservation?: Reservation) {
+    super(client, reservation);
+    this.#isStillWanted = isStillWanted;
+    this.#reservation = reservation;
+  }
+
+  /**
+   * Returns a client that sends a write to pods or to the StatefulSet only while `isStillWanted` is true, even if
+   * the write had to wait.
+   */
+  sendingWhile(isStillWanted: () => boolean): ClusterApi {
+    return new ClusterApi(this.client, isStillWanted, this.#reservation);
+  }
+
+  /**
+   * Reserves the client's rate limit for everything that a disruption needs, then runs `work`, whose requests do not
+   * wait for the rate limit any more. So no more disruptions are confirmed at a time than the rate limit can serve.
+   * Resolves to `null` if the signal is aborted first.
+   */
+  async withTokens<T>(
+    known: ClusterObjects,
+    targets: number,
+    signal: AbortSignal,
+    work: (api: ClusterApi) => Promise<T>,
+  ): Promise<T | null> {
+    const calls = mostReads(known) + intentWrites + targets;
+    const reservation = await this.client.reserve('disrupt', calls, signal);
+    if (reservation === null) return null;
+    try {
+      return await work(new ClusterApi(this.client, this.#isStillWanted, reservation));
+    } finally {
+      reservation.end();
+    }
+  }
+
+  /** Deletes the pod with its own grace period, never a shorter one. */
+  deletePod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
+    return this.call({
+      method: 'DELETE',
+      path: path(pods, { namespace, name }),
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
+      priority: 'disrupt',
+      retries: 0,
+      isStillWanted: this.#isStillWanted,
+      signal,
+    });
+  }
+
+  /** Rejects with 429 if a PodDisruptionBudget refuses the eviction. */
+  evictPod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
+    return this.call({
+      method: 'POST',
+      path: path(pods, { namespace, name, subresource: 'eviction' }),
+      body: {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { namespace, name },
+        deleteOptions: { preconditions: { uid, resourceVersion } },
+      },
+      priority: 'disrupt',
+      retries: 0,
+      isStillWanted: this.#isStillWanted,
+      signal,
+    });
+  }
+
+  /** A value of `null` removes the annotation. Resolves to the new resourceVersion of the object. */
+  async annotate(
+    kind: 'Pod' | 'StatefulSet',
+    namespace: string,
+    { name, uid, resourceVersion }: Omit<Target, 'ordinal'>,
+    annotations: Readonly<Record<string, string | null>>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+      method: 'PATCH',
+      path: path(annotated[kind], { namespace, name }),
+      contentType: mergePatch,
+      body: { metadata: { uid, resourceVersion, annotations } },
+      priority: 'disrupt',
+      retries: 0,
+      isStillWanted: this.#isStillWanted,
+      signal,
+    });
+    return after.metadata.resourceVersion;
+  }
+
+  /** Resolves to the StatefulSet after the patch and all webhooks. With `dryRun` nothing is stored. */
+  async patchStatefulSet(
+    { namespace, name, uid, resourceVersion }: StatefulSetRecord,
+    patch: StatefulSetPatch,
+    signal: AbortSignal,
+    dryRun = false,
+  ): Promise<StatefulSetRecord | null> {
+    const { labels, annotations, spec, status } = patch;
+    const raw = await this.call<Json>({
+      method: 'PATCH',
+      path: path(statefulSets, status ? { namespace, name, subresource: 'status' } : { namespace, name }),
+      ...(dryRun && { query: { dryRun: 'All' } }),
+      contentType: mergePatch,
+      body: {
+        metadata: { uid, resourceVersion, ...(labels && { labels }), ...(annotations && { annotations }) },
+        ...(spec && { spec }),
+        ...(status && { status }),
+      },
+      priority: 'disrupt',
+      retries: 0,
+      isStillWanted: this.#isStillWanted,
+      signal,
+    });
+    return projectStatefulSet(raw);
+  }
+}

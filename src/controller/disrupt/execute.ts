@@ -1,0 +1,154 @@
+import type { Step, Target } from '../../core/decision.ts';
+import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
+import type { World } from '../../kube/world.ts';
+import { annotationOn, demoteAnnotation, demotedForAnnotation } from '../../moco/names.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
+import type { StepResult } from '../observe/cluster-state.ts';
+import type { OwnWrite } from '../observe/own-writes.ts';
+import type { Acted } from '../observe/result.ts';
+import { adopt } from './adopt.ts';
+import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
+import { release } from './release.ts';
+
+/** The cause in `details.causes` of a refused eviction (policy/v1). */
+const disruptionBudgetCause = 'DisruptionBudget';
+
+/** Performs a single step. Throws only errors that are not the API server's response to the step. */
+export async function act(
+  step: Step,
+  { cluster, statefulSet }: ClusterObjects,
+  api: ClusterApi,
+  world: World,
+  signal: AbortSignal,
+): Promise<Acted> {
+  const now = world.monotonic();
+  const { namespace } = cluster;
+  const gone = (what: string, { uid }: Target): OwnWrite => ({ what, uid, expected: 'gone', sinceMilliseconds: now });
+  const seen = (what: string, uid: string, resourceVersion: string): OwnWrite => ({
+    what,
+    uid,
+    expected: { resourceVersion },
+    sinceMilliseconds: now,
+  });
+  switch (step.kind) {
+    case 'none':
+      return {
+        result: 'done',
+        done: [],
+        ownWrites: [],
+        message: null,
+        refusedByBudget: false,
+        tooLate: false,
+        failure: null,
+      };
+    case 'delete':
+      return each(step.targets, async (target) => {
+        await api.deletePod(namespace, target, signal);
+        return gone(`deletion of ${target.name}`, target);
+      });
+    case 'evict':
+      return refusable(
+        await each(step.targets, async (target) => {
+          await api.evictPod(namespace, target, signal);
+          return gone(`eviction of ${target.name}`, target);
+        }),
+      );
+    case 'demote':
+      return each(step.targets, async (target) => {
+        const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };
+        const version = await api.annotate('Pod', namespace, target, annotations, signal);
+        return seen(`demotion of ${target.name}`, target.uid, version);
+      });
+    case 'undemote':
+      return each(step.targets, async (target) => {
+        const annotations = { [demoteAnnotation]: null, [demotedForAnnotation]: null };
+        const version = await api.annotate('Pod', namespace, target, annotations, signal);
+        return seen(`end of the demotion of ${target.name}`, target.uid, version);
+      });
+    case 'release':
+      if (statefulSet === null) throw new Error('expected a StatefulSet to release, got none');
+      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        const after = await release(statefulSet, api, signal);
+        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+      });
+    case 'setStrategy':
+      if (statefulSet === null) throw new Error('expected a StatefulSet to adopt, got none');
+      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        const after = await adopt(statefulSet, api, signal);
+        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+      });
+    case 'setPartition':
+    case 'promoteRevision': {
+      if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
+      const patch = statefulSetPatch(step);
+      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        const after = await api.patchStatefulSet(statefulSet, patch, signal);
+        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+      });
+    }
+  }
+}
+
+function statefulSetPatch(step: Extract<Step, { kind: 'setPartition' | 'promoteRevision' }>): StatefulSetPatch {
+  switch (step.kind) {
+    case 'setPartition':
+      return { spec: { updateStrategy: { rollingUpdate: { partition: step.partition } } } };
+    case 'promoteRevision':
+      return { status: { currentRevision: step.revision, currentReplicas: step.replicas } };
+  }
+}
+
+/**
+ * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
+ * so as well.
+ */
+function refusable(acted: Acted): Acted {
+  return { ...acted, refusedByBudget: acted.result === 'refused' && isTooManyRequests(acted.failure) };
+}
+
+/** Writes to all targets in parallel. The result is the worst of all results. */
+async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<Acted> {
+  const outcomes = await Promise.all(
+    targets.map(async (target): Promise<OneActed> => {
+      try {
+        return { target, ownWrite: await write(target), error: null };
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return { target, ownWrite: null, error };
+      }
+    }),
+  );
+  const errors = outcomes.map(({ error }) => error).filter((error) => error !== null);
+  const [error = null] = errors;
+  return {
+    result: worst(errors.map(resultOf)),
+    done: outcomes.filter(({ ownWrite }) => ownWrite !== null).map(({ target }) => target),
+    ownWrites: outcomes.map(({ ownWrite }) => ownWrite).filter((ownWrite) => ownWrite !== null),
+    message: error && sentenceOf(error),
+    refusedByBudget: false,
+    tooLate: errors.some(wasTooLate),
+    failure: errors.find((candidate) => resultOf(candidate) !== 'conflict') ?? null,
+  };
+}
+
+/** The message of the cause of a refused eviction contains the name and the numbers of the budget. */
+function sentenceOf({ causes, message }: ApiError): string {
+  return causes.find(({ reason }) => reason === disruptionBudgetCause)?.message ?? message;
+}
+
+interface OneActed {
+  readonly target: Target;
+  readonly ownWrite: OwnWrite | null;
+  readonly error: ApiError | null;
+}
+
+/** Without a response, or after a server error, it is unknown whether the write happened. */
+function resultOf(error: ApiError): StepResult {
+  if (isConflict(error) || isNotFound(error) || wasNeverSent(error)) return 'conflict';
+  return error.status === 0 || error.status >= 500 ? 'unknown' : 'refused';
+}
+
+function worst(results: readonly StepResult[]): StepResult {
+  const order: readonly StepResult[] = ['unknown', 'conflict', 'refused'];
+  return order.find((result) => results.includes(result)) ?? 'done';
+}

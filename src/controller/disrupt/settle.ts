@@ -1,0 +1,31 @@
+import type { MySQLRollout } from '../../api/rollout.ts';
+import { timestampOf } from '../../moco/timestamp.ts';
+import { splitKey } from '../observe/cache.ts';
+import type { ClusterState } from '../observe/cluster-state.ts';
+import { reportSettled } from '../status/news.ts';
+import { writeIntent } from '../status/write-intent.ts';
+import { type Context, type Ended, requeueNow, vetoed } from './context.ts';
+import { invalidate } from './intent.ts';
+
+/**
+ * Invalidates an intent with an unknown outcome before anything else is done, for example after a crash, a change of
+ * leader or a lost response. Resolves to `null` if there is no such intent.
+ */
+export async function settleIntent(
+  context: Context,
+  key: string,
+  rollout: MySQLRollout,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<Ended | null> {
+  const { intent } = rollout.status ?? {};
+  if (!intent || intent.id === state.settledIntent) return null;
+  const staysDemoted = await invalidate(intent, splitKey(key)[0], context.api, signal);
+  const settled = reportSettled(rollout.status ?? {}, staysDemoted, timestampOf(context.world.wall()));
+  const written = await writeIntent(context, rollout, settled, state, signal);
+  if (written === 'refused') return { requeue: {}, report: 'cached', result: null };
+  if (written === 'overtaken') return { requeue: vetoed, report: null, result: null };
+  context.fleet.count(intent);
+  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'invalidated a previous intent');
+  return { requeue: requeueNow, report: null, result: { kind: 'settled', intent } };
+}

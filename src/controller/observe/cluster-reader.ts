@@ -1,0 +1,191 @@
+import { type PolicyRecord, policyKind, projectPolicy } from '../../api/policy.ts';
+import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { isPossibleSize } from '../../core/situation.ts';
+import { allOrAbort } from '../../kube/all-or-abort.ts';
+import type { ApiClient, Call } from '../../kube/api-client.ts';
+import { isNotFound } from '../../kube/api-error.ts';
+import type { Reservation } from '../../kube/reservation.ts';
+import {
+  controllerRevisions,
+  cronJobs,
+  events,
+  path,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../kube/resource.ts';
+import { objects as items, type Json, object, text, whole } from '../../moco/json.ts';
+import { selects } from '../../moco/label-selector.ts';
+import { clusterKind } from '../../moco/names.ts';
+import {
+  backupName,
+  projectBackup,
+  projectBudget,
+  projectCluster,
+  projectPod,
+  projectStatefulSet,
+  statefulSetName,
+} from '../../moco/projections.ts';
+import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
+import { usedOf } from './rollout-record.ts';
+
+/** The objects of a cluster as they are in the API server now. */
+export interface LiveObjects {
+  readonly objects: ClusterObjects;
+  readonly rollout: MySQLRollout | null;
+}
+
+const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
+
+/** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
+export class ClusterReader {
+  protected readonly client: ApiClient;
+  readonly #reservation: Reservation | undefined;
+
+  constructor(client: ApiClient, reservation?: Reservation) {
+    this.client = client;
+    this.#reservation = reservation;
+  }
+
+  /**
+   * Reads everything without a cache (no resourceVersion: quorum reads). The MySQLCluster is read last, since a
+   * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
+   * of the StatefulSet, and `known` has what else is in the cache. The API server answers a list of a kind without
+   * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
+   * (ConsistentListFromCache, Kubernetes 1.31 and later). A budget that the cache does not know yet is enforced by the
+   * eviction itself.
+   */
+  async readAll(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
+    const { namespace, name } = known.cluster;
+    const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(signal, (read) => [
+      this.#find(statefulSets, namespace, statefulSetName(name), read),
+      this.#find(rolloutKind, namespace, name, read),
+      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, read)),
+    ]);
+    const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
+    const [backup = null, ...members] = await allOrAbort(signal, (read) => [
+      // MOCO closes the PodDisruptionBudget some time after a backup has begun, and a cluster with a single member has
+      // none.
+      this.#find(cronJobs, namespace, backupName(name), read),
+      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, read)),
+    ]);
+    const cluster = await this.#find(clusterKind, namespace, name, signal);
+    const record = cluster === null ? null : projectCluster(cluster);
+    if (record === null) return null;
+    return {
+      objects: {
+        cluster: record,
+        statefulSet: statefulSet === null ? null : projectStatefulSet(statefulSet),
+        pods: projected(members, projectPod).filter(({ clusterName }) => clusterName === name),
+        budgets: projected(budgets, projectBudget),
+        backup: backup === null ? null : projectBackup(backup),
+      },
+      rollout: rollout === null ? null : usedOf(rollout as unknown as MySQLRollout),
+    };
+  }
+
+  /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
+  async readPolicy(name: string, signal: AbortSignal): Promise<PolicyRecord | null> {
+    const policy = await this.#find(policyKind, undefined, name, signal);
+    return policy && projectPolicy(policy);
+  }
+
+  /** Reads the MySQLCluster with all its fields. Resolves to `null` if it is gone. */
+  readCluster(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(clusterKind, namespace, name, signal);
+  }
+
+  async readRollout(namespace: string, name: string, signal: AbortSignal): Promise<MySQLRollout | null> {
+    const rollout = await this.#find(rolloutKind, namespace, name, signal);
+    return rollout === null ? null : usedOf(rollout as unknown as MySQLRollout);
+  }
+
+  read(kind: 'Pod' | 'StatefulSet', namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(annotated[kind], namespace, name, signal, 'disrupt');
+  }
+
+  /** Reads the StatefulSet controller's newest message about a pod that it could not create, or `null`. */
+  async readCreateFailure({ namespace, name, uid }: StatefulSetRecord, signal: AbortSignal): Promise<string | null> {
+    const fieldSelector = `regarding.kind=StatefulSet,regarding.name=${name},regarding.uid=${uid},reason=FailedCreate`;
+    const list = await this.call<Json>({
+      method: 'GET',
+      path: path(events, { namespace }),
+      query: { fieldSelector },
+      priority: 'read',
+      signal,
+    });
+    const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
+    return text(newest?.['note']);
+  }
+
+  /**
+   * Reads the pod template of a revision of the StatefulSet. Resolves to `null` if it is no longer kept. A
+   * ControllerRevision has the name of the revision, which is also the value of the pods' label.
+   */
+  async readTemplate(namespace: string, revision: string, signal: AbortSignal): Promise<Json | null> {
+    const found = await this.#find(controllerRevisions, namespace, revision, signal, 'read');
+    return found && object(object(object(found['data'])['spec'])['template']);
+  }
+
+  protected call<T>(call: Call): Promise<T> {
+    return this.client.call<T>({ ...call, reservation: this.#reservation });
+  }
+
+  async #find(
+    kind: ResourceKind,
+    namespace: string | undefined,
+    name: string,
+    signal: AbortSignal,
+    priority: 'disrupt' | 'read' = 'disrupt',
+  ): Promise<Json | null> {
+    try {
+      const target = path(kind, namespace === undefined ? { name } : { namespace, name });
+      return await this.call<Json>({ method: 'GET', path: target, priority, signal });
+    } catch (error) {
+      if (isNotFound(error)) return null;
+      throw error;
+    }
+  }
+}
+
+/** The StatefulSet, the MySQLRollout, the backup CronJob and the MySQLCluster. */
+const readsOfOne = 4;
+
+/**
+ * The largest number of reads of one confirmation, apart from policies. It grows only with the cluster's own members
+ * and budgets.
+ */
+export function mostReads(known: ClusterObjects): number {
+  const replicas = Math.max(known.cluster.replicas, known.statefulSet?.replicas ?? 0);
+  return readsOfOne + budgetNames(known).length + podNames(known, replicas).length;
+}
+
+/** An RFC 3339 timestamp. Kubernetes' own controllers still write the deprecated fields. */
+function happenedAt(event: Json): string {
+  return (
+    text(object(event['series'])['lastObservedTime']) ??
+    text(event['deprecatedLastTimestamp']) ??
+    text(event['eventTime']) ??
+    ''
+  );
+}
+
+/** MOCO's own budgets, and every other budget that is known to select a member. */
+function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): readonly string[] {
+  const selecting = budgets.filter(({ selector }) => members.some(({ labels }) => selects(selector, labels)));
+  return [...new Set([statefulSetName(cluster.name), ...selecting.map(({ name }) => name)])];
+}
+
+/** The names that the StatefulSet gives its members, unless its size is invalid, and the names of other known pods. */
+function podNames({ cluster, pods: members }: ClusterObjects, replicas: number): readonly string[] {
+  const given = Array.from(
+    { length: isPossibleSize(replicas) ? replicas : 0 },
+    (_, ordinal) => `${statefulSetName(cluster.name)}-${ordinal}`,
+  );
+  return [...new Set([...given, ...members.map(({ name }) => name)])];
+}
+
+function projected<R>(raw: readonly (Json | null)[], project: (object: Json) => R | null): readonly R[] {
+  return raw.map((one) => (one === null ? null : project(one))).filter((record) => record !== null);
+}

@@ -1,0 +1,89 @@
+import type { MySQLRollout } from '../../api/rollout.ts';
+import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
+import type { HoldRule } from '../../core/decision.ts';
+import { isRequestedByUser } from '../../core/rules/catalogue.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+
+/** A cluster as its MySQLRollout describes it. */
+export interface Known {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly rolling: boolean;
+  /** The cluster is rolling and cannot continue without a person. */
+  readonly stalled: boolean;
+  /** When a rollout was first seen that has not begun, on the wall clock; otherwise `null`. */
+  readonly waitingSince: number | null;
+  /** Whether the cluster waits for a slot and, as far as is known, for nothing else. */
+  readonly wantsSlot: boolean;
+  /** A step with an intent that has not ended. */
+  readonly open: TimedStep | null;
+}
+
+export interface TimedStep {
+  readonly step: Pick<Intent, 'step' | 'rule'>;
+  /** On the wall clock, in milliseconds. */
+  readonly at: number;
+}
+
+/** Steps for which a cluster needs a slot. Replacing members that are down needs none, nor does a release. */
+export function needsSlot({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolean {
+  return step === 'setPartition' || step === 'demote' || isDisruption({ step, rule });
+}
+
+function isDisruption({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolean {
+  return (step === 'delete' || step === 'evict') && rule !== 'MemberDown';
+}
+
+/**
+ * Steps from which an interval is counted: disruptions, and lower partitions that let the StatefulSet replace a
+ * member.
+ */
+export const disrupts = (one: Pick<Intent, 'step' | 'rule'>): boolean =>
+  isDisruption(one) || (lowers(one) && one.rule !== 'AlreadyUpdated');
+export const lowers = ({ step }: Pick<Intent, 'step' | 'rule'>): boolean => step === 'setPartition';
+
+/** Waits that only a free slot or the end of the interval can end. */
+const fleetWaits: ReadonlySet<string> = new Set<HoldRule>(['AwaitingFleetSlot', 'AwaitingFleetInterval']);
+
+export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): Known {
+  const { intent } = status;
+  const at = milliseconds(intent?.at ?? null);
+  const open = intent && at !== null ? { step: intent, at } : null;
+  return { uid, resourceVersion, open, ...standing(status) };
+}
+
+/** Whether a cluster with this status occupies a slot. */
+export const holdsSlot = (status: RolloutStatus): boolean => standing(status).rolling;
+
+/**
+ * Rules under which a rollout gives up its slot, even if members are missing: the pods are gone on purpose, or another
+ * controller replaces them. This program has nothing in progress there, and the slot might never be released
+ * otherwise.
+ */
+const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
+
+/**
+ * A rollout occupies its slot from its first disruption to its end, except while a user keeps it waiting with every
+ * member participating. A rollout that could not proceed with a slot does not block others.
+ */
+function standing({
+  rollout,
+  hold,
+  members,
+  conditions,
+}: RolloutStatus): Pick<Known, 'rolling' | 'stalled' | 'waitingSince' | 'wantsSlot'> {
+  if (!rollout) return { rolling: false, stalled: false, waitingSince: null, wantsSlot: false };
+  const rule = hold?.rule;
+  if (rollout.begunAt !== undefined) {
+    const rolling = !isKeptWaiting(rule, members);
+    const stalled = rolling && conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
+    return { rolling, stalled, waitingSince: null, wantsSlot: false };
+  }
+  const wantsSlot = rule === undefined || fleetWaits.has(rule);
+  return { rolling: false, stalled: false, waitingSince: milliseconds(rollout.startedAt), wantsSlot };
+}
+
+function isKeptWaiting(rule: HoldRule | undefined, members: RolloutStatus['members']): boolean {
+  if (rule === undefined || !isRequestedByUser(rule) || fleetWaits.has(rule)) return false;
+  return slotReleasingRules.has(rule) || (members ?? []).every(({ state }) => state === 'participating');
+}

@@ -1,0 +1,209 @@
+import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
+import type { Intent } from '../../api/rollout-status.ts';
+import { type FleetCluster, type FleetPlace, fleetQueue } from '../../core/fleet.ts';
+import type { RolloutPolicy } from '../../core/policy.ts';
+import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { isAtLeast } from '../../kube/resource-version.ts';
+import type { World } from '../../kube/world.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import { type Cache, keyOf } from './cache.ts';
+import { disrupts, type Known, known, lowers, needsSlot, type TimedStep } from './fleet-standing.ts';
+
+/** Limits across all clusters; 0 stands for no limit. */
+export interface FleetLimits {
+  readonly maxConcurrentRollouts: number;
+  /** Whether a rollout with condition `Stalled` True releases its slot to another cluster. */
+  readonly releaseStalledSlots: boolean;
+  readonly disruptionIntervalSeconds: number;
+  readonly partitionUpdateIntervalSeconds: number;
+}
+
+export const noFleetLimits: FleetLimits = {
+  maxConcurrentRollouts: 0,
+  releaseStalledSlots: false,
+  disruptionIntervalSeconds: 0,
+  partitionUpdateIntervalSeconds: 0,
+};
+
+/**
+ * Enforces the limits across all clusters. They are counted from the MySQLRollouts in the API server, so another
+ * leader counts the same. A slot counts as soon as it is promised to a step whose intent is about to be written: two
+ * concurrent reconciliations never both get the last slot.
+ */
+export class Fleet {
+  readonly #limits: FleetLimits;
+  readonly #world: Pick<World, 'wall'>;
+  readonly #wake: (key: string) => void;
+  readonly #known = new Map<string, Known>();
+  readonly #promised = new Map<string, TimedStep>();
+  /** The times of the last completed steps, on the wall clock. */
+  #lastDisruption = Number.NEGATIVE_INFINITY;
+  #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
+
+  /** `wake` is called with the key of each cluster that may have got a slot. */
+  constructor(limits: FleetLimits, world: Pick<World, 'wall'>, wake: (key: string) => void) {
+    this.#limits = limits;
+    this.#world = world;
+    this.#wake = wake;
+  }
+
+  /** Updates a cluster's MySQLRollout from a watch or an own write; `null` if it no longer exists. */
+  note(key: string, rollout: MySQLRollout | null): void {
+    const before = this.#known.get(key);
+    if (rollout === null) {
+      this.#known.delete(key);
+    } else {
+      const { uid, resourceVersion } = rollout.metadata;
+      if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
+      this.#known.set(key, known(rollout));
+      const { lastStep } = rollout.status ?? {};
+      if (lastStep?.result === 'done') this.count(lastStep);
+    }
+    const now = this.#known.get(key);
+    if (!this.#occupies(now) && (this.#occupies(before) || (before?.wantsSlot === true && now?.wantsSlot !== true))) {
+      // The rollout ended, or the cluster left the queue.
+      this.#freed();
+    }
+    if (this.#holdsStalled(before) !== this.#holdsStalled(now)) this.#wakeWaiting();
+  }
+
+  /** Counts intervals from this step: it was done, or its outcome will never be known. */
+  count(one: Pick<Intent, 'step' | 'rule' | 'at'>): void {
+    const at = milliseconds(one.at) ?? Number.NEGATIVE_INFINITY;
+    if (disrupts(one)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
+    if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
+  }
+
+  /** Whether the end of a rollout frees a slot for another cluster. */
+  get hasSlots(): boolean {
+    return this.#limits.maxConcurrentRollouts > 0;
+  }
+
+  /** The number of clusters with a rollout in progress, without those that a user keeps waiting. */
+  get rolling(): number {
+    return [...this.#known.values()].filter(({ rolling }) => rolling).length;
+  }
+
+  /** The facts about other clusters that `decide` needs. */
+  factsFor(key: string, mode: RolloutPolicy['mode']): Pick<ClusterSnapshot, 'fleetQueue' | 'fleetInterval'> {
+    return { fleetQueue: this.#place(key), fleetInterval: this.#interval(key, mode) };
+  }
+
+  /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
+  promise(key: string, step: Pick<Intent, 'step' | 'rule'>): () => void {
+    if (!needsSlot(step)) return () => undefined;
+    this.#promised.set(key, { step, at: this.#world.wall() });
+    return () => {
+      this.#promised.delete(key);
+      if (!this.#occupies(this.#known.get(key))) this.#freed();
+    };
+  }
+
+  #place(key: string): FleetPlace | null {
+    const limit = this.#limits.maxConcurrentRollouts;
+    if (limit <= 0 || this.#known.get(key)?.rolling === true) return null;
+    return fleetQueue(this.#clusters(key), limit).get(key) ?? null;
+  }
+
+  /** All clusters as the queue sees them. The asking cluster wants a slot, and its own promise does not block it. */
+  #clusters(asking: string | null): readonly FleetCluster[] {
+    const now = this.#world.wall();
+    const clusters: FleetCluster[] = [];
+    for (const [key, one] of this.#known) {
+      const { stalled, waitingSince, wantsSlot } = one;
+      const since = key === asking ? (waitingSince ?? now) : wantsSlot ? waitingSince : null;
+      clusters.push({
+        key,
+        rolling: this.#occupies(one) || (key !== asking && this.#promised.has(key)),
+        stalled,
+        waitingForSeconds: since === null ? null : (now - since) / 1000,
+      });
+    }
+    if (asking !== null && !this.#known.has(asking)) {
+      clusters.push({ key: asking, rolling: false, stalled: false, waitingForSeconds: 0 });
+    }
+    return clusters;
+  }
+
+  /** The interval with the longest remaining wait, or `null`. */
+  #interval(key: string, mode: RolloutPolicy['mode']): ClusterSnapshot['fleetInterval'] {
+    const { disruptionIntervalSeconds, partitionUpdateIntervalSeconds } = this.#limits;
+    if (disruptionIntervalSeconds === 0 && partitionUpdateIntervalSeconds === 0) return null;
+    const open = this.#openElsewhere(key);
+    const since = (done: number, which: (step: TimedStep['step']) => boolean): number => {
+      const last = open.reduce((newest, { step, at }) => (which(step) ? Math.max(newest, at) : newest), done);
+      return Math.max(0, (this.#world.wall() - last) / 1000);
+    };
+    const disruption = {
+      flag: '--disruption-interval',
+      seconds: disruptionIntervalSeconds,
+      sinceSeconds: since(this.#lastDisruption, disrupts),
+    };
+    const partition = {
+      flag: '--partition-update-interval',
+      seconds: mode === 'Partition' ? partitionUpdateIntervalSeconds : 0,
+      sinceSeconds: since(this.#lastPartitionUpdate, lowers),
+    };
+    const left = (one: typeof disruption): number => one.seconds - one.sinceSeconds;
+    const longer = left(partition) > left(disruption) ? partition : disruption;
+    return longer.seconds > 0 && left(longer) > 0 ? longer : null;
+  }
+
+  /** Steps of other clusters that are promised, or that have an intent without a result. */
+  #openElsewhere(key: string): readonly TimedStep[] {
+    const open: TimedStep[] = [];
+    for (const [other, happening] of this.#promised) if (other !== key) open.push(happening);
+    for (const [other, { open: happening }] of this.#known) if (other !== key && happening) open.push(happening);
+    return open;
+  }
+
+  /**
+   * Whether the cluster's slot is unavailable to others. A stalled rollout that continues after it released its slot
+   * does not wait for one.
+   */
+  #occupies(one: Known | undefined): boolean {
+    return one?.rolling === true && !(one.stalled && this.#limits.releaseStalledSlots);
+  }
+
+  #holdsStalled(one: Known | undefined): boolean {
+    return this.#occupies(one) && one?.stalled === true;
+  }
+
+  /** Wakes waiting clusters: the message of their hold contains the number of slots that stalled rollouts occupy. */
+  #wakeWaiting(): void {
+    if (!this.hasSlots) return;
+    for (const [key, { wantsSlot }] of this.#known) if (wantsSlot) this.#wake(key);
+  }
+
+  /** Wakes the clusters that can get a slot now. */
+  #freed(): void {
+    const { maxConcurrentRollouts: limit } = this.#limits;
+    if (limit <= 0) return;
+    const clusters = this.#clusters(null);
+    const queue = fleetQueue(clusters, limit);
+    for (const { key, rolling, waitingForSeconds } of clusters) {
+      if (!rolling && waitingForSeconds !== null && !queue.has(key)) this.#wake(key);
+    }
+  }
+}
+
+/**
+ * Tells the fleet about the MySQLRollout of each MySQLCluster that exists and is not being deleted. Any other
+ * MySQLRollout has nothing in progress and would never end.
+ */
+export function followRollouts(
+  { clusters, rollouts }: Pick<Cache, 'clusters' | 'rollouts'>,
+  fleet: Pick<Fleet, 'note'>,
+): void {
+  const note = (changed: { readonly namespace: string; readonly name: string } | null): void => {
+    if (changed === null) return;
+    const { namespace, name } = changed;
+    const cluster = clusters.get(namespace, name);
+    const record = rollouts.get(namespace, name);
+    const rollout = record?.partial ? undefined : record?.object;
+    const counts = cluster && !cluster.deleting && rollout && isOwnOf(cluster, rollout);
+    fleet.note(keyOf(namespace, name), counts ? rollout : null);
+  };
+  rollouts.subscribe(({ before, after }) => note(after ?? before));
+  clusters.subscribe(({ before, after }) => note(after ?? before));
+}

@@ -1,0 +1,71 @@
+import type { ApiClient } from '../../kube/api-client.ts';
+import { delay } from '../../kube/delay.ts';
+import type { Log } from '../../kube/log.ts';
+import type { World } from '../../kube/world.ts';
+
+/** The first minor version with ValidatingAdmissionPolicy v1, which MOCO and config/users use. */
+const oldestMinor = 30;
+/** kubernetes/kubernetes#137409: fixed in 1.35.4. */
+const flawed = { minor: 35, fixedPatch: 4 };
+const requeueAfterMilliseconds = 60_000;
+
+export interface Judgement {
+  /** Whether the version is supported. */
+  readonly supported: boolean;
+  /** A message for users, or `null` if there is none. */
+  readonly sentence: string | null;
+}
+
+/** `gitVersion` as the API server reports it, such as `v1.35.4` or `v1.33.2-gke.1000`. */
+export function judgeKubernetes(gitVersion: string): Judgement {
+  const [, major, minor, patch] = (/^v?(\d+)\.(\d+)\.(\d+)/.exec(gitVersion) ?? []).map(Number);
+  if (
+    major === undefined ||
+    minor === undefined ||
+    patch === undefined ||
+    major < 1 ||
+    (major === 1 && minor < oldestMinor)
+  ) {
+    return {
+      supported: false,
+      sentence: `expected Kubernetes 1.${oldestMinor} or newer, got ${gitVersion}: the controller waits until the API server is upgraded`,
+    };
+  }
+  const isFlawed = major === 1 && minor === flawed.minor && patch < flawed.fixedPatch;
+  return {
+    supported: true,
+    sentence: isFlawed
+      ? `Kubernetes ${gitVersion} stops a rolling update by partitions at members that are already down (kubernetes/kubernetes#137409): upgrade to 1.${flawed.minor}.${flawed.fixedPatch}, or use the strategy OnDelete, which is not affected`
+      : null,
+  };
+}
+
+/** Reads the version of the API server. This is also the first request: if it fails, the program does not start. */
+export async function kubernetesVersion(client: ApiClient, signal: AbortSignal): Promise<string> {
+  const path = '/version';
+  const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path, priority: 'read', signal });
+  return gitVersion;
+}
+
+/**
+ * Resolves once the API server has a supported version, at once if `gitVersion` is one, or when aborted. Logs each
+ * message once.
+ */
+export async function untilSupported(
+  gitVersion: string,
+  { client, world, log }: { readonly client: ApiClient; readonly world: World; readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let version = gitVersion, logged = ''; !signal.aborted; ) {
+    const { supported, sentence } = judgeKubernetes(version);
+    if (sentence !== null && sentence !== logged) log.warn({ kubernetes: version }, sentence);
+    if (supported) {
+      if (version !== gitVersion) log.info({ kubernetes: version }, 'the API server has a supported version now');
+      return;
+    }
+    logged = sentence ?? '';
+    if (!(await delay(world, requeueAfterMilliseconds, signal))) return;
+    // The API server may be unavailable for the whole duration of its upgrade.
+    version = await kubernetesVersion(client, signal).catch(() => version);
+  }
+}

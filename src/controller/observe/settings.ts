@@ -1,0 +1,209 @@
+import type { PolicyRecord } from '../../api/policy.ts';
+import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
+import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.ts';
+import { problemOf } from '../../api/schema.ts';
+import { builtInStrategy, type CommonSettings, commonFields, type Strategy } from '../../api/settings.ts';
+import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import { isObject, type Layer, policyLayers, type Selectable } from './policy-layers.ts';
+
+/** The settings of one cluster as stored, not validated yet. */
+export interface SettingsSources {
+  /** `spec` of its MySQLRollout, if one exists. */
+  readonly rollout: RolloutSpec | undefined;
+  /** All policies. */
+  readonly policies: readonly PolicyRecord[];
+  readonly cluster: Selectable;
+}
+
+/** The defaults: the values of the flags, and `mode`, which is not a setting. */
+export interface DefaultSettings {
+  readonly policy: RolloutPolicy;
+  readonly strategy: Strategy;
+}
+
+/** The settings in force. `sources` has the value and the source of each by its name in `spec`. */
+export type Settings =
+  | {
+      readonly policy: RolloutPolicy;
+      readonly strategy: Strategy;
+      readonly sources: SettingsInForce;
+      readonly problem: null;
+    }
+  /**
+   * Why the settings are unknown, or `null`. Nothing may be done with the defaults then, least of all change the
+   * strategy. The policy has the default values, except that an unreadable pause counts as a pause.
+   */
+  | {
+      readonly policy: RolloutPolicy;
+      readonly strategy: null;
+      readonly sources: Readonly<Record<string, never>>;
+      readonly problem: string;
+    };
+
+const rolloutSource = 'MySQLRollout';
+const flags: Readonly<Partial<Record<keyof CommonSettings, string>>> = {
+  strategy: '--default-strategy',
+  minReadySeconds: '--min-ready-seconds',
+};
+const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings)[];
+
+/**
+ * Resolves each setting by itself, in this order: what policies enforce, the MySQLRollout, what policies set, the
+ * flags, the built-in defaults. Policies are ordered by priority, then by name. An invalid value is a problem only if
+ * it would decide the setting. The schemas of the CRDs check the same, but objects from before a schema change may
+ * violate them. `nowMilliseconds` is the wall clock, which the ends of overrides refer to.
+ */
+export function settingsOf(
+  { rollout, policies, cluster }: SettingsSources,
+  defaults: DefaultSettings,
+  nowMilliseconds: number,
+): Settings {
+  const { enforced, settings } = policyLayers(policies, cluster);
+  const own = rolloutLayer(rollout);
+  const resolution = new Resolution([...enforced, own, ...settings]);
+  const take = <Field extends keyof CommonSettings>(
+    field: Field,
+    otherwise: NonNullable<CommonSettings[Field]>,
+    builtIn: NonNullable<CommonSettings[Field]>,
+  ) => resolution.take(field, otherwise, builtIn);
+  const takeFor = <Field extends keyof CommonSettings & keyof RolloutPolicy>(field: Field) =>
+    take<Field>(field, defaults.policy[field], defaultPolicy[field]);
+  const strategy = take('strategy', defaults.strategy, builtInStrategy);
+  const policy: RolloutPolicy = {
+    ...defaults.policy,
+    paused: takeFor('paused'),
+    repairWhilePaused: takeFor('repairWhilePaused'),
+    maxUnavailable: takeFor('maxUnavailable'),
+    partition: takeFor('partition'),
+    minReadySeconds: takeFor('minReadySeconds'),
+    progressDeadlineSeconds: takeFor('progressDeadlineSeconds'),
+    switchoverTimeoutSeconds: takeFor('switchoverTimeoutSeconds'),
+    failoverGraceSeconds: takeFor('failoverGraceSeconds'),
+    primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
+    ...ofThisClusterAlone(own, defaults.policy, nowMilliseconds, resolution),
+  };
+  const problem = resolution.problems.values().next().value ?? contradictionOf(policy, resolution.sources);
+  if (problem === null) return { policy, strategy, sources: resolution.sources, problem };
+  return settingsUnknown(defaults, problem, resolution.problems.has('paused') || policy.paused);
+}
+
+/** The names of the policies that decide any field, whatever the MySQLRollout sets: at most two for each field. */
+export function decidingPolicies({ policies, cluster }: Omit<SettingsSources, 'rollout'>): ReadonlySet<string> {
+  const { enforced, settings } = policyLayers(policies, cluster);
+  const deciding = settingNames.flatMap((field) => [firstWith(field, enforced), firstWith(field, settings)]);
+  return new Set(deciding.flatMap((layer) => (layer === undefined ? [] : [layer.source])));
+}
+
+const firstWith = (field: string, layers: readonly Layer[]): Layer | undefined =>
+  layers.find(({ fields }) => fields === null || fields[field] !== undefined);
+
+/** The intermediate result. */
+class Resolution {
+  readonly sources: Record<string, SettingInForce> = {};
+  /** By field. */
+  readonly problems = new Map<string, string>();
+  readonly #layers: readonly Layer[];
+
+  constructor(layers: readonly Layer[]) {
+    this.#layers = layers;
+  }
+
+  take<Field extends keyof CommonSettings>(
+    field: Field,
+    otherwise: NonNullable<CommonSettings[Field]>,
+    builtIn: NonNullable<CommonSettings[Field]>,
+  ): NonNullable<CommonSettings[Field]> {
+    const layer = firstWith(field, this.#layers);
+    const flag = otherwise === builtIn ? undefined : flags[field];
+    if (layer === undefined) {
+      this.sources[field] = { value: otherwise, source: flag === undefined ? 'default' : `flag ${flag}` };
+      return otherwise;
+    }
+    const value = layer.fields?.[field];
+    const problem = layer.problem ?? unreadable(layer, field);
+    if (problem !== null) {
+      this.problems.set(field, problem);
+      return otherwise;
+    }
+    this.sources[field] = { value, source: layer.source, ...(layer.enforced && { enforced: true }) };
+    return value as NonNullable<CommonSettings[Field]>;
+  }
+}
+
+function unreadable({ source, path, fields }: Layer, field: keyof RolloutSpec): string | null {
+  const problem = problemOf(rolloutSpec.shape[field], fields?.[field], `${path}.${field}`);
+  return problem && source !== rolloutSource ? `${source}: ${problem}` : problem;
+}
+
+function rolloutLayer(rollout: unknown = {}): Layer {
+  const fields = isObject(rollout) ? rollout : null;
+  const problem = fields === null ? problemOf(rolloutSpec, rollout, 'spec') : null;
+  return { source: rolloutSource, enforced: false, path: 'spec', fields, problem };
+}
+
+/** Fields that only the cluster's own MySQLRollout can set. They are shown if they are set there. */
+function ofThisClusterAlone(
+  layer: Layer,
+  defaults: RolloutPolicy,
+  nowMilliseconds: number,
+  { sources, problems }: Resolution,
+): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'overrides'> {
+  const read = <Field extends 'approvedRevision' | 'pinnedMembers' | 'overrides'>(
+    field: Field,
+  ): RolloutSpec[Field] | undefined => {
+    if (layer.fields?.[field] === undefined) return undefined;
+    const problem = unreadable(layer, field);
+    if (problem !== null) problems.set(field, problem);
+    return problem === null ? (layer.fields[field] as RolloutSpec[Field]) : undefined;
+  };
+  const show = (field: keyof RolloutSpec, value: unknown): void => {
+    if (value !== undefined) sources[field] = { value, source: rolloutSource };
+  };
+  const approvedRevision = read('approvedRevision');
+  const pinnedOrdinals = read('pinnedMembers')
+    ?.map(({ ordinal }) => ordinal)
+    .toSorted((one, other) => one - other);
+  const overrides = read('overrides');
+  show('approvedRevision', approvedRevision);
+  show('pinnedMembers', pinnedOrdinals);
+  show(
+    'overrides',
+    overrides?.map(({ rule, until }) => ({ rule, until })),
+  );
+  return {
+    approvedRevision: approvedRevision ?? defaults.approvedRevision,
+    pinnedOrdinals: pinnedOrdinals ?? defaults.pinnedOrdinals,
+    overrides:
+      overrides?.map(
+        ({ rule, until }): Override => ({
+          rule,
+          remainingSeconds: ((milliseconds(until) ?? nowMilliseconds) - nowMilliseconds) / 1000,
+        }),
+      ) ?? defaults.overrides,
+  };
+}
+
+/**
+ * A deadline shorter than minReadySeconds would make every rollout stall. Flags alone are not checked: an unwise value
+ * must not stop every cluster at once.
+ */
+function contradictionOf(
+  { progressDeadlineSeconds, minReadySeconds }: RolloutPolicy,
+  { progressDeadlineSeconds: deadline, minReadySeconds: ready }: Readonly<Record<string, SettingInForce>>,
+): string | null {
+  if (progressDeadlineSeconds > minReadySeconds) return null;
+  const isOfFlags = [deadline, ready].every((setting) => setting && /^(default$|flag )/.test(setting.source));
+  return isOfFlags
+    ? null
+    : `expected progressDeadlineSeconds (${deadline?.source}) to be more than minReadySeconds (${ready?.source}), got ` +
+        `${progressDeadlineSeconds} and ${minReadySeconds}`;
+}
+
+/** Nothing may be done with the defaults then. */
+export const settingsUnknown = ({ policy }: DefaultSettings, problem: string, paused: boolean): Settings => ({
+  policy: { ...policy, paused },
+  strategy: null,
+  sources: {},
+  problem,
+});

@@ -1,0 +1,171 @@
+import { isPolicySource, type PolicyRecord, policyKind } from '../../api/policy.ts';
+import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
+import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
+import type { World } from '../../kube/world.ts';
+import type { BudgetRecord, ClusterObjects } from '../../moco/records.ts';
+import { objectFacts } from '../../moco/snapshot.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import { keyOf } from './cache.ts';
+import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
+import type { Dependencies } from './dependencies.ts';
+import { inForce, modeOf, settingsWithoutEffect, strategyShown } from './mode.ts';
+import { unseen } from './own-writes.ts';
+import { waitedOnRequest } from './requested-wait.ts';
+import { type Settings, settingsOf, settingsUnknown } from './settings.ts';
+import { refusalStands } from './status-refusal.ts';
+
+/** The facts about a cluster: its objects, its settings, and the inputs of `decide` that follow from both. */
+export interface ObservedFacts {
+  readonly objects: ClusterObjects;
+  readonly rollout: MySQLRollout | null;
+  readonly snapshot: ClusterSnapshot;
+  readonly policy: RolloutPolicy;
+  readonly settings: Settings;
+  /** The strategy that currently replaces pods, as the status shows it. */
+  readonly strategyShown: string;
+  /** The names of the fields of `spec` that are set but have no effect. */
+  readonly withoutEffect: readonly string[];
+}
+
+/**
+ * Collects the facts for a decision from objects that are cached or were just read. `live` objects show all own
+ * writes; `cached` objects may be older. `policies` are the policies that were just read, if any.
+ */
+export function collectFacts(
+  objects: ClusterObjects,
+  rollout: MySQLRollout | null,
+  state: ClusterState,
+  dependencies: Dependencies,
+  source: 'live' | 'cached',
+  policies?: readonly PolicyRecord[],
+): ObservedFacts {
+  const { world, cache, defaults, strategies, fleet } = dependencies;
+  const { cluster, statefulSet } = objects;
+  if (source === 'cached') {
+    state.ownWrites = unseen(state.ownWrites, objects, world.monotonic());
+  }
+  const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
+  noteRevision(state, statefulSet?.updateRevision ?? '', world);
+  const settings = policiesLost(cache, rollout)
+    ? settingsUnknown(defaults, policiesMayNotBeRead, wasPaused(rollout))
+    : settingsOf(sources, defaults, world.wall());
+  const mode = modeOf(strategies, settings.strategy, statefulSet?.labelled === true);
+  const status = rollout?.status;
+  const wasAdopted = status?.strategy === 'OnDelete';
+  const isAdopted = statefulSet?.labelled === true || (mode === 'OnDelete' && wasAdopted && !cluster.released);
+  const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
+  const snapshot = state.ages.observe((): ClusterSnapshot => {
+    const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
+    const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt });
+    const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = state;
+    return {
+      ...facts,
+      ...fleet.factsFor(keyOf(cluster.namespace, cluster.name), mode),
+      budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
+      memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
+      createFailure: state.createFailure?.message ?? null,
+      released: cluster.released,
+      wasAdopted,
+      admissionProblem: admission && {
+        mode: admission.mode,
+        finding: admission.finding,
+        tries: admission.tries,
+        sinceSeconds: ageOf(admission.atMilliseconds),
+      },
+      adoptionAgesSeconds: adoptions?.uid === statefulSet?.uid ? (adoptions?.atMilliseconds ?? []).map(ageOf) : [],
+      promotion: status?.promotion ?? null,
+      releaseRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
+      rolloutProblem: rolloutProblem(cluster, rollout),
+      stepFailure: stepFailureFacts(state.stepFailure, ageOf),
+      settingsProblem: settings.problem,
+      statusRefusal: refusalStands(state, world.monotonic()) > 0 ? (state.statusRefusal?.message ?? null) : null,
+      ownWritePending: source === 'live' ? null : (state.ownWrites[0]?.what ?? null),
+    };
+  });
+  return {
+    objects,
+    rollout,
+    snapshot,
+    policy: inForce(settings.policy, mode, defaultPolicy, isAdopted),
+    settings,
+    strategyShown: strategyShown(strategies, isAdopted),
+    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted),
+  };
+}
+
+const policiesMayNotBeRead =
+  'a MySQLRolloutPolicy was in force, and the controller may no longer read MySQLRolloutPolicies; let it get, list and watch mysqlrolloutpolicies';
+
+/**
+ * Whether a policy was in force and policies can no longer be read. The values of the flags might then select another
+ * strategy.
+ */
+function policiesLost({ unavailable }: Dependencies['cache'], rollout: MySQLRollout | null): boolean {
+  const sources = Object.values(rollout?.status?.settings ?? {});
+  return unavailable.get(policyKind.kind) === 'Forbidden' && sources.some(({ source }) => isPolicySource(source));
+}
+
+function wasPaused(rollout: MySQLRollout | null): boolean {
+  return rollout?.status?.settings?.paused?.value === true;
+}
+
+function stepFailureFacts(failed: FailedStep | null, ageOf: (atMilliseconds: number) => number): StepFailure | null {
+  if (failed === null) return null;
+  const { atMilliseconds, ...facts } = failed;
+  return { ...facts, sinceLastTrySeconds: ageOf(atMilliseconds) };
+}
+
+/**
+ * Changes of the update revision may follow each other before the status is written, and MOCO may revert one at once.
+ */
+function noteRevision(state: ClusterState, value: string, world: World): void {
+  const before = state.updateRevision;
+  if (value === '' || before?.value === value) return;
+  const changed = { atMilliseconds: world.monotonic(), wallMilliseconds: world.wall() };
+  state.updateRevision = { value, changed: before === null ? null : changed };
+}
+
+function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World): BudgetFacts {
+  const stands = refusal !== null && refusal.budgets.get(budget.name) === budget.resourceVersion;
+  return {
+    ...budget,
+    refusal: stands ? refusal.message : null,
+    refusedForSeconds: stands ? (world.monotonic() - refusal.atMilliseconds) / 1000 : 0,
+  };
+}
+
+/**
+ * When the update revision changed, the newest last. A change begins a rollout unless no member is stale; then it
+ * shows as the end of the previous rollout.
+ */
+function revisionChanges({ history = [], rollout }: RolloutStatus): readonly string[] {
+  const ended = history.flatMap(({ startedAt, finishedAt, outcome }) =>
+    outcome === 'Superseded' ? [startedAt, finishedAt] : [startedAt],
+  );
+  return [...new Set([...ended, ...(rollout ? [rollout.startedAt] : [])])];
+}
+
+/** A failed try counts before the status has it: the switchover must not be requested again at once. */
+function memoryOf(rollout: MySQLRollout | null, revision: string, state: ClusterState): RolloutMemory {
+  const { ages } = state;
+  const status: RolloutStatus = rollout?.status ?? {};
+  const object = rollout?.metadata ?? { uid: '', resourceVersion: '' };
+  const age = (fact: string, timestamp: string | undefined): number =>
+    timestamp === undefined ? 0 : ages.since(object, fact, timestamp, milliseconds(timestamp));
+  const progress = status.rollout?.revision === revision ? status.rollout : null;
+  const ended = unreported(status, state);
+  const failedNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'timedOut';
+  const movedAt = state.moved?.revision === revision ? state.moved.at : progress?.lastProgressAt;
+  const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
+  return {
+    verified: progress?.verified ?? false,
+    takenDown: progress?.takenDown ?? [],
+    updatedOutOfBand: progress?.updatedOutOfBand ?? [],
+    sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
+    switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),
+    sinceLastTrySeconds: failedNow ? 0 : sinceLastTrySeconds,
+    recentRevisionAgesSeconds: revisionChanges(status).map((at) => age(`revision ${at}`, at)),
+  };
+}

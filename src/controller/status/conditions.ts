@@ -1,0 +1,56 @@
+import type { Condition } from '../../api/rollout-status.ts';
+import type { Decision, Hold } from '../../core/decision.ts';
+import { isAlarming, isRequestedByUser, isRoutine } from '../../core/rules/catalogue.ts';
+
+/** Whether only a person can end the hold. */
+const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
+
+/**
+ * Whether a user requested the wait, even with stale members. A place in a queue is not such a request: that rollout
+ * is in progress.
+ */
+const isRequestedWait = ({ rule }: Hold): boolean =>
+  isRequestedByUser(rule) && rule !== 'AwaitingFleetSlot' && rule !== 'AwaitingFleetInterval';
+
+/** Why a rollout is stalled although no rule says so. */
+export const deadlineExceeded = 'ProgressDeadlineExceeded';
+
+/**
+ * The conditions are the API of a MySQLRollout; the phase is only for people. `Ready` is True if the rollout is
+ * complete and every member participates. `Reconciling` and `Stalled` are those of kstatus, and at most one of them is
+ * True: a rollout that makes progress by itself is reconciling. A rollout that cannot, or has not for
+ * progressDeadlineSeconds, is stalled. A rollout that a user keeps waiting is neither. `PolicyInForce` is True if
+ * every setting has an effect.
+ */
+export function conditions(
+  before: readonly Condition[],
+  { complete, progressDeadlineExceeded }: Decision,
+  hold: Hold | null,
+  message: string,
+  policyInForce: Pick<Condition, 'status' | 'reason' | 'message'>,
+  observedGeneration: number,
+  nowTimestamp: string,
+): readonly Condition[] {
+  const stalledBy = hold !== null && stalls(hold) ? hold.rule : progressDeadlineExceeded ? deadlineExceeded : null;
+  const waitsOnRequest = hold !== null && isRequestedWait(hold);
+  const waitsFor = hold === null || isRoutine(hold.rule) ? null : hold.rule;
+  const reason = stalledBy ?? waitsFor ?? (complete ? 'UpToDate' : 'Progressing');
+  const one = (type: string, values: Pick<Condition, 'status' | 'reason' | 'message'>): Condition => {
+    const { status } = values;
+    const known = before.find((candidate) => candidate.type === type);
+    return {
+      type,
+      ...values,
+      lastTransitionTime: known?.status === status ? known.lastTransitionTime : nowTimestamp,
+      observedGeneration,
+    };
+  };
+  const condition = (type: string, is: boolean): Condition =>
+    one(type, { status: is ? 'True' : 'False', reason, message });
+  return [
+    condition('Ready', complete),
+    condition('Reconciling', !complete && stalledBy === null && !waitsOnRequest),
+    condition('Stalled', stalledBy !== null),
+    one('PolicyInForce', policyInForce),
+  ];
+}

@@ -1,0 +1,80 @@
+import { isDisruptive, ruleOf } from '../../core/disruptive-step.ts';
+import { explainStep } from '../../core/explain-step.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import { keyOf } from '../observe/cache.ts';
+import type { ClusterState } from '../observe/cluster-state.ts';
+import { rememberReported } from '../observe/remember.ts';
+import type { ActedStep } from '../observe/result.ts';
+import type { ObservedFacts } from '../observe/snapshot.ts';
+import type { ReportContext } from './context.ts';
+import { outOfBandEvent, stepEvent } from './events.ts';
+import type { News } from './news.ts';
+import type { Report } from './report.ts';
+
+/** Sets the metrics of the cluster, and emits the Event and the log line that are due. */
+export function emit(report: Report, state: ClusterState, { metrics, recorder, log }: ReportContext): void {
+  const { observation, series, event, log: line } = report;
+  const { namespace, name } = observation.objects.cluster;
+  const cluster = [namespace, name] as const;
+  metrics.setMembers(cluster, series.membersByState, series.stale);
+  metrics.setHold(cluster, series.hold);
+  metrics.setLastProgress(cluster, series.lastProgressSeconds);
+  metrics.setPartition(cluster, series.partition);
+  for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);
+  if (event !== null) recorder.record(event);
+  if (line.key !== observation.memory.logged) log.info(line.fields, line.sentence);
+  const { hold } = observation.decision;
+  rememberReported(state, {
+    hold: event !== null && hold !== null ? hold.rule : hold === null ? null : observation.memory.reported,
+    logged: line.key,
+    returned: series.returned.map(({ ordinal }) => ordinal),
+  });
+}
+
+/** Emits the result of a step. */
+export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportContext): void {
+  const { step, acted, observation } = ended;
+  if (step.kind === 'none') return;
+  const { name, namespace } = observation.objects.cluster;
+  const rule = isDisruptive(step) ? ruleOf(step) : step.kind;
+  const fields = { cluster: keyOf(namespace, name), step: step.kind, rule, result: acted.result };
+  if (acted.refusedByBudget) metrics.evictionsRefused.inc();
+  if (acted.done.length === 0) {
+    const level = acted.result === 'conflict' ? 'debug' : 'info';
+    log[level]({ ...fields, answer: acted.message }, `did not happen: ${explainStep(step)}`);
+    return;
+  }
+  log.info({ ...fields, member: acted.done.map((target) => target.name).join() }, explainStep(step));
+  if (step.kind === 'delete' || step.kind === 'evict') {
+    metrics.disruptions.inc({ verb: step.kind, rule }, acted.done.length);
+  }
+  const event = stepEvent(ended);
+  if (event !== null) recorder.record(event);
+}
+
+/** Emits what ended, once the status contains it. `objects` is `null` if they are unknown. */
+export function emitNews(
+  { finished, switchover, outOfBand }: News,
+  objects: ObservedFacts['objects'] | null,
+  { metrics, recorder, log }: ReportContext,
+): void {
+  if (finished !== null) {
+    metrics.finished.inc({ outcome: finished.outcome });
+    const { startedAt, finishedAt } = finished;
+    const seconds = ((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000;
+    metrics.rolloutDurationSeconds.observe(Math.max(0, seconds));
+  }
+  if (switchover !== null) {
+    metrics.switchovers.inc({ outcome: switchover.outcome });
+    if (switchover.outcome === 'done') metrics.switchoverDurationSeconds.observe(switchover.seconds);
+  }
+  if (outOfBand.length > 0) metrics.unplannedUpdates.inc(outOfBand.length);
+  if (objects === null) return;
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  for (const ordinal of outOfBand) {
+    const event = outOfBandEvent({ objects }, ordinal);
+    const { namespace, name } = objects.cluster;
+    log.info({ cluster: keyOf(namespace, name), member: event.related?.name ?? String(ordinal), revision }, event.note);
+    recorder.record(event);
+  }
+}

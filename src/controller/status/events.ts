@@ -1,0 +1,77 @@
+import type { Step } from '../../core/decision.ts';
+import { isDisruptive, ruleOf } from '../../core/disruptive-step.ts';
+import { explainStep } from '../../core/explain-step.ts';
+import { explainHold, isAlarming } from '../../core/rules/catalogue.ts';
+import type { ObjectReference, Occurrence } from '../../kube/event-recorder.ts';
+import { clusterKind } from '../../moco/names.ts';
+import type { PodRecord } from '../../moco/records.ts';
+import type { Observation } from '../observe/observe.ts';
+import type { ActedStep } from '../observe/result.ts';
+import type { ObservedFacts } from '../observe/snapshot.ts';
+import { isShown, reportedAfterSeconds } from './shown.ts';
+import { memberName } from './status.ts';
+
+/** The reasons of events about steps, in the past tense as in Kubernetes. */
+export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
+  delete: 'Deleted',
+  evict: 'Evicted',
+  demote: 'Demoted',
+  undemote: 'DemotionTakenBack',
+  setStrategy: 'StrategySet',
+  release: 'Released',
+  setPartition: 'PartitionUpdate',
+  promoteRevision: 'RevisionPromoted',
+};
+
+/** The Event of a step that was done, even in part. A step that only removes our own mark has none. */
+export function stepEvent({ observation, step, acted }: ActedStep): Occurrence | null {
+  const [target] = acted.done;
+  if (step.kind === 'none' || target === undefined || (step.kind === 'undemote' && !step.demoted)) return null;
+  const pod = observation.objects.pods.find(({ uid }) => uid === target.uid);
+  return {
+    regarding: reference(observation),
+    ...(pod && { related: podReference(pod) }),
+    type: step.kind === 'undemote' ? 'Warning' : 'Normal',
+    reason: stepReasons[step.kind],
+    action: isDisruptive(step) ? ruleOf(step) : step.kind,
+    note: explainStep(step),
+  };
+}
+
+/** The Event of a hold that has lasted long enough, unless it was the last one reported. */
+export function holdEvent(observation: Observation): Occurrence | null {
+  const { decision, memory, heldForSeconds } = observation;
+  const { hold } = decision;
+  if (hold === null || memory.reported === hold.rule) return null;
+  if (!isShown(hold, heldForSeconds) || heldForSeconds < reportedAfterSeconds(hold)) return null;
+  return {
+    regarding: reference(observation),
+    type: isAlarming(hold.rule) ? 'Warning' : 'Normal',
+    reason: hold.rule,
+    action: 'Waiting',
+    note: explainHold(hold, memberName(observation)),
+  };
+}
+
+/** The Event of a member that restarted at the update revision without a step. */
+export function outOfBandEvent({ objects }: Pick<ObservedFacts, 'objects'>, ordinal: number): Occurrence {
+  const pod = objects.pods.find((candidate) => candidate.ordinal === ordinal);
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  return {
+    regarding: reference({ objects }),
+    ...(pod && { related: podReference(pod) }),
+    type: 'Warning',
+    reason: 'UpdatedOutOfBand',
+    action: 'Updated',
+    note: `${pod?.name ?? `member ${ordinal}`} restarted at revision ${revision} without a step of this controller: it crashed, was drained or was deleted`,
+  };
+}
+
+function reference({ objects: { cluster } }: Pick<ObservedFacts, 'objects'>): ObjectReference {
+  const { namespace, name, uid } = cluster;
+  return { apiVersion: `${clusterKind.group}/${clusterKind.version}`, kind: clusterKind.kind, namespace, name, uid };
+}
+
+function podReference({ namespace, name, uid }: PodRecord): ObjectReference {
+  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+}

@@ -1,0 +1,112 @@
+import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
+import { disruptive } from '../../core/decision.ts';
+import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import type { Finished, Memory } from '../observe/cluster-state.ts';
+
+/** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
+type MemberProgress = InTurn & Times;
+type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;
+type Times = OrNone<'unavailableMembers' | 'memberDurations'>;
+/** `undefined` removes the recorded value. */
+type OrNone<F extends keyof RolloutProgress> = { readonly [K in F]: RolloutProgress[K] | undefined };
+
+/** A member as the status shows it, and whether it participates. */
+export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
+  readonly ordinal: number;
+  readonly participating: boolean;
+  /** Since when it participates at the update revision, if the status has that already. */
+  readonly updatedAt?: string | undefined;
+}
+
+/**
+ * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `intent`
+ * is the step that is about to be done, `ended` the step that ended since the status was written.
+ */
+export function memberProgressOf(
+  known: Partial<RolloutProgress>,
+  members: readonly Seen[],
+  snapshot: Pick<ClusterSnapshot, 'statefulSet'>,
+  ended: Finished | null,
+  { ownWrites }: Pick<Memory, 'ownWrites'>,
+  nowTimestamp: string,
+  intent: Intent | null,
+): MemberProgress {
+  const missed = ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods : [];
+  const spared = missed
+    .map(ordinalOf)
+    .filter((ordinal) => members.some((one) => one.ordinal === ordinal && isStale(one)));
+  const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
+  const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
+  return {
+    ...inTurn(known, members, snapshot, spared, taken, updated),
+    ...times(known, members, spared, taken, intent?.at ?? nowTimestamp, nowTimestamp),
+  };
+}
+
+function inTurn(
+  known: Partial<RolloutProgress>,
+  members: readonly Seen[],
+  { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
+  spared: readonly number[],
+  taken: readonly number[],
+  updated: ReadonlySet<number>,
+): InTurn {
+  const outOfBand = known.updatedOutOfBand;
+  // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
+  if (statefulSet?.strategy !== 'OnDelete') return { waiting: undefined, updatedOutOfBand: outOfBand };
+  const waited = known.waiting ?? members.filter(isStale).map(({ ordinal }) => ordinal);
+  const restarted = waited.filter((ordinal) => updated.has(ordinal));
+  const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));
+  return {
+    waiting: left,
+    updatedOutOfBand: restarted.length === 0 ? outOfBand : sorted([...(outOfBand ?? []), ...restarted]),
+  };
+}
+
+/** Wall-clock times, because they must survive this process. */
+function times(
+  { unavailableMembers = [], memberDurations = [] }: Partial<RolloutProgress>,
+  members: readonly Seen[],
+  spared: readonly number[],
+  taken: readonly number[],
+  takenNow: string,
+  nowTimestamp: string,
+): Times {
+  const unavailable = new Map(
+    unavailableMembers.filter(({ ordinal }) => !spared.includes(ordinal)).map(({ ordinal, since }) => [ordinal, since]),
+  );
+  for (const ordinal of taken) unavailable.set(ordinal, takenNow);
+  const seconds = new Map(memberDurations.map(({ ordinal, seconds: known }) => [ordinal, known]));
+  for (const { ordinal, updated, participating, updatedAt = nowTimestamp } of members) {
+    const since = milliseconds(unavailable.get(ordinal) ?? null);
+    if (since === null || !updated || !participating) continue;
+    const elapsed = Math.max(0, ((milliseconds(updatedAt) ?? since) - since) / 1000);
+    seconds.set(ordinal, Math.round(elapsed));
+    unavailable.delete(ordinal);
+  }
+  return {
+    unavailableMembers: unavailable.size === 0 ? undefined : listOf(unavailable, (since) => ({ since })),
+    memberDurations: seconds.size === 0 ? undefined : listOf(seconds, (known) => ({ seconds: known })),
+  };
+}
+
+/** By ordinal. */
+function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value: Value) => Entry) {
+  return [...known]
+    .toSorted(([one], [other]) => one - other)
+    .map(([ordinal, value]) => ({ ordinal, ...entryOf(value) }));
+}
+
+const isStale = ({ updated, state }: Pick<Seen, 'updated' | 'state'>): boolean =>
+  !updated && state !== 'missing' && state !== 'terminating';
+
+/** A demotion moves the primary and disrupts no member. */
+const takes = ({ step }: Intent): boolean => disruptive[step] && step !== 'demote' && step !== 'undemote';
+
+export const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
+
+/** The ordinal in a pod's name. */
+export const ordinalOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));
+
+const sorted = (ordinals: readonly number[]): readonly number[] => [...new Set(ordinals)].toSorted((a, b) => a - b);

@@ -1,0 +1,50 @@
+import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
+import type { Observation } from '../observe/observe.ts';
+
+/** The values of the metrics with a label for the cluster. */
+export interface Series {
+  readonly membersByState: Readonly<Record<string, number>>;
+  readonly stale: number;
+  readonly hold: { readonly rule: string; readonly sinceSeconds: number } | null;
+  readonly lastProgressSeconds: number | null;
+  readonly partition: Parameters<RolloutMetrics['setPartition']>[1];
+  /** Members that this process disrupted and that participate again. */
+  readonly returned: readonly { readonly ordinal: number; readonly seconds: number }[];
+}
+
+/** A hold is exported from its first moment, even while the status does not show it. */
+export function seriesOf(observation: Observation, status: RolloutStatus): Series {
+  const { decision, snapshot, policy, memory, now, nowMilliseconds } = observation;
+  const { members, stale, hold } = decision;
+  const membersByState: Record<string, number> = {};
+  for (const { state } of members) membersByState[state] = (membersByState[state] ?? 0) + 1;
+  const since = status.hold?.rule === hold?.rule ? status.hold?.since : memory.holding?.since;
+  const { currentRevision } = snapshot.statefulSet ?? {};
+  const isOwn = policy.mode === 'Partition';
+  return {
+    membersByState,
+    stale,
+    hold: hold && { rule: hold.rule, sinceSeconds: seconds(since) ?? seconds(now) ?? 0 },
+    lastProgressSeconds: seconds(status.rollout?.lastProgressAt),
+    partition: isOwn
+      ? {
+          current: snapshot.members.filter(({ revision }) => revision === currentRevision).length,
+          updated: members.filter(({ updated }) => updated).length,
+          lastUpdatedSeconds: status.lastStep?.step === 'setPartition' ? seconds(status.lastStep.at) : null,
+        }
+      : null,
+    returned: members.flatMap(({ ordinal, verdict }) => {
+      const takenAt = memory.disruptedAtMilliseconds.get(ordinal);
+      if (takenAt === undefined || verdict !== 'Updated') return [];
+      return [{ ordinal, seconds: (nowMilliseconds - takenAt) / 1000 }];
+    }),
+  };
+}
+
+/** Unix time in seconds. */
+function seconds(timestamp: string | undefined): number | null {
+  const value = milliseconds(timestamp ?? null);
+  return value === null ? null : value / 1000;
+}

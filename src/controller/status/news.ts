@@ -1,0 +1,55 @@
+import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+import { withoutIntent } from './progress.ts';
+
+/** What ended since the status was written. It is reported once, with the write that contains it. */
+export interface News {
+  readonly finished: HistoryEntry | null;
+  readonly switchover: { readonly outcome: 'done' | 'takenBack'; readonly seconds: number } | null;
+  /** Members that restarted at the update revision without a step. */
+  readonly outOfBand: readonly number[];
+}
+
+/** @param takenBack the last step withdraws a demotion */
+export function newsOf(
+  before: RolloutProgress | undefined,
+  after: RolloutProgress | null,
+  finished: HistoryEntry | null,
+  takenBack: boolean,
+  now: string,
+): News {
+  const same = before?.revision === after?.revision && before?.startedAt === after?.startedAt;
+  const known = (same ? before?.updatedOutOfBand : undefined) ?? [];
+  return {
+    finished,
+    switchover: switchoverEnded(before, after, takenBack, now),
+    outOfBand: (after?.updatedOutOfBand ?? []).filter((ordinal) => !known.includes(ordinal)),
+  };
+}
+
+/** The status without a settled intent, and without the switchover that may have ended with it. */
+export function reportSettled(
+  before: RolloutStatus,
+  staysDemoted: boolean,
+  now: string,
+): { status: RolloutStatus; news: News } {
+  const status = withoutIntent(before, staysDemoted);
+  const takenBack = before.intent?.step === 'undemote';
+  return { status, news: newsOf(before.rollout, status.rollout ?? null, null, takenBack, now) };
+}
+
+function switchoverEnded(
+  before: RolloutProgress | undefined,
+  after: RolloutProgress | null,
+  takenBack: boolean,
+  now: string,
+): News['switchover'] {
+  const { askedAt, count = 0 } = before?.tries ?? {};
+  if (askedAt === undefined || after?.tries?.askedAt === askedAt) return null;
+  const seconds = Math.max(0, ((milliseconds(now) ?? 0) - (milliseconds(askedAt) ?? 0)) / 1000);
+  const superseded = after !== null && after.revision !== before?.revision;
+  if (superseded || (after?.tries?.count ?? 0) > count) return { outcome: 'takenBack', seconds };
+  if (after !== null && after.switchovers > (before?.switchovers ?? 0)) return { outcome: 'done', seconds };
+  // Otherwise the intent was written but its step did not happen.
+  return takenBack ? { outcome: 'takenBack', seconds } : null;
+}

@@ -1,0 +1,162 @@
+import type {
+  Intent,
+  MemberStatus,
+  RolloutProgress,
+  RolloutStatus,
+  SwitchoverTries,
+} from '../../api/rollout-status.ts';
+import type { Decision } from '../../core/decision.ts';
+import { type Finished, type Memory, unreported } from '../observe/cluster-state.ts';
+import { needsSlot } from '../observe/fleet-standing.ts';
+import type { Observation } from '../observe/observe.ts';
+import { omitUndefined } from '../observe/omit-undefined.ts';
+import { isFailedTry } from '../observe/remember.ts';
+import type { ObservedFacts } from '../observe/snapshot.ts';
+import { didNotHappen, memberProgressOf, ordinalOf } from './member-progress.ts';
+
+// What the status records of the current rollout: facts that the next decision needs and no object has.
+
+export const disruptedFor = (revision: string, ended: Finished | null): number =>
+  ended?.revision === revision ? ended.disrupted : 0;
+
+/**
+ * The progress of the rollout to the current update revision, including its end. `null` if there is none. Unchanged
+ * while the update revision is unknown.
+ */
+export function progressOf(
+  before: RolloutStatus,
+  { objects, snapshot, decision, memory }: Observation,
+  members: readonly MemberStatus[],
+  nowTimestamp: string,
+  intent: Intent | null,
+): RolloutProgress | null {
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  // MOCO is re-creating the StatefulSet: the new update revision is not known yet.
+  if (revision === '') return before.rollout ?? null;
+  const same = before.rollout?.revision === revision ? before.rollout : null;
+  if (same === null && (decision.complete || decision.stale === 0)) return null;
+  const known: RolloutProgress = same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp);
+  const ended = unreported(before, memory);
+  const tries = triesOf(known, ended, memory, objects, nowTimestamp, intent);
+  const switched =
+    known.tries?.askedAt !== undefined &&
+    !isDemotionMissed(ended) &&
+    primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
+  const reported = decision.members.map((one) => ({
+    ...one,
+    updatedAt: members.find(({ ordinal }) => ordinal === one.ordinal)?.updatedAt,
+  }));
+  const down = intent?.rule === 'MemberDown' ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
+  return omitUndefined<RolloutProgress>({
+    ...known,
+    lastProgressAt: memory.moved?.at ?? known.lastProgressAt,
+    begunAt: known.begunAt ?? (intent !== null && needsSlot(intent) ? intent.at : undefined),
+    verified: known.verified || decision.verified,
+    takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
+    disruptions: known.disruptions + disruptedFor(revision, ended),
+    switchovers: known.switchovers + (switched ? 1 : 0),
+    // The switchover is complete. The number of failed tries remains.
+    tries:
+      switched && tries
+        ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
+        : tries,
+    ...memberProgressOf(known, reported, snapshot, ended, memory, nowTimestamp, intent),
+    changes: known.changes ?? changesRead(known, memory),
+  });
+}
+
+function begun(revision: string, { members }: Decision, startedAt: string): RolloutProgress {
+  return omitUndefined<RolloutProgress>({
+    revision,
+    startedAt,
+    lastProgressAt: startedAt,
+    verified: false,
+    takenDown: [],
+    disruptions: 0,
+    switchovers: 0,
+    from: mostCommonStale(members),
+  });
+}
+
+/** The most common value; of equally common ones, that of the highest ordinal. */
+function mostCommonStale(members: Decision['members']): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { revision, updated } of members.toReversed()) {
+    if (!updated && revision !== null) counts.set(revision, (counts.get(revision) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+function changesRead({ from, revision }: RolloutProgress, { template }: Memory): RolloutProgress['changes'] {
+  return template?.from === from && template?.to === revision ? (template?.changes ?? undefined) : undefined;
+}
+
+function primaryMoved(
+  { tries }: RolloutProgress,
+  pods: ObservedFacts['objects']['pods'],
+  primaryIndex: number,
+): boolean {
+  const demoted = pods.find((pod) => pod.uid === tries?.pod?.uid);
+  return demoted === undefined || demoted.ordinal !== primaryIndex;
+}
+
+function triesOf(
+  known: RolloutProgress,
+  ended: Finished | null,
+  { ownWrites }: Memory,
+  objects: ObservedFacts['objects'],
+  nowTimestamp: string,
+  intent: Intent | null,
+): SwitchoverTries | undefined {
+  const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
+  // A try belongs to the revision that it was made for.
+  const demotion = ended?.result === 'done' && ended.revision === known.revision ? ended.demotion : null;
+  if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: nowTimestamp };
+  const intended = demotionIntended(intent);
+  if (demotion === 'takenBack' && intended === null) return triesAlone(known.tries);
+  const isUnreported = askedAt === undefined && ownWrites.length === 0;
+  const reported = demotion === 'takenBack' ? null : demotion;
+  const asked = intended ?? reported ?? (isUnreported ? demotionSeen(known, objects, nowTimestamp) : null);
+  if (asked !== null) return omitUndefined<SwitchoverTries>({ count, lastEndedAt, ...asked });
+  return isDemotionMissed(ended) ? triesAlone(known.tries) : known.tries;
+}
+
+/** What remains when no demotion is in progress: the number of failed switchovers. */
+function triesAlone({ count = 0, lastEndedAt }: Partial<SwitchoverTries> = {}): SwitchoverTries | undefined {
+  return count === 0 ? undefined : omitUndefined<SwitchoverTries>({ count, lastEndedAt });
+}
+
+/** Written with the intent, so that a successor knows the start of the demotion and withdraws it in time. */
+function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt' | 'pod'> | null {
+  if (intent?.step !== 'demote') return null;
+  const [pod] = intent.pods;
+  return pod === undefined ? null : { askedAt: intent.at, pod: { name: pod.name, uid: pod.uid } };
+}
+
+const isDemotionMissed = (ended: Finished | null): boolean => ended?.lastStep.step === 'demote' && didNotHappen(ended);
+
+/**
+ * The status after the step of an intent has ended. A demotion whose time was over, that was about to be withdrawn and
+ * that is gone counts as a failed try: each try blocks writes for a while. A demotion that is still there continues
+ * with its start time, and counts when it is withdrawn.
+ */
+export function withoutIntent({ intent, ...status }: RolloutStatus, staysDemoted: boolean): RolloutStatus {
+  const { rollout } = status;
+  if (intent?.step !== 'undemote' || intent.rule === 'NoLongerPrimary' || staysDemoted) return status;
+  if (rollout?.revision !== intent.revision) return status;
+  const tries = isFailedTry(intent.rule)
+    ? { count: (rollout.tries?.count ?? 0) + 1, lastEndedAt: intent.at }
+    : triesAlone(rollout.tries);
+  return { ...status, rollout: omitUndefined<RolloutProgress>({ ...rollout, tries }) };
+}
+
+/** Our demotion whose author died before it reported it, or never received the response. */
+function demotionSeen(
+  { revision }: RolloutProgress,
+  { pods, cluster }: ObservedFacts['objects'],
+  nowTimestamp: string,
+): Pick<SwitchoverTries, 'askedAt' | 'pod'> | null {
+  const pod = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  if (!pod?.demote || pod.demotedFor !== revision) return null;
+  return { askedAt: nowTimestamp, pod: { name: pod.name, uid: pod.uid } };
+}

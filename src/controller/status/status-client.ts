@@ -1,0 +1,71 @@
+import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { path } from '../../kube/resource.ts';
+import type { Json } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
+import { ClusterReader } from '../observe/cluster-reader.ts';
+import { usedOf } from '../observe/rollout-record.ts';
+
+/** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
+export class StatusClient extends ClusterReader {
+  createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
+    const { namespace, name, uid } = cluster;
+    return this.call({
+      method: 'POST',
+      path: path(rolloutKind, { namespace }),
+      body: {
+        apiVersion: `${rolloutKind.group}/${rolloutKind.version}`,
+        kind: rolloutKind.kind,
+        metadata: {
+          namespace,
+          name,
+          ownerReferences: [
+            {
+              apiVersion: `${clusterKind.group}/${clusterKind.version}`,
+              kind: clusterKind.kind,
+              name,
+              uid,
+              controller: true,
+            },
+          ],
+        },
+      },
+      priority: 'status',
+      signal,
+    });
+  }
+
+  /**
+   * Replaces the status. Its resourceVersion is the precondition that rejects a second leader and detects a user's
+   * edit. Validation is strict: the API server refuses fields that its CRD does not know (400) instead of dropping
+   * them.
+   */
+  async replaceRolloutStatus(
+    rollout: MySQLRollout,
+    status: RolloutStatus,
+    priority: 'disrupt' | 'status',
+    signal: AbortSignal,
+  ): Promise<MySQLRollout> {
+    const { namespace, name } = rollout.metadata;
+    const kept = await this.call<MySQLRollout>({
+      method: 'PUT',
+      path: path(rolloutKind, { namespace, name, subresource: 'status' }),
+      query: { fieldValidation: 'Strict' },
+      body: { ...rollout, status },
+      priority,
+      signal,
+    });
+    return usedOf(kept);
+  }
+
+  replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {
+    return this.call({
+      method: 'PUT',
+      path: path(clusterKind, { namespace, name, subresource: 'status' }),
+      body: cluster,
+      priority: 'status',
+      signal,
+    });
+  }
+}

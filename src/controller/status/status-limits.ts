@@ -1,0 +1,94 @@
+import type { HistoryEntry, MemberStatus, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
+
+/**
+ * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever
+ * texts of the API server, MOCO and users it quotes.
+ */
+export const statusLimits = {
+  bytes: 16_384,
+  message: 448,
+  memberMessage: 160,
+  historyEntries: 10,
+  changes: 8,
+  changedPath: 128,
+  changedValue: 200,
+} as const;
+
+/** The status with its texts truncated, and with as much of the history as fits, the newest entries first. */
+export function withinLimits(status: RolloutStatus): RolloutStatus {
+  const { hold, members, lastStep, rollout, history, conditions } = status;
+  const cut: RolloutStatus = {
+    ...status,
+    ...(hold && { hold: { ...hold, message: shortened(hold.message, statusLimits.message) } }),
+    ...(members && { members: members.map(shortMember) }),
+    ...(lastStep && { lastStep: { ...lastStep, result: shortened(lastStep.result, statusLimits.message) } }),
+    ...(rollout?.changes && { rollout: { ...rollout, changes: shortChanges(rollout.changes) } }),
+    ...(conditions && {
+      conditions: conditions.map((condition) => ({
+        ...condition,
+        message: shortened(condition.message, statusLimits.message),
+      })),
+    }),
+  };
+  return withRoomFor(cut, (history ?? []).slice(-statusLimits.historyEntries).map(shortEntry));
+}
+
+/**
+ * Dropped in this order: the template changes of the oldest rollouts, their unavailability of members, the changes of
+ * the current rollout, the oldest rollouts themselves.
+ */
+function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): RolloutStatus {
+  const bare = withoutOwnChanges(status);
+  const unchanged = history.map(withoutChanges);
+  const untimed = unchanged.map(withoutTimes);
+  const candidates = [
+    ...history.map((_, kept) => ({ ...status, history: [...unchanged.slice(0, kept), ...history.slice(kept)] })),
+    ...history.map((_, kept) => ({ ...status, history: [...untimed.slice(0, kept), ...unchanged.slice(kept)] })),
+    ...history.map((_, dropped) => ({ ...bare, history: untimed.slice(dropped) })),
+  ];
+  const fits = candidates.find((candidate) => bytesOf(candidate) <= statusLimits.bytes);
+  if (fits) return fits;
+  // The newest entry stays: it tells how the last rollout ended.
+  if (history.length > 0) return { ...bare, history: untimed.slice(-1) };
+  const { history: _, ...alone } = bytesOf(status) <= statusLimits.bytes ? status : bare;
+  return alone;
+}
+
+function withoutOwnChanges(status: RolloutStatus): RolloutStatus {
+  if (!status.rollout) return status;
+  const { changes: _, ...rollout } = status.rollout;
+  return { ...status, rollout };
+}
+
+function withoutChanges({ changes: _, ...entry }: HistoryEntry): HistoryEntry {
+  return entry;
+}
+
+function withoutTimes({ memberDurations: _, ...entry }: HistoryEntry): HistoryEntry {
+  return entry;
+}
+
+function shortMember({ message, ...member }: MemberStatus): MemberStatus {
+  return message === undefined ? member : { ...member, message: shortened(message, statusLimits.memberMessage) };
+}
+
+function shortEntry(entry: HistoryEntry): HistoryEntry {
+  return entry.changes === undefined ? entry : { ...entry, changes: shortChanges(entry.changes) };
+}
+
+function shortChanges(changes: readonly TemplateChange[]): readonly TemplateChange[] {
+  return changes.slice(0, statusLimits.changes).map(({ path, from, to }) => ({
+    path: shortened(path, statusLimits.changedPath),
+    ...(from !== undefined && { from: shortened(from, statusLimits.changedValue) }),
+    ...(to !== undefined && { to: shortened(to, statusLimits.changedValue) }),
+  }));
+}
+
+const bytesOf = (status: RolloutStatus): number => Buffer.byteLength(JSON.stringify(status));
+
+/** Truncates a text to a number of characters and splits none of them. An ellipsis marks the truncation. */
+function shortened(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const characters = Array.from(text);
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
+}

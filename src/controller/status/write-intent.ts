@@ -1,0 +1,23 @@
+import type { MySQLRollout } from '../../api/rollout.ts';
+import { keyOf } from '../observe/cache.ts';
+import type { ClusterState } from '../observe/cluster-state.ts';
+import type { ReportContext } from './context.ts';
+import { emitNews } from './emit.ts';
+import type { StatusReport } from './status.ts';
+import { type StatusWrite, writeStatus } from './write-status.ts';
+
+/** Writes an intent to the status, or removes a settled one. */
+export async function writeIntent(
+  context: ReportContext,
+  rollout: MySQLRollout,
+  { status, news }: StatusReport,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<StatusWrite> {
+  const result = await writeStatus(context, rollout, status, state, 'disrupt', signal);
+  if (result === 'written') {
+    const { namespace, name } = rollout.metadata;
+    emitNews(news, context.cache.objects(keyOf(namespace, name)), context);
+  }
+  return result;
+}

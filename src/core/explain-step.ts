@@ -1,0 +1,34 @@
+import type { Step } from './decision.ts';
+import { stepRules, type UndemoteReason, undemoteReasons } from './rules/steps.ts';
+
+/** What the step does, in a sentence for Events and logs. */
+export function explainStep(step: Step): string {
+  switch (step.kind) {
+    case 'none':
+      return 'nothing to do';
+    case 'delete':
+      return `deleting ${step.targets.map((target) => target.name).join(', ')}: ${stepRules[step.rule].because ?? 'stale'}`;
+    case 'evict':
+      return `evicting ${step.targets[0].name}`;
+    case 'demote':
+      return `asking MOCO to move the primary away from ${step.targets[0].name}`;
+    case 'undemote':
+      return step.demoted
+        ? `taking back the demotion of ${step.targets[0].name}: ${explainReason(step.reason)}`
+        : `removing the mark of a finished demotion from ${step.targets[0].name}`;
+    case 'release':
+      return 'releasing the StatefulSet to rolling updates by partition';
+    case 'setStrategy':
+      return 'setting the update strategy of the StatefulSet to OnDelete';
+    case 'setPartition':
+      return `lowering the partition of the StatefulSet to ${step.partition}${step.targets[0] ? `, which updates ${step.targets[0].name}` : ''}`;
+    case 'promoteRevision':
+      return `setting the current revision of the StatefulSet to ${step.revision}`;
+  }
+}
+
+function explainReason(reason: UndemoteReason): string {
+  return reason in undemoteReasons
+    ? undemoteReasons[reason as keyof typeof undemoteReasons].because
+    : `rule ${reason} holds`;
+}

@@ -1,0 +1,94 @@
+import { everything } from './everything.ts';
+import { fleet } from './fleet.ts';
+import { notParticipating } from './not-participating.ts';
+import { participating } from './participating.ts';
+import { partition } from './partition.ts';
+import { roles } from './roles.ts';
+import type { MemberName, Rule, RuleAttributes } from './rule.ts';
+import { step } from './step.ts';
+import { failing, unfinished } from './unfinished.ts';
+import { untouchable } from './untouchable.ts';
+
+// Every rule that can block a rollout, once. Types, sentences, `explain`, documents and the CRD's enum come from here. A new
+// rule is an entry here and the function that returns its hold.
+
+/** How far a rule holds, in the order in which they are asked. */
+export const ruleGroups = {
+  untouchable,
+  everything,
+  failing,
+  unfinished,
+  fleet,
+  partition,
+  roles,
+  notParticipating,
+  participating,
+  step,
+};
+
+export const groupTitles: Readonly<Record<RuleGroup, string>> = {
+  untouchable: 'Nothing is written at all',
+  everything: 'Every step is blocked, except taking back a demotion',
+  failing: 'The new revision fails: it goes to no other member',
+  unfinished: 'Only members that are down are replaced',
+  fleet: 'Only members that are down are replaced, once a member is due',
+  partition: 'The partition decides which member is next',
+  roles: 'The primary is moving, or MOCO has not set every role',
+  notParticipating: 'A member does not participate',
+  participating: 'A member that works may not be taken yet',
+  step: 'The chosen step is not done',
+};
+
+const catalogue = {
+  ...untouchable,
+  ...everything,
+  ...failing,
+  ...unfinished,
+  ...fleet,
+  ...partition,
+  ...roles,
+  ...notParticipating,
+  ...participating,
+  ...step,
+};
+
+type Catalogue = typeof catalogue;
+type ArgumentsOf<Entry> = Entry extends Rule<infer Arguments> ? Arguments : never;
+
+export type RuleGroup = keyof typeof ruleGroups;
+export type HoldRule = keyof Catalogue;
+export type RulesOf<Group extends RuleGroup> = Extract<keyof (typeof ruleGroups)[Group], HoldRule>;
+export type HoldOf<Name extends HoldRule> = {
+  [Each in Name]: { readonly rule: Each } & ArgumentsOf<Catalogue[Each]>;
+}[Name];
+/** "Not now", by the name of the rule, with its facts. */
+export type Hold = HoldOf<HoldRule>;
+
+/** By name, in the order of their groups. */
+export const rules: Readonly<Record<HoldRule, RuleAttributes>> = catalogue;
+export const holdRules = Object.keys(catalogue) as readonly HoldRule[];
+export const overridableRules = holdRules.filter((name) => rules[name].overridable);
+
+/** One sentence that says what is waited for, with names and numbers and without a full stop. */
+export function explainHold(hold: Hold, name: MemberName): string {
+  const { sentence } = catalogue[hold.rule] as Rule<Hold>;
+  return sentence(hold, name);
+}
+
+/** The entry of a rule; `undefined` for a name that this version does not know, such as one in the status of a later version. */
+const entryOf = (name: string): RuleAttributes | undefined =>
+  Object.hasOwn(rules, name) ? rules[name as HoldRule] : undefined;
+
+/** The alert that fires while the hold lasts; `null` where somebody has requested it. */
+export function alertOf(name: HoldRule): string | null {
+  const { alert, alarms, requestedBy } = rules[name];
+  if (alert !== undefined) return alert;
+  if (alarms) return 'MocoRolloutStalled';
+  return requestedBy === undefined ? 'MocoRolloutNoProgress' : null;
+}
+
+export const isOverridable = (name: string): boolean => entryOf(name)?.overridable === true;
+export const isRequestedByUser = (name: string): boolean => entryOf(name)?.requestedBy !== undefined;
+export const isRoutine = (name: string): boolean => entryOf(name)?.routine === true;
+export const isBrief = (name: string): boolean => entryOf(name)?.brief === true;
+export const isAlarming = (name: string): boolean => entryOf(name)?.alarms === true;

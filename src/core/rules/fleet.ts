@@ -1,0 +1,30 @@
+import type { FleetPlace } from '../fleet.ts';
+import { rule } from './rule.ts';
+
+/** Members that are down are replaced, and nothing else happens. */
+export const fleet = {
+  AwaitingFleetSlot: rule<FleetPlace>({
+    sentence: ({ limit, place, stalled }) =>
+      `${limit} clusters may be rolling at a time; this one is number ${place} in the queue${stalledSlots(stalled)}`,
+    meaning: 'As many clusters are rolling as may at a time (--max-concurrent-rollouts).',
+    details:
+      'A stalled rollout keeps its slot until a person has fixed it, unless the controller runs with --release-stalled-slots. Members that are down need no slot.',
+    endedBy: ['time'],
+    ends: 'By itself, when another cluster is done.',
+    overridable: true,
+    requestedBy: '`--max-concurrent-rollouts`',
+  }),
+  AwaitingFleetInterval: rule<{ readonly flag: string; readonly seconds: number }>({
+    sentence: ({ flag, seconds }) => `two disruptions in the fleet are at least ${seconds} s apart (${flag})`,
+    meaning: 'The last disruption in the fleet is too recent (--disruption-interval, --partition-update-interval).',
+    endedBy: ['time'],
+    ends: 'By itself, when the interval is over.',
+    overridable: true,
+    requestedBy: '`--disruption-interval` or `--partition-update-interval`',
+  }),
+};
+
+function stalledSlots(stalled: number): string {
+  if (stalled === 0) return '';
+  return stalled === 1 ? '; a stalled rollout occupies a slot' : `; stalled rollouts occupy ${stalled} slots`;
+}

@@ -1,0 +1,70 @@
+import { rule } from './rule.ts';
+
+/** Nothing is written at all. */
+export const untouchable = {
+  SnapshotInconsistent: rule<{ readonly problem: string }>({
+    sentence: ({ problem }) => `the cluster's objects contradict each other: ${problem}`,
+    meaning: "The cluster's objects contradict each other, for example two pods have the same ordinal.",
+    details: 'Nothing is done on such facts.',
+    endedBy: ['a person', 'time'],
+    ends: 'By itself, if the next observation is consistent. Otherwise check the objects that the message names. If they are right, report a bug in moco-rollout.',
+    alarms: true,
+  }),
+  ClusterDeleting: rule({
+    sentence: () => 'the MySQLCluster is being deleted',
+    meaning: 'The MySQLCluster is being deleted, and its pods with it.',
+    endedBy: ['MOCO'],
+    ends: 'By itself, when the MySQLCluster is gone. If it stays, check its finalizers: MOCO removes its own once it has cleaned up.',
+    requestedBy: 'the deletion of the MySQLCluster',
+  }),
+  RolloutNotOwned: rule<{
+    /** Another MySQLCluster, with its uid. */
+    readonly owner: string;
+  }>({
+    sentence: ({ owner }) =>
+      `the MySQLRollout belongs to another MySQLCluster, ${owner}: remove its ownerReferences to keep its spec, or delete it`,
+    meaning: 'The MySQLRollout has an owner reference to another MySQLCluster.',
+    details:
+      'This happens when a MySQLRollout is copied with its metadata. Its spec and status may be about the other cluster.',
+    endedBy: ['a person', 'Kubernetes'],
+    ends: 'Remove `metadata.ownerReferences` from the MySQLRollout to keep its spec, or delete it: the controller then creates a new one. If a MySQLCluster was deleted and created again, the garbage collector of Kubernetes deletes the old MySQLRollout within seconds.',
+    alarms: true,
+    brief: true,
+  }),
+  RolloutTerminating: rule<{ readonly finalizers: readonly string[] }>({
+    sentence: ({ finalizers }) =>
+      `the MySQLRollout is being deleted${finalizers.length === 0 ? '' : `; these finalizers keep it: ${finalizers.join(', ')}`}`,
+    meaning: 'The MySQLRollout is being deleted, and a finalizer keeps it.',
+    details: 'The controller records each step in the MySQLRollout. The record would be lost, so no step begins.',
+    endedBy: ['a person'],
+    ends: 'When the MySQLRollout is gone: the controller then creates a new one, with an empty spec. The message names the finalizers. Whoever set them has to remove them.',
+    alarms: true,
+    brief: true,
+  }),
+  StatefulSetMissing: rule({
+    sentence: () => 'the StatefulSet does not exist',
+    meaning: 'The MySQLCluster has no StatefulSet.',
+    endedBy: ['MOCO'],
+    ends: 'By itself: MOCO creates the StatefulSet, or creates it again for another volume template. If it stays away, check the log of moco-controller.',
+    brief: true,
+  }),
+  DefinitionOutdated: rule<{
+    /** The API server's answer to a status that its CRD does not know. */
+    readonly message: string;
+  }>({
+    sentence: ({ message }) =>
+      `the MySQLRollout CRD is outdated: apply the CRDs of this version of moco-rollout (${message})`,
+    meaning: 'The MySQLRollout CRD is outdated: the API server refuses a status that the controller has to record.',
+    details: 'A step that is not recorded could be done twice, so none is done.',
+    endedBy: ['a person'],
+    ends: "Apply the CRDs of the controller's version: `kubectl apply --server-side -k config/crd`, or upgrade what installed them. The controller tries again every 30 seconds.",
+    alarms: true,
+  }),
+  AwaitingOwnWrite: rule<{ readonly write: string }>({
+    sentence: ({ write }) => `waiting to see the effect of the last step (${write})`,
+    meaning: 'The controller has done a step and does not see its effect yet.',
+    endedBy: ['Kubernetes', 'moco-rollout'],
+    ends: 'By itself within moments. After 30 seconds the controller reads past its cache.',
+    brief: true,
+  }),
+};

@@ -1,0 +1,122 @@
+import type { DecodeFailureReason } from './decode-failure.ts';
+import { metadataOf, type RawObject } from './raw-object.ts';
+import type { Store, Stored } from './store.ts';
+
+const longestQuotedCharacters = 80;
+
+export interface OwnedRecordsOptions<R extends Stored> {
+  readonly store: Store<R>;
+  /** Objects of another kind are skipped; without it any kind is accepted. */
+  readonly kind?: string;
+  readonly project: (raw: RawObject) => R | null;
+  /** Called for an object that could not be decoded, or, with `null`, when a subscriber threw. */
+  readonly onFailure: (error: unknown, what: string, reason: DecodeFailureReason | null) => void;
+}
+
+/**
+ * The objects that one reflector has put into a store, which others may share. An object that can't be projected, or isn't
+ * selected any more, leaves the store.
+ */
+export class ReflectorStore<R extends Stored> {
+  readonly #options: OwnedRecordsOptions<R>;
+  #records = new Map<string, R>();
+
+  constructor(options: OwnedRecordsOptions<R>) {
+    this.#options = options;
+  }
+
+  /** Projects an object of a list into `listing`, for `replace`. */
+  read(raw: unknown, listing: Map<string, R>): void {
+    const key = keyOf(raw);
+    if (key === null) {
+      this.#options.onFailure(
+        new TypeError('expected an object with metadata, got another value'),
+        'an object of a list',
+        'NotAnObject',
+      );
+      return;
+    }
+    if (!this.#isOfKind(raw as RawObject, key)) return;
+    const record = this.#project(raw as RawObject, key);
+    if (record) listing.set(key, record);
+  }
+
+  /** Replaces everything: a missing object was deleted, one with another uid was deleted and created again. */
+  replace(listing: Map<string, R>): void {
+    const before = this.#records;
+    this.#records = listing;
+    for (const [key, record] of before) if (!listing.has(key)) this.#remove(record, key);
+    for (const [key, record] of listing) {
+      const known = before.get(key);
+      if (known?.uid !== record.uid || known.resourceVersion !== record.resourceVersion) this.#put(record, key);
+    }
+  }
+
+  /** Returns whether it is an object of this kind, wanted or not. */
+  put(raw: RawObject): boolean {
+    const key = keyOf(raw);
+    if (key === null || !this.#isOfKind(raw, key)) return false;
+    const record = this.#project(raw, key);
+    if (record === null) {
+      this.#forget(key);
+      return true;
+    }
+    this.#records.set(key, record);
+    this.#put(record, key);
+    return true;
+  }
+
+  /** Like `put`. A late deletion event of an earlier object of the same name changes nothing. */
+  remove(raw: RawObject): boolean {
+    const key = keyOf(raw);
+    if (key === null || !this.#isOfKind(raw, key)) return false;
+    if (this.#records.get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key);
+    return true;
+  }
+
+  /** Items of a list need not have a kind, and those of Kubernetes' own kinds don't. */
+  #isOfKind({ kind: came }: RawObject, key: string): boolean {
+    const { kind: expected, onFailure } = this.#options;
+    if (expected === undefined || came === undefined || came === expected) return true;
+    const quoted = JSON.stringify(came).slice(0, longestQuotedCharacters);
+    onFailure(new TypeError(`expected a ${expected}, got ${quoted}`), key, 'AnotherKind');
+    return false;
+  }
+
+  #forget(key: string): void {
+    const record = this.#records.get(key);
+    if (!record) return;
+    this.#records.delete(key);
+    this.#remove(record, key);
+  }
+
+  #project(raw: RawObject, key: string): R | null {
+    try {
+      return this.#options.project(raw);
+    } catch (error) {
+      this.#options.onFailure(error, key, 'NotProjected');
+      return null;
+    }
+  }
+
+  #put(record: R, key: string): void {
+    try {
+      this.#options.store.put(record);
+    } catch (error) {
+      this.#options.onFailure(error, `${key} everywhere`, null);
+    }
+  }
+
+  #remove({ namespace, name }: R, key: string): void {
+    try {
+      this.#options.store.remove(namespace, name);
+    } catch (error) {
+      this.#options.onFailure(error, `the end of ${key} everywhere`, null);
+    }
+  }
+}
+
+function keyOf(raw: unknown): string | null {
+  const metadata = metadataOf(raw);
+  return metadata && `${metadata.namespace}/${metadata.name}`;
+}

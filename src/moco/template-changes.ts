@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Json, object, text } from './json.ts';
+
+export interface TemplateChange {
+  /** The path of the field, such as `spec.containers[mysqld].image`. */
+  readonly path: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** One field that differs between two pod templates. A side is `undefined` if the field is absent. */
+export interface TemplateDifference {
+  /** Such as `spec.containers[mysqld].image`. */
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/**
+ * The changes between two pod templates for the status, images first. Only the values of images are included:
+ * environment, arguments and annotations may be secret, and more people can read the status than the pods.
+ */
+export function templateChanges(before: Json, after: Json): readonly TemplateChange[] {
+  const changes = templateDifferences(before, after).map(changeOf);
+  return [...changes.filter(({ path }) => isImage(path)), ...changes.filter(({ path }) => !isImage(path))];
+}
+
+const isImage = (path: string): boolean => /^spec\.(?:initContainers|containers)\[[^\]]+\]\.image$/.test(path);
+
+function changeOf({ path, before, after }: TemplateDifference): TemplateChange {
+  // The image of a container that was added or removed is shown as well.
+  if (!isImage(path) && isImage(`${path}.image`)) {
+    return changeOf({ path: `${path}.image`, before: object(before)['image'], after: object(after)['image'] });
+  }
+  if (!isImage(path)) return { path };
+  const [from, to] = [text(before), text(after)];
+  return { path, ...(from !== null && { from }), ...(to !== null && { to }) };
+}
+
+/**
+ * The differences between two pod templates, with the values. Items of a list are matched by name if they have unique
+ * names, else by position.
+ */
+export function templateDifferences(before: unknown, after: unknown, path = ''): readonly TemplateDifference[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  const parts = partsOf(before, after);
+  if (parts === null) return [{ path, before, after }];
+  return [...parts].flatMap(([part, [left, right]]) =>
+    templateDifferences(left, right, path === '' ? part.replace(/^\./, '') : path + part),
+  );
+}
+
+type Parts = ReadonlyMap<string, readonly [before: unknown, after: unknown]>;
+
+/** The parts of two values by the last segments of their paths; `null` if the values are compared as a whole. */
+function partsOf(before: unknown, after: unknown): Parts | null {
+  const [left, right] = [before ?? [], after ?? []];
+  if (Array.isArray(before ?? after) && isNamed(left) && isNamed(right)) return paired(byName(left), byName(right));
+  if (Array.isArray(before) && Array.isArray(after)) return paired(byPlace(before), byPlace(after));
+  return isObject(before) && isObject(after) ? paired(byField(before), byField(after)) : null;
+}
+
+function paired(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): Parts {
+  const keys = new Set([...before.keys(), ...after.keys()]);
+  return new Map([...keys].map((key) => [key, [before.get(key), after.get(key)]]));
+}
+
+type Named = readonly { readonly name: string }[];
+
+const byName = (list: Named): ReadonlyMap<string, unknown> => new Map(list.map((item) => [`[${item.name}]`, item]));
+
+const byPlace = (list: readonly unknown[]): ReadonlyMap<string, unknown> =>
+  new Map(list.map((item, place) => [`[${place}]`, item]));
+
+/** Without the patch directive that Kubernetes stores in a template. */
+function byField(value: Json): ReadonlyMap<string, unknown> {
+  const fields = Object.entries(value).filter(([name]) => name !== '$patch');
+  return new Map(fields.map(([name, field]) => [/^\w+$/.test(name) ? `.${name}` : `[${name}]`, field]));
+}
+
+/** Whether all items of a list have unique names. */
+export function isNamed(list: unknown): list is Named {
+  if (!Array.isArray(list)) return false;
+  const names = list.map((item) => text(object(item)['name']));
+  return names.every((name) => name !== null) && new Set(names).size === names.length;
+}
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,48 @@
+import type { RolloutStatus } from '../api/rollout-status.ts';
+import { milliseconds } from '../moco/timestamp.ts';
+import type { Plan } from './plan.ts';
+
+/** How long a plan would take, and what the estimate is based on. */
+export interface Estimate {
+  readonly seconds: number;
+  readonly from: string;
+}
+
+/** Each member takes as long as the members of this rollout took, or of the last one. `null` if there was none. */
+export function estimate({ entries }: Plan, status: RolloutStatus): Estimate | null {
+  const members = entries.reduce((sum, entry) => {
+    // MOCO replaces a member here.
+    if (entry.kind === 'wait') return entry.hold.rule === 'AwaitingMoco' ? sum + 1 : sum;
+    if (entry.kind !== 'step') return sum;
+    const { step } = entry;
+    return step.kind === 'delete' || step.kind === 'evict' || step.kind === 'setPartition'
+      ? sum + step.targets.length
+      : sum;
+  }, 0);
+  const known = ofThisRollout(status) ?? ofTheLast(status);
+  return known && { seconds: Math.round(members * known.secondsEach), from: known.from };
+}
+
+interface Known {
+  readonly secondsEach: number;
+  readonly from: string;
+}
+
+function ofThisRollout({ rollout }: RolloutStatus): Known | null {
+  const seconds = (rollout?.memberDurations ?? []).map((one) => one.seconds);
+  return seconds.length === 0 ? null : { secondsEach: mean(seconds), from: `${seconds.length} of this rollout` };
+}
+
+/** By its members. A rollout without their times counts from its first stale member to its end. */
+function ofTheLast({ history = [] }: RolloutStatus): Known | null {
+  const from = 'the last rollout';
+  const last = history.findLast(({ outcome }) => outcome === 'Complete');
+  const seconds = (last?.memberDurations ?? []).map((one) => one.seconds);
+  if (seconds.length > 0) return { secondsEach: mean(seconds), from };
+  const [start, end] = [milliseconds(last?.startedAt ?? null), milliseconds(last?.finishedAt ?? null)];
+  if (!last || last.disruptions === 0 || start === null || end === null) return null;
+  return { secondsEach: (end - start) / 1000 / last.disruptions, from };
+}
+
+const mean = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);

@@ -1,0 +1,152 @@
+import type { Target } from '../core/decision.ts';
+import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+
+/** Every member that runs serves in its role, and MOCO reports it. */
+export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const { cluster } = snapshot;
+  const well = everyMember(snapshot, (member) => serving(member, member.ordinal === cluster.primaryIndex));
+  return {
+    ...well,
+    cluster: {
+      ...cluster,
+      healthy: true,
+      available: true,
+      syncedReplicas: cluster.replicas,
+      errantOrdinals: [],
+      primaryUnavailableForSeconds: null,
+      primarySettledForSeconds: Number.MAX_SAFE_INTEGER,
+    },
+    budgets: openBudgets(snapshot),
+  };
+}
+
+/** The StatefulSet controller has created their pods again from the update revision, and they serve. */
+export function replaced(
+  snapshot: ClusterSnapshot,
+  gone: readonly Pick<Target, 'ordinal' | 'resourceVersion'>[],
+): ClusterSnapshot {
+  const revision = snapshot.statefulSet?.updateRevision ?? '';
+  const { primaryIndex } = snapshot.cluster;
+  return changed(snapshot, gone, (member) =>
+    serving(
+      {
+        ...withoutDemotion(member),
+        uid: `${member.uid}'`,
+        revision,
+        terminatingForSeconds: null,
+        preventDelete: false,
+      },
+      member.ordinal === primaryIndex,
+    ),
+  );
+}
+
+export function withMissing(
+  { members, cluster }: ClusterSnapshot,
+  missing: readonly number[],
+  revision: string,
+): readonly MemberFacts[] {
+  const [like] = members;
+  if (!like) return members;
+  const made = missing.map((ordinal) =>
+    serving(
+      {
+        ...withoutDemotion(like),
+        ordinal,
+        name: `${like.name.replace(/\d+$/, '')}${ordinal}`,
+        uid: `new-${ordinal}`,
+        revision,
+      },
+      ordinal === cluster.primaryIndex,
+    ),
+  );
+  return [...members, ...made].toSorted((a, b) => a.ordinal - b.ordinal);
+}
+
+/** MOCO moves the primary away from a member that is about to be replaced, if another member can become primary. */
+export function handedOn(snapshot: ClusterSnapshot, taken: readonly Pick<Target, 'ordinal'>[]): ClusterSnapshot {
+  const ordinals = taken.map(({ ordinal }) => ordinal);
+  const { primaryIndex } = snapshot.cluster;
+  return ordinals.includes(primaryIndex) ? (moved(snapshot, ordinals) ?? snapshot) : snapshot;
+}
+
+/** MOCO chooses the lowest ordinal that serves and is not replaced. `null` if there is none. */
+export function moved(snapshot: ClusterSnapshot, from: readonly number[]): ClusterSnapshot | null {
+  const heir = snapshot.members.find(
+    (member) =>
+      !from.includes(member.ordinal) &&
+      member.terminatingForSeconds === null &&
+      member.containers.some(({ part, state }) => part === 'mysqld' && state === 'running'),
+  );
+  return heir ? withPrimary(snapshot, heir.ordinal) : null;
+}
+
+function withPrimary(snapshot: ClusterSnapshot, primaryIndex: number): ClusterSnapshot {
+  const primarySettledForSeconds = Number.MAX_SAFE_INTEGER;
+  const cluster = { ...snapshot.cluster, primaryIndex, primaryUnavailableForSeconds: null, primarySettledForSeconds };
+  const after = { ...snapshot, cluster };
+  return everyMember(after, (member) => {
+    const roled = withoutDemotion({ ...member, role: member.ordinal === primaryIndex ? 'primary' : 'replica' });
+    return member.ordinal === primaryIndex ? serving(roled, true) : roled;
+  });
+}
+
+function serving(member: MemberFacts, primary: boolean): MemberFacts {
+  return {
+    ...member,
+    role: primary ? 'primary' : 'replica',
+    phase: 'Running',
+    ready: true,
+    readinessGateClosed: false,
+    unschedulable: null,
+    containers: member.containers.map(runningWell),
+    initContainers: member.initContainers.map((container) => ({
+      ...container,
+      state: 'terminated',
+      reason: 'Completed',
+      ready: true,
+    })),
+    mysqldIdleForSeconds: 0,
+    participatingForSeconds: Number.MAX_SAFE_INTEGER,
+  };
+}
+
+function runningWell(container: ContainerFacts): ContainerFacts {
+  return {
+    ...container,
+    state: 'running',
+    reason: null,
+    ready: true,
+    started: true,
+    readySinceRestart: true,
+    notReadyForSeconds: 0,
+  };
+}
+
+export function withoutDemotion(member: MemberFacts): MemberFacts {
+  return { ...member, demote: false, demotedFor: null, demoteForSeconds: 0 };
+}
+
+export function openBudgets({ budgets, cluster }: ClusterSnapshot): ClusterSnapshot['budgets'] {
+  return budgets.map((budget) => ({
+    ...budget,
+    observed: true,
+    closed: false,
+    refusal: null,
+    currentHealthy: cluster.replicas,
+    disruptionsAllowed: Math.max(1, budget.disruptionsAllowed),
+  }));
+}
+
+export function everyMember(snapshot: ClusterSnapshot, change: (member: MemberFacts) => MemberFacts): ClusterSnapshot {
+  return { ...snapshot, members: snapshot.members.map(change) };
+}
+
+export function changed(
+  snapshot: ClusterSnapshot,
+  targets: readonly { readonly ordinal: number }[],
+  change: (member: MemberFacts) => MemberFacts,
+): ClusterSnapshot {
+  const ordinals = new Set(targets.map(({ ordinal }) => ordinal));
+  return everyMember(snapshot, (member) => (ordinals.has(member.ordinal) ? change(member) : member));
+}

@@ -1,0 +1,132 @@
+import type { Hold, Step } from '../core/decision.ts';
+import type { ClusterSnapshot } from '../core/snapshot.ts';
+import {
+  changed,
+  everyMember,
+  handedOn,
+  moved,
+  openBudgets,
+  recovered,
+  replaced,
+  withMissing,
+  withoutDemotion,
+} from './expected-members.ts';
+
+type Replacement = Extract<Hold, { rule: 'UpdatedMemberNotParticipating' }>;
+
+/** The rollout waits until another program has replaced a member. */
+export const isReplacement = (hold: Hold): hold is Replacement =>
+  hold.rule === 'UpdatedMemberNotParticipating' && hold.wait.for === 'revision';
+
+/** The facts after the step has taken effect and everything has started. */
+export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapshot {
+  const { statefulSet } = snapshot;
+  switch (step.kind) {
+    case 'none':
+      return snapshot;
+    case 'delete':
+    case 'evict':
+      return replaced(handedOn(snapshot, step.targets), step.targets);
+    case 'demote':
+      return handedOn(
+        changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.revision })),
+        step.targets,
+      );
+    case 'undemote':
+      return changed(snapshot, step.targets, withoutDemotion);
+    case 'release':
+      return {
+        ...snapshot,
+        statefulSet: statefulSet && {
+          ...statefulSet,
+          strategy: 'RollingUpdate',
+          labelled: false,
+          partition: snapshot.cluster.replicas,
+        },
+      };
+    case 'setStrategy':
+      return {
+        ...snapshot,
+        statefulSet: statefulSet && { ...statefulSet, strategy: 'OnDelete', labelled: true, partition: null },
+      };
+    case 'setPartition':
+      return replaced(
+        {
+          ...handedOn(snapshot, step.targets),
+          statefulSet: statefulSet && { ...statefulSet, partition: step.partition },
+        },
+        step.targets,
+      );
+    case 'promoteRevision':
+      return { ...snapshot, statefulSet: statefulSet && { ...statefulSet, currentRevision: step.revision } };
+  }
+}
+
+/** The facts after the wait, or `null` if only a person can end it. */
+export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapshot | null {
+  const { cluster, statefulSet } = snapshot;
+  switch (hold.rule) {
+    case 'AwaitingOwnWrite':
+      return { ...snapshot, ownWritePending: null };
+    case 'StatefulSetNotObserved':
+      return statefulSet?.updateRevision ? { ...snapshot, statefulSet: { ...statefulSet, observed: true } } : null;
+    case 'NotReconciled':
+      return {
+        ...snapshot,
+        cluster: { ...cluster, reconciledGeneration: cluster.generation, succeededGeneration: cluster.generation },
+      };
+    case 'AwaitingFleetSlot':
+      return { ...snapshot, fleetQueue: null };
+    case 'AwaitingFleetInterval':
+      return { ...snapshot, fleetInterval: null };
+    case 'RevisionFlapping':
+      return { ...snapshot, memory: { ...snapshot.memory, recentRevisionAgesSeconds: [] } };
+    case 'SwitchoverFailing':
+      return hold.retries ? { ...snapshot, memory: { ...snapshot.memory, switchoverTries: 0 } } : null;
+    case 'BackupRunning':
+      return { ...snapshot, backupJobActive: false, budgets: openBudgets(snapshot) };
+    case 'BlockedByPDB':
+      return hold.cause === 'several' ? null : { ...snapshot, budgets: openBudgets(snapshot) };
+    case 'MemberProtected':
+      return everyMember(snapshot, (member) => ({ ...member, preventDelete: false }));
+    case 'AwaitingSwitchover':
+    case 'SwitchoverInProgress':
+      return moved(snapshot, [hold.member]);
+    case 'AwaitingFailover':
+      return moved(snapshot, [hold.primary]);
+    case 'MemberMissing':
+      return hold.message === null && statefulSet !== null
+        ? { ...snapshot, members: withMissing(snapshot, hold.members, statefulSet.updateRevision) }
+        : null;
+    case 'MemberTerminating':
+      return replaced(
+        snapshot,
+        snapshot.members.filter((member) => member.terminatingForSeconds !== null),
+      );
+    case 'AwaitingMoco': {
+      const taken = snapshot.members.filter(
+        ({ ordinal, revision }) => ordinal === hold.member && revision !== statefulSet?.updateRevision,
+      );
+      return replaced(
+        {
+          ...handedOn(snapshot, taken),
+          statefulSet: statefulSet && { ...statefulSet, partition: hold.partition },
+        },
+        taken,
+      );
+    }
+    case 'UpdatedMemberNotParticipating': {
+      const behind = snapshot.members.filter(({ ordinal }) => isReplacement(hold) && ordinal === hold.member);
+      return recovered(replaced(handedOn(snapshot, behind), behind));
+    }
+    case 'RolesNotSettled':
+    case 'AwaitingRecovery':
+    case 'MaxUnavailableReached':
+    case 'BatchNotComplete':
+    case 'ClusterNotHealthy':
+    case 'NotEnoughAcknowledging':
+      return recovered(snapshot);
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,181 @@
+import { expect } from 'chai';
+import { load } from 'js-yaml';
+import { mergePatch, restored } from '../../../src/cli/cluster/restore-template.ts';
+import { controllerRevisions } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
+import { FakeCluster } from '../fake-cluster.ts';
+import { expectGolden } from '../golden.ts';
+
+const labels = { 'app.kubernetes.io/instance': 'test' };
+
+interface Template {
+  readonly image: string;
+  readonly password?: string;
+  readonly agent?: string;
+  readonly memory?: string;
+  readonly sidecar?: boolean;
+  readonly restartedAt?: string;
+}
+
+/** As Kubernetes keeps it: with what MOCO and the API server have added. */
+function template({
+  image,
+  password = 'one',
+  agent = 'agent:1',
+  memory = '1Gi',
+  sidecar,
+  restartedAt,
+}: Template): object {
+  return {
+    $patch: 'replace',
+    metadata: { labels, ...(restartedAt && { annotations: { 'kubectl.kubernetes.io/restartedAt': restartedAt } }) },
+    spec: {
+      containers: [
+        {
+          name: 'mysqld',
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          env: [{ name: 'PASSWORD', value: password }],
+          resources: { limits: { memory } },
+        },
+        { name: 'agent', image: agent, imagePullPolicy: 'IfNotPresent' },
+        ...(sidecar ? [{ name: 'shipper', image: 'shipper:1', imagePullPolicy: 'IfNotPresent' }] : []),
+      ],
+    },
+  };
+}
+
+function keep({ server }: FakeCluster, name: string, revision: number, data: Template): void {
+  server.create(controllerRevisions, {
+    metadata: { name, labels, creationTimestamp: `2026-07-01T1${revision}:00:00Z` },
+    revision,
+    data: { spec: { template: template(data) } },
+  });
+}
+
+describe('history and undo', () => {
+  let cluster: FakeCluster;
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+    keep(cluster, 'moco-test-older', 1, { image: 'mysql:8.4.7', sidecar: true });
+    keep(cluster, revisionBefore, 2, { image: 'mysql:8.4.8' });
+    keep(cluster, revisionAfter, 3, { image: 'mysql:8.4.9', password: 'two', agent: 'agent:2' });
+    const mysqld = {
+      name: 'mysqld',
+      image: 'mysql:8.4.9',
+      env: [{ name: 'PASSWORD', value: 'two' }],
+      resources: { limits: { memory: '1Gi' } },
+    };
+    cluster.server.change(clusterKind, 'test', { spec: { podTemplate: { spec: { containers: [mysqld] } } } });
+  });
+
+  afterEach(() => cluster.close());
+
+  it('lists every kept revision with its changes', async () => {
+    const { status, out, err } = await cluster.run('history', 'test');
+    expect([status, err]).to.deep.equal([0, '']);
+    expectGolden('history.txt', out);
+    expect(out).not.to.contain('two');
+  });
+
+  it('shows the full difference of a revision, by number or hash', async () => {
+    const byNumber = await cluster.run('history', 'test', '--revision', '3');
+    expect([byNumber.status, byNumber.err]).to.deep.equal([0, '']);
+    expectGolden('history-revision.txt', byNumber.out);
+    expect((await cluster.run('history', 'test', '--revision', '7966559688')).out).to.equal(byNumber.out);
+  });
+
+  it('lists the existing revisions for an unknown one', async () => {
+    const { status, err } = await cluster.run('history', 'test', '--revision', '9');
+    expect(status).to.equal(1);
+    expect(err).to.equal('error: revision 9 is not kept; there are: 1 (older), 2 (5897fd84f8), 3 (7966559688)\n');
+  });
+
+  it('undo prints a patch for kubectl', async () => {
+    const { status, out, err } = await cluster.run('undo', 'test');
+    expect([status, err]).to.deep.equal([0, '']);
+    expectGolden('undo.txt', out);
+    expect(load(out)).to.deep.equal({
+      spec: {
+        podTemplate: {
+          spec: {
+            containers: [
+              {
+                name: 'mysqld',
+                image: 'mysql:8.4.8',
+                env: [{ name: 'PASSWORD', value: 'one' }],
+                resources: { limits: { memory: '1Gi' } },
+              },
+            ],
+          },
+        },
+      },
+    });
+    expect(cluster.server.writes).to.deep.equal([]);
+  });
+
+  it('undo restores what was removed, and names changes outside of the MySQLCluster', async () => {
+    const { out } = await cluster.run('undo', 'test', '--to-revision', '1');
+    const { spec } = load(out) as { spec: { podTemplate: { spec: { containers: { name: string }[] } } } };
+    expect(spec.podTemplate.spec.containers.map(({ name }) => name)).to.deep.equal(['mysqld', 'shipper']);
+    expect(out).to.contain(
+      '# Not restored, because it does not come from the podTemplate: spec.containers[agent].image',
+    );
+  });
+
+  it('undo reports that there is nothing to restore', async () => {
+    cluster.server.change(controllerRevisions, revisionAfter, {
+      data: { spec: { template: template({ image: 'mysql:8.4.8', restartedAt: 'now' }) } },
+    });
+    const { status, out, err } = await cluster.run('undo', 'test');
+    expect([status, out]).to.deep.equal([1, '']);
+    expect(err).to.contain('metadata.annotations').and.to.contain('`kubectl rollout restart`');
+  });
+
+  it('undo names the field manager of the MySQLCluster', async () => {
+    cluster.server.change(clusterKind, 'test', {
+      metadata: { managedFields: [{ manager: 'argocd-controller', fieldsV1: { 'f:spec': { 'f:podTemplate': {} } } }] },
+    });
+    expect((await cluster.run('undo', 'test')).out).to.contain('the repository that Argo CD applies');
+  });
+});
+
+describe('restoring a template', () => {
+  const own = { spec: { containers: [{ name: 'a', image: '2', args: ['x', 'y'] }], nodeSelector: { zone: 'b' } } };
+  const now = {
+    spec: {
+      containers: [{ name: 'a', image: '2', args: ['x', 'y'], policy: 'p' }],
+      nodeSelector: { zone: 'b' },
+      grace: 2,
+    },
+  };
+
+  it('removes what the change has added, in lists and maps', () => {
+    const before = { spec: { containers: [{ name: 'a', image: '1', policy: 'p' }], grace: 1 } };
+    const after = restored(own, before, now);
+    expect(after).to.deep.equal({ spec: { containers: [{ name: 'a', image: '1' }] } });
+    expect(mergePatch(own, after)).to.deep.equal({
+      spec: { containers: [{ name: 'a', image: '1' }], nodeSelector: null },
+    });
+  });
+
+  it('changes nothing if nothing has changed', () => {
+    expect(restored(own, now, now)).to.equal(own);
+    expect(mergePatch(own, own)).to.equal(undefined);
+  });
+
+  it('replaces lists without names as a whole', () => {
+    const before = {
+      spec: {
+        containers: [{ name: 'a', image: '2', args: ['x'], policy: 'p' }],
+        nodeSelector: { zone: 'b' },
+        grace: 2,
+      },
+    };
+    expect(restored(own, before, now)).to.deep.equal({
+      spec: { ...own.spec, containers: [{ name: 'a', image: '2', args: ['x'] }] },
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
+import { FakeCluster, forbidden } from '../fake-cluster.ts';
+
+describe('plan', () => {
+  let cluster: FakeCluster;
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+  });
+
+  afterEach(() => cluster.close());
+
+  it('simulates other settings without writing them', async () => {
+    cluster.bench.setting({ paused: true });
+    const blocked = await cluster.run('plan', 'test');
+    expect(blocked.out).to.contain('blocked  Paused: ').and.to.contain('--assume paused=false');
+    const free = await cluster.run('plan', 'test', '--assume', 'paused=false,maxUnavailable=1');
+    expect(free.out).to.contain('1. evicting moco-test-2').and.to.contain('1 switchover');
+    expect(cluster.server.writes).to.deep.equal([]);
+  });
+
+  it('shows pinned members', async () => {
+    const { out } = await cluster.run('plan', 'test', '--assume', 'pinnedMembers=1+2,paused=false', '-o', 'json');
+    const { entries, stopsAt } = JSON.parse(out) as { entries: object[]; stopsAt: { rule: string } };
+    expect(entries).to.deep.equal([]);
+    expect(stopsAt.rule).to.equal('PrimaryWaitsForPinned');
+  });
+
+  it('checks every budget that selects the members', async () => {
+    const selector = { matchLabels: { 'app.kubernetes.io/instance': 'test' } };
+    cluster.server.create(podDisruptionBudgets, { metadata: { name: 'other' }, spec: { maxUnavailable: 1, selector } });
+    expect((await cluster.run('plan', 'test')).out).to.contain('several PodDisruptionBudgets');
+  });
+
+  it('continues without forbidden objects, and reports that', async () => {
+    cluster.fault = (request) =>
+      /poddisruptionbudgets\?|policies|namespaces\/default$/.test(request.path) ? forbidden(request) : null;
+    const { status, out } = await cluster.run('plan', 'test');
+    expect(status).to.equal(0);
+    expect(out)
+      .to.contain('evicting moco-test-2')
+      .and.to.contain('may not read them: ')
+      .and.to.contain('mysqlrolloutpolicies')
+      .and.to.contain('poddisruptionbudgets');
+  });
+
+  for (const [text, says] of Object.entries({
+    'pause=true': /`pause` \(did you mean paused/,
+    'paused=maybe': /--assume.paused to be true or false, got "maybe"/,
+    'maxUnavailable=0': /--assume.maxUnavailable to be/,
+    'pinnedMembers=x': /--assume.pinnedMembers/,
+  })) {
+    it(`refuses --assume ${text}`, async () => {
+      const { status, err } = await cluster.run('plan', 'test', '--assume', text);
+      expect(status).to.equal(2);
+      expect(err).to.match(says);
+    });
+  }
+});

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { expectGolden } from '../golden.ts';
+import { recordRollout } from '../recorded-rollout.ts';
+
+describe('report', () => {
+  let cluster: FakeCluster;
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+    recordRollout(cluster);
+  });
+
+  afterEach(() => cluster.close());
+
+  it('is one page with a lane for each member, its unavailability, the switchover and the waits', async () => {
+    const { status, out, err } = await cluster.run('report', 'test');
+    expect([status, err]).to.deep.equal([0, '']);
+    expect(out.match(/class="unavailable" style/g)).to.have.length(3);
+    expect(out.match(/class="lane"/g)).to.have.length(3);
+    expect(out.match(/class="switchover" style/g)).to.have.length(1);
+    expect(out.match(/class="hold" style/g)).to.have.length(1);
+    expect(out).to.contain('31s from 12:00:40');
+    expectGolden('report.html', out);
+  });
+
+  it('loads nothing, and escapes all text', async () => {
+    const { out } = await cluster.run('report', 'test');
+    expect(out).not.to.match(/<script|https?:|url\(|@import|src=|href=/);
+    expect(out).to.contain('&lt;script&gt;alert(1)');
+    expect(out).to.contain('prefers-color-scheme: dark');
+  });
+
+  it('reports that the times of the members are not known any more', async () => {
+    cluster.fault = (request) => (request.path.includes('/events') ? forbidden(request) : null);
+    const { status, out, err } = await cluster.run('report', 'test');
+    expect([status, err]).to.deep.equal([
+      0,
+      'warning: you may not read events: the page lacks the times of single steps\n',
+    ]);
+    expect(out).not.to.contain('class="unavailable" style');
+    expect(out).to.contain('31s (start unknown)');
+  });
+
+  it('shows a cluster without any rollout', async () => {
+    cluster.server.remove(rolloutKind, 'test');
+    expect((await cluster.run('report', 'test')).out).to.contain('No rollout has been seen yet.');
+  });
+});

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { load } from 'js-yaml';
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { mysqlCluster } from '../../controller/moco-objects.ts';
+import { FakeCluster, type Ran } from '../fake-cluster.ts';
+
+/** What this file needs of a MySQLRollout that was written. */
+interface Written {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly items?: readonly Written[];
+}
+
+const shard = (name: string, more: object = {}): object => ({
+  ...mysqlCluster(),
+  metadata: { name, namespace: 'default', uid: `${name}-uid`, generation: 1, ...more },
+});
+
+describe('the selection of clusters', () => {
+  let cluster: FakeCluster;
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+    const { server } = cluster;
+    const owned = (name: string): object => ({ metadata: { name, namespace: 'default' } });
+    server.create(clusterKind, shard('orders'));
+    server.create(clusterKind, shard('users'));
+    server.create(rolloutKind, {
+      ...owned('orders'),
+      status: { phase: 'Paused', replicas: 3, updatedReplicas: 1, hold: { rule: 'Paused', message: 'x', since: '' } },
+    });
+    server.create(rolloutKind, {
+      ...owned('users'),
+      status: { phase: 'UpToDate', replicas: 3, updatedReplicas: 3 },
+    });
+  });
+
+  afterEach(() => cluster.close());
+
+  const namesIn = ({ out }: Ran): readonly string[] =>
+    out
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.split(' ')[0] ?? '');
+
+  it('lists clusters that are held or stale', async () => {
+    expect(namesIn(await cluster.run('status'))).to.deep.equal(['orders', 'test', 'users']);
+    expect(namesIn(await cluster.run('status', '--held'))).to.deep.equal(['orders']);
+    expect(namesIn(await cluster.run('get', '--stale', '-o', 'wide'))).to.deep.equal(['orders']);
+  });
+
+  it('refuses filters together with names, and data together with a watch', async () => {
+    for (const argv of [
+      ['status', 'orders', '--held'],
+      ['get', 'orders', '-l', 'a=b'],
+      ['status', 'orders', '-A'],
+      ['status', '-w', '-o', 'json'],
+      ['status', '-o', 'jsonpath={.a'],
+    ]) {
+      const { status, out } = await cluster.run(...argv);
+      expect([status, out], argv.join(' ')).to.deep.equal([2, '']);
+    }
+  });
+
+  it('asks the API server for the labels', async () => {
+    await cluster.run('status', '-l', 'env=production');
+    const asked = cluster.requests.find(({ path }) => path.includes('/mysqlclusters?'));
+    expect(new URLSearchParams(asked?.path.split('?')[1]).get('labelSelector')).to.equal('env=production');
+  });
+
+  it('writes one MySQLRollout as an object, and several as a List', async () => {
+    const one = JSON.parse((await cluster.run('get', 'orders', '-o', 'json')).out) as Written;
+    expect(one).to.include({ apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout' });
+    expect(one.metadata).to.include({ name: 'orders' }).and.not.to.have.property('managedFields');
+    const several = load((await cluster.run('get', '-o', 'yaml')).out) as Written;
+    expect(several).to.include({ apiVersion: 'v1', kind: 'List' });
+    expect(several.items?.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).to.deep.equal([
+      'MySQLRollout/orders',
+      'MySQLRollout/test',
+      'MySQLRollout/users',
+    ]);
+  });
+
+  it('writes names and fields', async () => {
+    expect((await cluster.run('get', '-o', 'name', '--held')).out).to.equal('mysqlrollout.moco-rollout.io/orders\n');
+    expect((await cluster.run('status', 'orders', '-o', 'jsonpath={.status.hold.rule}')).out).to.equal('Paused');
+  });
+
+  it('says that a cluster has no MySQLRollout yet', async () => {
+    cluster.server.create(clusterKind, shard('new'));
+    const { status, out, err } = await cluster.run('get', 'new', '-o', 'json');
+    expect([status, out]).to.deep.equal([1, '']);
+    expect(err).to.match(/^error: mysqlrollouts\.moco-rollout\.io "new" not found/);
+  });
+
+  it('pauses and resumes every cluster of the namespace with --all, and goes on after an error', async () => {
+    cluster.fault = ({ method, path }) =>
+      method === 'PATCH' && path.includes('/mysqlrollouts/orders')
+        ? { status: 403, headers: {}, body: (async function* nothing() {})() }
+        : null;
+    const { status, out, err } = await cluster.run('pause', '--all');
+    expect(status).to.equal(1);
+    expect(out).to.equal('default/test: paused\ndefault/users: paused\n');
+    expect(err).to.match(/^Error from server/);
+  });
+
+  it('waits for several clusters and reports each', async () => {
+    const complete = (name: string): void => {
+      const type = 'moco-rollout.io/RolloutComplete';
+      cluster.server.change(clusterKind, name, {
+        status: { conditions: [{ type, status: 'True', observedGeneration: 1, reason: 'Complete' }] },
+      });
+    };
+    complete('users');
+    const { status, out, err } = await cluster.run('wait', 'users', 'orders', '--timeout=200ms');
+    expect([status, out]).to.deep.equal([1, 'default/users: complete\n']);
+    expect(err).to.contain('error: default/orders: not complete in time: Paused: x');
+    complete('orders');
+    expect((await cluster.run('wait', 'users', 'orders')).status).to.equal(0);
+  });
+});

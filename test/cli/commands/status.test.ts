@@ -1,0 +1,46 @@
+import { V1MicroTime } from '@kubernetes/client-node';
+import { expect } from 'chai';
+import { FakeCluster } from '../fake-cluster.ts';
+import { expectGolden } from '../golden.ts';
+import { phases } from '../phases.ts';
+
+describe('status and plan', () => {
+  for (const [phase, play] of Object.entries(phases)) {
+    it(`show a cluster that is ${phase}`, async () => {
+      const cluster = await FakeCluster.start();
+      try {
+        await play(cluster);
+        const block = await cluster.run('status', 'test');
+        const overview = await cluster.run('status', '-A');
+        const data = await cluster.run('get', 'test', '-o', 'wide');
+        const plan = await cluster.run('plan', 'test');
+        const all = [block, overview, data, plan];
+        expect(all.map(({ status, err }) => [status, err])).to.deep.equal(all.map(() => [0, '']));
+        expectGolden(`status-${phase}.txt`, `${block.out}\n${overview.out}\n${data.out}`);
+        expectGolden(`plan-${phase}.txt`, plan.out);
+      } finally {
+        await cluster.close();
+      }
+    });
+  }
+
+  it('say that no controller is running if the lease shows that', async () => {
+    const cluster = await FakeCluster.start();
+    const lease = (renewTime: string): object => ({
+      metadata: { namespace: 'moco-rollout-system', name: 'moco-rollout', uid: 'lease', resourceVersion: '1' },
+      spec: { holderIdentity: 'a', renewTime },
+    });
+    const path = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
+    try {
+      await cluster.bench.start().work();
+      cluster.clusterScoped[path] = lease(new V1MicroTime(cluster.bench.world.wall() - 10_000).toISOString());
+      expect((await cluster.run('status', 'test')).out).not.to.contain('lease');
+      cluster.clusterScoped[path] = lease(new V1MicroTime(cluster.bench.world.wall() - 312_000).toISOString());
+      expect((await cluster.run('status', 'test')).out).to.contain(
+        'note     no controller has renewed its lease for 5m12s: nothing goes on until one runs',
+      );
+    } finally {
+      await cluster.close();
+    }
+  });
+});

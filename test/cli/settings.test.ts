@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { volumeWarning } from '../../src/cli/terminal/volume-warning.ts';
+import { answer, status } from '../kube/fake-world.ts';
+import { FakeCluster, forbidden, notFound } from './fake-cluster.ts';
+import { phases } from './phases.ts';
+
+const verbs: Readonly<Record<string, readonly string[]>> = {
+  pause: ['pause', 'test'],
+  approve: ['approve', 'test'],
+  pin: ['pin', 'moco-test-1', '--reason', 'a look'],
+  override: ['override', 'test', 'BackupRunning', '--for', '30m', '--reason', 'known'],
+};
+
+/** As Kubernetes 1.35 answers an apply of a field that somebody else owns. */
+const conflict = (manager: string, field: string): ReturnType<typeof answer> =>
+  answer(
+    409,
+    status(409, 'Conflict', {
+      message: `Apply failed with 1 conflict: conflict with "${manager}" using moco-rollout.io/v1alpha1: ${field}`,
+      details: {
+        causes: [
+          {
+            reason: 'FieldManagerConflict',
+            message: `conflict with "${manager}" using moco-rollout.io/v1alpha1`,
+            field,
+          },
+        ],
+      },
+    }),
+  );
+
+describe('commands that write settings', () => {
+  let cluster: FakeCluster;
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+  });
+
+  afterEach(() => cluster.close());
+
+  for (const [verb, argv] of Object.entries(verbs)) {
+    it(`${verb} applies with its own field manager, without force, to the object that was read`, async () => {
+      const ran = await cluster.run(...argv);
+      const warning = verb === 'pause' || verb === 'pin' ? `${volumeWarning}\n` : '';
+      expect([ran.status, ran.err]).to.deep.equal([0, warning]);
+      const [write] = cluster.server.writes;
+      expect(write?.method).to.equal('PATCH');
+      const { uid, resourceVersion } = write?.body.metadata ?? {};
+      expect([typeof uid, typeof resourceVersion]).to.deep.equal(['string', 'string']);
+      const applied = cluster.requests.find(({ method }) => method === 'PATCH');
+      expect(applied?.headers['content-type']).to.equal('application/apply-patch+yaml');
+      const query = new URLSearchParams(applied?.path.split('?')[1]);
+      expect(query.get('fieldManager')).to.equal(`moco-rollout-cli-${verb}`);
+      expect(query.has('force')).to.equal(false);
+      expect(applied?.headers['user-agent']).not.to.match(/^kubectl/);
+    });
+
+    it(`${verb} is refused if MOCO drives, and names what works instead`, async () => {
+      await phases['moco-drives']?.(cluster);
+      const writes = cluster.server.writes.length;
+      const { status: code, out, err } = await cluster.run(...argv);
+      expect([code, out]).to.deep.equal([1, '']);
+      expect(err)
+        .to.match(new RegExp(`^error: ${verb} has no effect on test: MOCO's own partition controller`))
+        .and.to.contain('strategy: OnDelete');
+      expect(cluster.server.writes.length).to.equal(writes);
+    });
+
+    it(`${verb} names the owner of the field on a conflict`, async () => {
+      for (const [manager, where] of Object.entries({
+        'kustomize-controller': 'the repository that Flux applies',
+        'argocd-controller': 'the repository that Argo CD applies',
+        'kubectl-edit': 'kubectl edit mysqlrollout test -n default',
+        helm: 'the values of the Helm release',
+        operator: 'change it there',
+      })) {
+        cluster.fault = ({ method }) => (method === 'PATCH' ? conflict(manager, '.spec.paused') : null);
+        const { status: code, err } = await cluster.run(...argv);
+        expect(code).to.equal(1);
+        expect(err).to.contain(`\`${manager}\` owns spec.paused of the MySQLRollout`).and.to.contain(where);
+      }
+    });
+
+    it(`${verb} reports a forbidden write as kubectl does`, async () => {
+      cluster.fault = (request) => (request.method === 'PATCH' ? forbidden(request) : null);
+      const { status: code, err } = await cluster.run(...argv);
+      expect(code).to.equal(1);
+      expect(err).to.match(/^Error from server \(Forbidden\): user "me" cannot patch .*mysqlrollouts\/test\n$/);
+    });
+
+    it(`${verb} reports a missing kind`, async () => {
+      cluster.fault = (request) => (request.path.includes('/mysqlrollouts') ? notFound() : null);
+      const { status: code, err } = await cluster.run(...argv);
+      expect(code).to.equal(1);
+      expect(err).to.match(/^error: there is no kind MySQLRollout on .*: is moco-rollout installed\?\n$/);
+    });
+  }
+
+  it('resume names a policy that still pauses the cluster', async () => {
+    const policy = {
+      metadata: { name: 'night', uid: 'p', resourceVersion: '1' },
+      spec: { settings: { paused: true } },
+    };
+    cluster.clusterScoped['/apis/moco-rollout.io/v1alpha1/mysqlrolloutpolicies'] = { items: [policy] };
+    expect(await cluster.run('resume', 'test')).to.deep.equal({
+      status: 1,
+      out: '',
+      err: 'error: test is still paused by MySQLRolloutPolicy/night; change it there\n',
+    });
+  });
+
+  for (const [argv, says] of [
+    [['pin', 'moco-test-1'], /expected --reason/],
+    [['pin', 'test', '--reason', 'x'], /expected the name of a member's pod such as moco-test-2, got `test`/],
+    [['override', 'test', 'Paused', '--for', '1m', '--reason', 'x'], /got Paused, which cannot/],
+    [['override', 'test', 'BackupRuning', '--for', '1m', '--reason', 'x'], /did you mean BackupRunning\?/],
+    [['override', 'test', 'BackupRunning', '--reason', 'x'], /expected --for and --reason, got no --for/],
+    [['override', 'test', 'BackupRunning', '--for', 'long', '--reason', 'x'], /expected --for to be a duration/],
+    [['override', 'test', 'BackupRunning', '--clear', '--for', '1m'], /either --clear, or --for/],
+    [['override', 'test', '--for', '1m', '--reason', 'x'], /expected a RULE to override/],
+    [['pause'], /expected a NAME, --selector or --all, got none of them/],
+    [['pause', 'test', '--all'], /expected either names or --all, got both/],
+    [['resume', 'test', '-A'], /expected either names or -A, got both/],
+    [['pause', '-l', 'a=b', '--all'], /expected either --selector or --all, got both/],
+    [['pin', 'moco-test-1', '-A', '--reason', 'x'], /unknown option '-A'/],
+    [['pause', '--all', '-A', '-n', 'default'], /either --namespace or --all-namespaces/],
+  ] as const) {
+    it(`exits with 2 for ${argv.join(' ')}`, async () => {
+      const { status: code, err } = await cluster.run(...argv);
+      expect(code).to.equal(2);
+      expect(err).to.match(says);
+      expect(cluster.server.writes).to.deep.equal([]);
+    });
+  }
+
+  it('refuses a member beyond the last', async () => {
+    const { status: code, err } = await cluster.run('pin', 'moco-test-3', '--reason', 'x');
+    expect(code).to.equal(1);
+    expect(err).to.equal('error: pods "moco-test-3" not found: test has 3 members, the last of them moco-test-2\n');
+  });
+});

@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import { releasedAnnotation } from '../../src/moco/names.ts';
+import type { StatefulSet } from '../support/moco/objects.ts';
+import { CliProcess, cli } from './cli-program.ts';
+import { mayRelease } from './release-rights.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
+import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
+import type { Moment } from './rollout-history.ts';
+
+const label = 'moco-rollout.io/strategy';
+
+function isLabelled({ statefulSet }: Moment): boolean {
+  return statefulSet?.metadata.labels?.[label] !== undefined;
+}
+
+function strategyOf({ statefulSet }: Moment): StatefulSet['spec']['updateStrategy'] | undefined {
+  return statefulSet?.spec.updateStrategy;
+}
+
+describe('release on a real control plane', () => {
+  const { scenario, stage } = useRollouts();
+
+  const asAdmin = (): string => stage().controlPlane.adminKubeconfig;
+  /** As a Job in the installation's namespace runs. */
+  const asController = (): Promise<string> =>
+    stage().controlPlane.kubeconfigFor({ namespace: 'moco-rollout-system', name: 'moco-rollout' });
+
+  async function isBack(cluster: RolloutCluster): Promise<void> {
+    const moment = await cluster.until('the StatefulSet is released', (seen) => !isLabelled(seen) && seen);
+    expect(strategyOf(moment)?.type).to.equal('RollingUpdate');
+    expect(strategyOf(moment)?.rollingUpdate?.partition).to.be.a('number');
+  }
+
+  scenario(
+    'gives an idle cluster back, which a controller with the gate on leaves alone from then on',
+    { replicas: 1 },
+    async (cluster) => {
+      const { status, out, err } = await cli(asAdmin(), ['release', 'x', '-n', cluster.namespace]);
+      expect(status, err).to.equal(0);
+      expect(out).to.contain(`${cluster.namespace}/x: is back at RollingUpdate`).and.to.contain('1 of 1 released');
+      await isBack(cluster);
+      await cluster.holds('Released');
+      await cluster.setImage('mysql:8.4.9');
+      // MOCO's own partition controller takes it from here, at its own intervals.
+      cluster.patientFor(scenarioDeadlineMilliseconds);
+      await cluster.completes();
+      expect((await cluster.steps()).filter((step) => /evict|delete|demote|setStrategy/.test(step))).to.deep.equal([]);
+    },
+  );
+
+  scenario('in the middle of a rollout leaves what is stale to partitions', {}, async (cluster) => {
+    await cluster.setting({ partition: 2 });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('PartitionReached');
+    const word = await cluster.kubectl('rollout', 'status', 'statefulset/moco-x', '--watch=false').catch(String);
+    // As docs/cli.md says.
+    expect(word).to.contain('rollout status is only available for RollingUpdate strategy type');
+    const { status, err } = await cli(asAdmin(), ['release', '--all', '-n', cluster.namespace]);
+    expect(status, err).to.equal(0);
+    await isBack(cluster);
+    const { currentRevision, updateRevision } = cluster.now.statefulSet?.status ?? {};
+    expect(currentRevision).to.equal(updateRevision);
+    await cluster.until('the promotion is over', ({ rollout }) => rollout?.status?.promotion === undefined);
+  });
+
+  scenario(
+    'from a Job with the rights of the controller and those of the chart’s Job, and ended by a command',
+    {},
+    async (cluster) => {
+      const kubeconfig = await asController();
+      await mayRelease(stage().controlPlane);
+      const { status, err } = await cli(kubeconfig, ['release', 'x', '-n', cluster.namespace], 'image');
+      expect(status, err).to.equal(0);
+      await isBack(cluster);
+      const again = await cli(kubeconfig, ['release', 'x', '-n', cluster.namespace], 'image');
+      expect(again.status, again.err).to.equal(0);
+      const taken = await cli(kubeconfig, ['adopt', 'x', '-n', cluster.namespace], 'image');
+      expect(taken).to.deep.equal({ status: 0, out: `${cluster.namespace}/x: no longer released\n`, err: '' });
+      await cluster.until('the StatefulSet is taken again', isLabelled);
+    },
+  );
+
+  scenario('that is killed half-way is finished by the next one', {}, async (cluster) => {
+    const { process, ended } = new CliProcess(asAdmin(), ['release', 'x', '-n', cluster.namespace]);
+    await cluster.until(
+      'the annotation is there',
+      ({ cluster: mysqlCluster }) => mysqlCluster?.metadata.annotations?.[releasedAnnotation],
+    );
+    process.kill('SIGKILL');
+    await ended;
+    const { status, err } = await cli(asAdmin(), ['release', 'x', '-n', cluster.namespace]);
+    expect(status, err).to.equal(0);
+    await isBack(cluster);
+  });
+});

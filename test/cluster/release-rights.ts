@@ -1,0 +1,25 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { releasePermissions } from '../config/permissions.ts';
+import { releaseRoleName } from '../config/rights.ts';
+import type { ControlPlane } from '../support/control-plane/control-plane.ts';
+
+/** Grants the controller's ServiceAccount what templates/release-role.yaml of the Helm chart grants. */
+export async function mayRelease(controlPlane: ControlPlane): Promise<void> {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const metadata = { name: releaseRoleName };
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: releaseRoleName };
+  const subjects = [{ kind: 'ServiceAccount', name: 'moco-rollout', namespace: 'moco-rollout-system' }];
+  const rules = releasePermissions.map(({ group, resource, verbs }) => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs,
+  }));
+  const items = [
+    { apiVersion, kind: 'ClusterRole', metadata, rules },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
+  ];
+  const file = join(controlPlane.directory, 'release-role.json');
+  await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await controlPlane.apply(file);
+}

@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { statefulSets } from '../../../src/kube/resource.ts';
+import { Bench, type Process } from '../bench.ts';
+import { heldBack, type Patch, type Raw } from '../object-server.ts';
+
+const secondMilliseconds = 1000;
+const rolling = { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } };
+const statefulSetOf = (bench: Bench): Raw => bench.server.get(statefulSets, 'moco-test');
+const dryRunsOf = (bench: Bench): readonly Patch[] =>
+  bench.server.writes.filter(({ path }) => path.endsWith('/moco-test?dryRun')).map(({ body }) => body);
+
+/** As MOCO has it. */
+function notYetAdopted(): Bench {
+  const bench = new Bench();
+  bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } }, spec: rolling });
+  return bench;
+}
+
+/** MOCO's webhook, and nothing after it: what is not at RollingUpdate would be invalid. */
+function withoutAdmission(bench: Bench): void {
+  bench.server.keep = (after) => after;
+  bench.server.admit = (after) =>
+    after.kind === 'StatefulSet' ? { ...after, spec: { ...(after['spec'] as Patch), ...rolling } } : after;
+}
+
+/** MOCO's next write finds no admission, and brings its own strategy. */
+function broughtBack(bench: Bench): void {
+  const { keep } = bench.server;
+  bench.server.keep = (after) => after;
+  bench.changeStatefulSet({ spec: rolling });
+  bench.server.keep = keep;
+}
+
+/** One pass a second; resolves to the seconds at which `count` had become more. */
+async function secondsOf(bench: Bench, program: Process, seconds: number, count: () => number): Promise<number[]> {
+  const found: number[] = [];
+  for (let second = 0; second <= seconds; second += 1) {
+    const before = count();
+    program.sync();
+    await program.pass();
+    if (count() > before) found.push(second);
+    bench.world.freeze(secondMilliseconds);
+  }
+  return found;
+}
+
+describe('adopting a StatefulSet', () => {
+  it('makes two dry runs first: one that adopts it, one that sets RollingUpdate', async () => {
+    const bench = notYetAdopted();
+    const { uid, resourceVersion } = statefulSetOf(bench).metadata;
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
+    const metadata = { uid, resourceVersion, labels: { 'moco-rollout.io/strategy': 'OnDelete' } };
+    expect(dryRunsOf(bench)).to.deep.equal([
+      { metadata, spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } },
+      { metadata, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } } },
+    ]);
+  });
+
+  it('writes nothing while a dry run does not return OnDelete, and reports what it returned', async () => {
+    const bench = notYetAdopted();
+    withoutAdmission(bench);
+    const before = statefulSetOf(bench);
+    const program = bench.start();
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect(statefulSetOf(bench)).to.deep.equal(before);
+    expect(bench.status.hold?.rule).to.equal('AdmissionNotInForce');
+    expect(bench.status.hold?.message).to.equal(
+      'admission does not keep the StatefulSet at OnDelete: a dry run that sets OnDelete left it at RollingUpdate with partition 3',
+    );
+  });
+
+  it('writes nothing if only the dry run that sets RollingUpdate does not return OnDelete', async () => {
+    const bench = notYetAdopted();
+    bench.server.keep = (after) => after;
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.message).to.contain('a dry run that requests RollingUpdate left it at RollingUpdate');
+  });
+
+  for (const [code, reason] of [
+    [422, 'Invalid'],
+    [500, 'InternalError'],
+  ] as const) {
+    it(`treats a ${code} as the answer, since other webhooks may refuse`, async () => {
+      const bench = notYetAdopted();
+      bench.server.refuse('PATCH', /statefulsets/, code, reason, { message: 'M panics' });
+      await bench.start().work();
+      expect(bench.steps).to.deep.equal([]);
+      expect(bench.status.hold?.rule).to.equal('AdmissionNotInForce');
+      expect(bench.status.hold?.message).to.match(/a dry run that sets OnDelete was refused: .*M panics$/);
+    });
+  }
+
+  it('retries after 30 s, doubling each time, and adopts it once admission works', async () => {
+    const bench = notYetAdopted();
+    const { keep } = bench.server;
+    withoutAdmission(bench);
+    const program = bench.start();
+    const asked = await secondsOf(bench, program, 1100, () => dryRunsOf(bench).length);
+    expect(asked).to.deep.equal([0, 30, 90, 210, 450, 750, 1050]);
+    expect(bench.steps).to.deep.equal([]);
+    bench.server.keep = keep;
+    bench.server.admit = (after) => after;
+    bench.world.freeze(300 * secondMilliseconds);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
+  });
+
+  it('adopts a StatefulSet again after MOCO reverts it, with a growing backoff', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    const adopted = await secondsOf(bench, program, 500, () => {
+      const { length } = bench.steps;
+      broughtBack(bench);
+      return length;
+    });
+    expect(adopted).to.deep.equal([0, 30, 90, 210, 450]);
+    expect(bench.status.hold?.rule).to.equal('StrategyNotOnDelete');
+  });
+});
+
+describe('lowering a partition', () => {
+  it('does not happen if a write of more than the partition would not be held back, and reports that', async () => {
+    const bench = notYetAdopted();
+    const program = bench.start({ mode: 'Partition' });
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect(dryRunsOf(bench)).to.have.length(1);
+    expect(bench.status.hold?.rule).to.equal('AdmissionNotInForce');
+    expect(bench.status.hold?.message).to.contain('left it at RollingUpdate with partition 2 instead of 3');
+    expect(bench.status.intent).to.equal(undefined);
+    bench.server.admit = heldBack;
+    bench.world.freeze(30 * secondMilliseconds);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['setPartition 2']);
+  });
+});

@@ -1,0 +1,330 @@
+import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import { ApiError } from '../../../src/kube/api-error.ts';
+import { cronJobs, podDisruptionBudgets, pods } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { answer, reset, status } from '../../kube/fake-world.ts';
+import { Bench, member } from '../bench.ts';
+import { refusalBy } from '../object-server.ts';
+
+const statusPath = /mysqlrollouts\/test\/status$/;
+const eviction = /\/eviction$/;
+
+/** What a pass ends with. */
+async function failure(pass: Promise<unknown>): Promise<ApiError> {
+  const outcome = await pass.then(
+    () => 'a pass that went well',
+    (error: unknown) => error,
+  );
+  if (outcome instanceof ApiError) return outcome;
+  throw new Error(`expected an ApiError, got ${String(outcome)}`);
+}
+
+describe('a disruption', () => {
+  it('is confirmed by live reads, the MySQLCluster last, and then recorded as an intent', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    const kinds = bench.server.reads.map((path) => path.split('/').slice(-1)[0]);
+    expect(kinds.slice(0, 3)).to.have.members(['moco-test', 'moco-test', 'test']);
+    expect(kinds.slice(3, -1)).to.have.members(['moco-backup-test', 'moco-test-0', 'moco-test-1', 'moco-test-2']);
+    expect(bench.server.reads.at(-1)).to.contain('mysqlclusters');
+    expect(
+      bench.server.writes.map(({ method, path }) => `${method} ${path.split('/').slice(-2).join('/')}`),
+    ).to.deep.equal(['PUT test/status', 'POST moco-test-2/eviction']);
+  });
+
+  it('carries the uid and resourceVersion of the confirmed pod, as its intent does', async () => {
+    const bench = new Bench();
+    const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    const [intended, done] = bench.server.writes;
+    expect(intended?.body['status'])
+      .to.have.nested.property('intent')
+      .that.includes({ step: 'evict', rule: 'ReplicaHealthy', holder: 'process-1', at: bench.now })
+      .and.deep.includes({ pods: [{ name: member(2), uid, resourceVersion }] });
+    expect(done?.body).to.deep.include({ deleteOptions: { preconditions: { uid, resourceVersion } } });
+  });
+
+  it('deletes all members that are down at once, each with its own grace period', async () => {
+    const bench = new Bench();
+    bench.mysqld(2, 'ImagePullBackOff');
+    bench.mysqld(1, 'CrashLoopBackOff');
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['delete 2', 'delete 1']);
+    const [intended, ...deletes] = bench.server.writes.map(({ body }) => body);
+    expect(intended).to.have.nested.property('status.intent.pods').with.length(2);
+    for (const body of deletes) expect(body).to.have.all.keys('apiVersion', 'kind', 'preconditions');
+  });
+
+  const vetoes: Readonly<Record<string, (bench: Bench) => unknown>> = {
+    'another member no longer works': (bench) => bench.mysqld(1, 'starting'),
+    'the pod has been replaced': (bench) => bench.replace(2, { revision: 'moco-test-5897fd84f8' }),
+    'the budget is used up': ({ server }) =>
+      server.change(podDisruptionBudgets, 'moco-test', { status: { disruptionsAllowed: 0 } }),
+    'the template is back at what it was': (bench) =>
+      bench.changeStatefulSet({ status: { updateRevision: 'moco-test-5897fd84f8' } }),
+    'a backup has begun, for which MOCO has not closed the budget yet': ({ server }) =>
+      server.create(cronJobs, {
+        metadata: { name: 'moco-backup-test', namespace: 'default', labels: { 'app.kubernetes.io/instance': 'test' } },
+        status: { active: [{ kind: 'Job', name: 'moco-backup-test-1' }] },
+      }),
+    'MOCO no longer says Healthy': (bench) => bench.changeCluster({ status: { syncedReplicas: 2 } }),
+    'the primary has moved': (bench) => bench.changeCluster({ status: { currentPrimaryIndex: 2 } }),
+    'the user has paused it': (bench) => bench.setting({ paused: true }),
+    'the MySQLCluster is being deleted': (bench) =>
+      bench.changeCluster({ metadata: { deletionTimestamp: '2026-07-01T12:00:00Z' } }),
+  };
+  for (const [what, happens] of Object.entries(vetoes)) {
+    it(`does not happen if a live read shows that ${what}, whatever the cache shows`, async () => {
+      const bench = new Bench();
+      const program = bench.start();
+      program.sync();
+      happens(bench);
+      expect(await program.pass())
+        .to.have.property('requeueAfterMilliseconds')
+        .that.is.at.most(1000);
+      expect(bench.steps).to.deep.equal([]);
+      expect(bench.status.intent).to.equal(undefined);
+    });
+  }
+
+  it('reports what the live read found if that prevents it', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    bench.setting({ paused: true });
+    await program.pass();
+    expect(bench.status.hold?.rule).to.equal('Paused');
+    expect(await program.registry.getSingleMetricAsString('moco_rollout_stale_members')).to.match(/ 3$/m);
+  });
+
+  const ends: Readonly<Record<string, (bench: Bench) => void>> = {
+    'the MySQLCluster was deleted': ({ server }) => server.remove(clusterKind, 'test'),
+    'the MySQLRollout was deleted': ({ server }) => server.remove(rolloutKind, 'test'),
+  };
+  for (const [what, happens] of Object.entries(ends)) {
+    it(`neither happens nor is retried if a live read shows that ${what}`, async () => {
+      const bench = new Bench();
+      const program = bench.start();
+      program.sync();
+      happens(bench);
+      expect(await program.pass()).to.deep.equal({});
+      expect(bench.server.writes).to.deep.equal([]);
+    });
+  }
+
+  it('does not happen if the user changes the MySQLRollout before the intent is written', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.before('PUT', statusPath, () => bench.setting({ paused: true }));
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('Paused');
+    expect(bench.status.intent).to.equal(undefined);
+  });
+
+  it('needs a new confirmation once the last one is older than a second', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    bench.server.before('PUT', statusPath, () => bench.world.freeze(1001));
+    await program.pass();
+    expect(bench.steps).to.deep.equal([]);
+    program.sync();
+    await program.pass();
+    expect(bench.steps, 'not at once').to.deep.equal([]);
+    bench.world.freeze(2000);
+    program.sync();
+    await program.pass();
+    expect(bench.steps, 'without a void: its author knows that nothing was sent').to.deep.equal(['evict 2']);
+  });
+
+  it('does not happen if the process loses the lease before or after writing the intent', async () => {
+    for (const [method, path, intents] of [
+      ['GET', /mysqlclusters/, 0],
+      ['PUT', statusPath, 1],
+    ] as const) {
+      const bench = new Bench();
+      const program = bench.start();
+      program.sync();
+      bench.server.before(method, path, () => {
+        program.isLeading = false;
+      });
+      await program.pass();
+      expect(bench.steps).to.deep.equal([]);
+      expect(bench.server.writes).to.have.length(intents);
+    }
+  });
+
+  it('is followed by another step only after the cache shows it', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    for (let seconds = 0; seconds < 29; seconds += 1) {
+      program.sync('pods');
+      expect(await program.pass())
+        .to.have.property('requeueAfterMilliseconds')
+        .that.is.at.most(1000);
+      bench.world.freeze(1000);
+    }
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is not repeated if the cache never shows it: a live read decides after 30 s', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    bench.world.freeze(30_001);
+    program.sync('pods');
+    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 1000 });
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+});
+
+describe('a disruption that the API server rejects', () => {
+  it('is BlockedByPDB with the budget’s message if the eviction is refused, and retried after 10 s', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    const refuse = (): void => bench.server.script('POST', eviction, () => answer(429, refusalBy('moco-test')));
+    refuse();
+    program.sync();
+    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 0 });
+    await program.work();
+    expect(bench.server.writes.filter(({ path }) => eviction.test(path))).to.have.length(1);
+    refuse();
+    bench.world.freeze(10_000);
+    await program.work();
+    expect(bench.server.writes.filter(({ path }) => eviction.test(path))).to.have.length(2);
+    expect(bench.status.hold?.rule).to.equal('BlockedByPDB');
+    expect(bench.status.hold?.message).to.equal(
+      'the eviction was refused: The disruption budget moco-test needs 2 healthy pods and has 2 currently',
+    );
+    expect(bench.status.lastStep?.result).to.match(/^refused: The disruption budget moco-test/);
+    expect(bench.status.rollout?.disruptions).to.equal(0);
+    expect(await program.registry.getSingleMetricAsString('moco_rollout_evictions_refused_total')).to.match(/ 2$/m);
+    bench.world.freeze(10_000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is retried at once when the budget that refused it changes', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.script('POST', eviction, () => answer(429, refusalBy('moco-test')));
+    program.sync();
+    await program.pass();
+    bench.server.change(podDisruptionBudgets, 'moco-test', { status: { expectedPods: 4 } });
+    program.sync();
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is StepRefused if no budget caused the 429, for as long as the API server’s Retry-After', async () => {
+    const bench = new Bench({ replicas: 1 });
+    const program = bench.start();
+    bench.server.script('POST', eviction, () => answer(429, status(429, 'TooManyRequests'), { 'retry-after': '7' }));
+    program.sync();
+    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 7000 });
+    bench.world.freeze(6999);
+    await program.pass();
+    expect(bench.steps).to.deep.equal([]);
+    bench.world.freeze(1);
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['evict 0']);
+  });
+
+  it('is StepRefused if a DELETE gets a 429, which no budget can cause, and is sent only once', async () => {
+    const bench = new Bench();
+    bench.mysqld(2, 'ImagePullBackOff');
+    const program = bench.start();
+    bench.server.script('DELETE', /pods/, () => answer(429, status(429, 'TooManyRequests'), { 'retry-after': '1' }));
+    program.sync();
+    await program.pass();
+    await program.pass();
+    expect(bench.server.writes.filter(({ method }) => method === 'DELETE')).to.have.length(1);
+    expect(await program.registry.getSingleMetricAsString('moco_rollout_evictions_refused_total')).to.match(/ 0$/m);
+  });
+
+  it('is shown as the last step if it is forbidden', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.refuse('POST', eviction, 403, 'Forbidden');
+    program.sync();
+    await program.pass();
+    bench.world.freeze(500);
+    await program.pass();
+    expect(bench.status.lastStep?.result).to.match(/^refused: .*403/);
+    expect(bench.steps, 'nothing had to be made void').to.deep.equal([]);
+  });
+
+  it('starts over if the pod has changed since the confirmation', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.before('POST', eviction, () => bench.changePod(2, { metadata: { labels: { x: 'y' } } }));
+    program.sync();
+    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 1000 });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('keeps its intent if the answer is lost, and the next pass finds the pod terminating and disrupts no other', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.loseAnswer('POST', eviction);
+    program.sync();
+    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 0 });
+    expect(bench.status.intent?.step).to.equal('evict');
+    await program.work();
+    expect(bench.steps, 'a lost answer, and nothing after it').to.deep.equal([]);
+    expect(bench.status.intent).to.equal(undefined);
+    expect(bench.status.lastStep?.result).to.match(/^unknown: /);
+    expect(bench.status.members?.[2]?.state).to.equal('terminating');
+  });
+
+  it('is invalidated before anything else if the request was lost, and then done again', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.script('POST', eviction, () => reset());
+    program.sync();
+    await program.pass();
+    await program.work();
+    bench.world.freeze(2000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
+  });
+
+  it('leaves no open intent behind if the answer to the intent is lost: the intent is invalidated first', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.loseAnswer('PUT', statusPath);
+    program.sync();
+    await program.pass();
+    await program.work();
+    bench.world.freeze(2000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
+  });
+
+  it('counts a disruption once if the answer to the status write is lost', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    program.sync();
+    await program.pass();
+    bench.world.freeze(10_000);
+    bench.server.loseAnswer('PUT', statusPath);
+    program.sync();
+    await failure(program.pass());
+    await program.work();
+    expect(bench.status.rollout?.disruptions).to.equal(1);
+  });
+});

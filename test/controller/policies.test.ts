@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import { policyKind, projectPolicy } from '../../src/api/policy.ts';
+import { Bench, type Process } from './bench.ts';
+import type { Raw } from './object-server.ts';
+
+/** A policy, for every cluster unless its selector says otherwise, in the API server and in the cache. */
+function withPolicy(bench: Bench, program: Process, spec: object, name = 'all'): Raw {
+  const raw = bench.server.create(policyKind, { metadata: { name, namespace: undefined }, spec });
+  program.cache.policies.put(projectPolicy(raw));
+  return raw;
+}
+
+describe('a MySQLRolloutPolicy', () => {
+  it('is read live before a disruption: a pause takes effect at once', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    withPolicy(bench, program, { settings: { paused: false } });
+    bench.server.change(policyKind, 'all', { spec: { settings: { paused: true } } });
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('does not count if it was deleted before the live read', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    withPolicy(bench, program, { settings: { paused: false } });
+    bench.server.remove(policyKind, 'all');
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('that applies only since the live read is read by the next pass', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    withPolicy(bench, program, { priority: 2, settings: { maxUnavailable: 1 } });
+    withPolicy(bench, program, { settings: { maxUnavailable: 1 } }, 'next');
+    bench.server.remove(policyKind, 'all');
+    program.sync();
+    expect(await program.pass())
+      .to.have.property('requeueAfterMilliseconds')
+      .that.is.at.most(1000);
+    expect(bench.steps).to.deep.equal([]);
+    program.cache.policies.remove('', 'all');
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('costs a confirmation one request if it decides a setting, and none otherwise', async () => {
+    const reads = async (policies: number): Promise<number> => {
+      const bench = new Bench();
+      const program = bench.start();
+      withPolicy(bench, program, { settings: { maxUnavailable: 1, partition: 0 }, enforced: { paused: false } });
+      for (let number = 1; number < policies; number += 1) {
+        const selector = number % 2 === 0 ? { matchLabels: { team: String(number) } } : {};
+        const settings = { maxUnavailable: 2, partition: 1 };
+        withPolicy(bench, program, { priority: -number, selector, settings }, `other-${number}`);
+      }
+      program.sync();
+      await program.pass();
+      expect(bench.steps).to.deep.equal(['evict 2']);
+      return bench.server.reads.length;
+    };
+    expect(await reads(1)).to.equal(9);
+    expect(await reads(50)).to.equal(9);
+  });
+
+  it('holds every rollout it applied to once policies cannot be read: the flags may differ', async () => {
+    const bench = new Bench();
+    const first = bench.start();
+    withPolicy(bench, first, { settings: { paused: true } });
+    await first.work();
+    expect(bench.status.settings?.paused).to.deep.equal({
+      value: true,
+      source: 'MySQLRolloutPolicy/all',
+    });
+    const second = bench.start();
+    second.cache.unavailable.set(policyKind.kind, 'Forbidden');
+    await second.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('SettingsInvalid');
+    expect(bench.status.hold?.message).to.contain('MySQLRolloutPolicies');
+  });
+});
+
+describe('a freeze', () => {
+  const freeze = { priority: 1000, enforced: { paused: true } };
+
+  it('leaves every cluster at the strategy that a policy sets, and disrupts nothing', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    withPolicy(bench, program, { priority: -1, settings: { strategy: 'Partition' } }, 'instead-of-the-flag');
+    withPolicy(bench, program, { settings: { strategy: 'OnDelete' } }, 'production');
+    withPolicy(bench, program, freeze, 'freeze');
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect([bench.status.strategy, bench.status.hold?.rule]).to.deep.equal(['OnDelete', 'Paused']);
+    bench.server.remove(policyKind, 'freeze');
+    program.cache.policies.remove('', 'freeze');
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('holds the release that another strategy asks for until it ends', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    withPolicy(bench, program, freeze, 'freeze');
+    bench.setting({ strategy: 'Partition', paused: false });
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect([bench.status.strategy, bench.status.hold?.rule]).to.deep.equal(['OnDelete', 'Paused']);
+    program.cache.policies.remove('', 'freeze');
+    await program.work();
+    expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
+  });
+
+  it('holds the release although the feature gate was turned off', async () => {
+    const bench = new Bench();
+    const program = bench.start({ mode: 'Observe' });
+    withPolicy(bench, program, freeze, 'freeze');
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect([bench.status.strategy, bench.status.hold?.rule]).to.deep.equal(['OnDelete', 'Paused']);
+  });
+
+  it('holds a first adoption, and reports that MOCO replaces the pods meanwhile', async () => {
+    const bench = new Bench();
+    bench.changeStatefulSet({
+      metadata: { labels: { 'moco-rollout.io/strategy': null } },
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
+    });
+    const program = bench.start();
+    withPolicy(bench, program, freeze, 'freeze');
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect([bench.status.strategy, bench.status.hold?.rule]).to.deep.equal(['MOCO', 'Paused']);
+    const condition = bench.status.conditions?.find(({ type }) => type === 'PolicyInForce');
+    expect(condition).to.include({ status: 'False', reason: 'AwaitingAdoption' });
+  });
+
+  it('lets a StatefulSet be adopted again that MOCO re-created after an adoption', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    withPolicy(bench, program, freeze, 'freeze');
+    await program.work();
+    bench.changeStatefulSet({
+      metadata: { labels: { 'moco-rollout.io/strategy': null } },
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
+    });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['setStrategy']);
+    expect(bench.status.strategy).to.equal('OnDelete');
+  });
+});

@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
+import { noFleetLimits } from '../../../src/controller/observe/fleet.ts';
+import { Bench, type Process } from '../bench.ts';
+import { kstatus } from '../kstatus.ts';
+import { begunAt, rollOut } from '../whole-rollout.ts';
+
+const read = (bench: Bench): MySQLRollout => bench.server.get(rolloutKind, 'test') as unknown as MySQLRollout;
+
+/** What kstatus makes of it, and the reason that the condition behind it gives. */
+function seen(bench: Bench): readonly [string, string | undefined] {
+  const rollout = read(bench);
+  const status = kstatus(rollout);
+  const type = status === 'Failed' ? 'Stalled' : 'Reconciling';
+  return [status, rollout.status?.conditions?.find((condition) => condition.type === type)?.reason];
+}
+
+const pausedBy = (bench: Bench): void => bench.setting({ paused: true });
+
+const stages: Readonly<
+  Record<string, readonly [(bench: Bench, program: Process) => void | Promise<void>, string, string]>
+> = {
+  'a rollout in progress': [() => {}, 'InProgress', 'Progressing'],
+  'a complete rollout': [rollOut, 'Current', 'UpToDate'],
+  'a paused one': [pausedBy, 'Current', 'Paused'],
+  'one that waits for approval': [
+    (bench) => {
+      bench.replace(2);
+      bench.replace(1);
+      bench.setting({ primaryUpdatePolicy: 'Manual' });
+    },
+    'Current',
+    'AwaitingApproval',
+  ],
+  'a finished canary': [
+    (bench) => {
+      bench.replace(2);
+      bench.setting({ partition: 2 });
+    },
+    'Current',
+    'PartitionReached',
+  ],
+  'a short hold': [
+    async (bench, program) => {
+      await program.work();
+      bench.replace(2, { ready: false });
+    },
+    'InProgress',
+    'Progressing',
+  ],
+  'a revision that fails': [
+    async (bench, program) => {
+      await program.work();
+      bench.replace(2);
+      bench.mysqld(2, 'ImagePullBackOff');
+    },
+    'Failed',
+    'UpdateRevisionFailing',
+  ],
+  'one past its deadline': [
+    async (bench, program) => {
+      await program.work();
+      bench.replace(2, { ready: false });
+      await program.work();
+      bench.world.freeze(600_000);
+    },
+    'Failed',
+    'ProgressDeadlineExceeded',
+  ],
+  'settings that contradict each other': [
+    (bench) => bench.setting({ minReadySeconds: 60, progressDeadlineSeconds: 30 }),
+    'Failed',
+    'SettingsInvalid',
+  ],
+};
+
+describe('the kstatus of a rollout', () => {
+  for (const [what, [happens, status, reason]] of Object.entries(stages)) {
+    it(`${what} is ${status} with the reason ${reason}`, async () => {
+      const bench = new Bench();
+      const program = bench.start();
+      await happens(bench, program);
+      await program.work();
+      expect(seen(bench)).to.deep.equal([status, reason]);
+      for (const type of ['Ready', 'Reconciling', 'Stalled', 'PolicyInForce']) {
+        const condition = read(bench).status?.conditions?.find((candidate) => candidate.type === type);
+        expect(condition?.reason, type).to.match(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/);
+      }
+    });
+  }
+
+  for (const [rule, limits] of Object.entries({
+    AwaitingFleetSlot: { maxConcurrentRollouts: 1, disruptionIntervalSeconds: 0 },
+    AwaitingFleetInterval: { maxConcurrentRollouts: 0, disruptionIntervalSeconds: 3600 },
+  })) {
+    it(`a wait for other clusters of the fleet (${rule}) is InProgress`, async () => {
+      const bench = new Bench();
+      const program = bench.start({}, { ...noFleetLimits, ...limits });
+      const metadata = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '1' };
+      const at = bench.now;
+      const rollout = begunAt(at);
+      const lastStep = { step: 'evict', rule: 'ReplicaHealthy', pods: ['moco-b-2'], at, result: 'done' } as const;
+      program.fleet.note('a/b', { apiVersion: 'v1', kind: 'x', metadata, status: { rollout, lastStep } });
+      await program.work();
+      expect(seen(bench)).to.deep.equal(['InProgress', rule]);
+    });
+  }
+
+  it('a rollout that proceeds and waits again gets its full deadline again, also after a restart of the program', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2, { ready: false });
+    bench.setting({ paused: true });
+    await program.work();
+    bench.world.freeze(3_600_000);
+    bench.setting({ paused: false });
+    await program.work();
+    bench.world.freeze(500_000);
+    const next = bench.start();
+    await next.work();
+    expect(seen(bench)).to.deep.equal(['InProgress', 'Progressing']);
+    bench.world.freeze(100_000);
+    await next.work();
+    expect(seen(bench)).to.deep.equal(['Failed', 'ProgressDeadlineExceeded']);
+  });
+
+  it('a spec that was not observed yet is InProgress, whatever the conditions are', async () => {
+    const bench = new Bench({ stale: false });
+    await bench.start().work();
+    expect(kstatus(read(bench))).to.equal('Current');
+    bench.changeRollout({ metadata: { generation: 7 } });
+    expect(kstatus(read(bench))).to.equal('InProgress');
+  });
+
+  it('a rollout that was paused for longer than its deadline is InProgress as soon as it resumes', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.setting({ paused: true });
+    await program.work();
+    bench.world.freeze(3_600_000);
+    await program.work();
+    bench.setting({ paused: false });
+    const said = new Set<string>();
+    for (let passes = 0; passes < 5; passes += 1) {
+      program.sync();
+      await program.pass();
+      said.add(seen(bench)[0]);
+      bench.world.freeze(500);
+    }
+    expect([...said]).to.deep.equal(['InProgress']);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('a rollout past its deadline stays Failed until it proceeds, also after a restart of the program', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2, { ready: false });
+    await program.work();
+    bench.world.freeze(600_000);
+    await program.work();
+    expect(seen(bench)[0]).to.equal('Failed');
+    const since = read(bench).status?.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime;
+    bench.world.freeze(3_600_000);
+    const next = bench.start();
+    await next.work();
+    expect(seen(bench)).to.deep.equal(['Failed', 'ProgressDeadlineExceeded']);
+    expect(read(bench).status?.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime).to.equal(since);
+    bench.mysqld(2, 'ready');
+    await next.work();
+    expect(seen(bench)[0]).to.equal('InProgress');
+  });
+});

@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import { pods } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { Bench, member } from '../bench.ts';
+import { rollOut } from '../whole-rollout.ts';
+
+describe('the events of a rollout', () => {
+  it('report each step once, in order, on the MySQLCluster, without the waits that every step has', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await rollOut(bench, program);
+    expect(program.events.map(({ reason }) => reason)).to.deep.equal([
+      'Evicted',
+      'Evicted',
+      'Demoted',
+      'Evicted',
+      'RevisionPromoted',
+    ]);
+    const { uid } = bench.server.get(clusterKind, 'test').metadata;
+    for (const { regarding } of program.events) {
+      expect(regarding).to.deep.equal({
+        apiVersion: 'moco.cybozu.com/v1beta2',
+        kind: 'MySQLCluster',
+        namespace: 'default',
+        name: 'test',
+        uid,
+      });
+    }
+  });
+
+  it('name the pod of a step, and its rule', async () => {
+    const bench = new Bench();
+    const { uid } = bench.server.get(pods, member(2)).metadata;
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    expect(program.events).to.have.length(1);
+    expect(program.events[0]).to.deep.include({
+      related: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: member(2), uid },
+      type: 'Normal',
+      reason: 'Evicted',
+      action: 'ReplicaHealthy',
+    });
+  });
+
+  it('warn of a cancelled demotion', async () => {
+    const bench = new Bench();
+    bench.replace(2);
+    bench.replace(1);
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(90_000);
+    await program.work();
+    expect(program.events.find(({ reason }) => reason === 'DemotionTakenBack')).to.include({
+      type: 'Warning',
+      action: 'TimedOut',
+    });
+  });
+
+  it('report a routine wait once it has lasted for a minute', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2, { ready: false });
+    await program.work();
+    bench.world.freeze(30_000);
+    await program.work();
+    expect(program.events.map(({ reason }) => reason)).to.deep.equal(['Evicted']);
+    bench.world.freeze(30_000);
+    for (let passes = 0; passes < 3; passes += 1) await program.work();
+    expect(program.events.map(({ reason }) => reason)).to.deep.equal(['Evicted', 'UpdatedMemberNotParticipating']);
+  });
+
+  it('warn of a hold that needs attention, and do not repeat that while it lasts', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2);
+    bench.mysqld(2, 'ImagePullBackOff');
+    for (let passes = 0; passes < 3; passes += 1) {
+      await program.work();
+      bench.world.freeze(60_000);
+    }
+    expect(program.events.filter(({ reason }) => reason === 'UpdateRevisionFailing')).to.have.length(1);
+    expect(program.events.at(-1)).to.include({ type: 'Warning', action: 'Waiting' });
+  });
+
+  it('do not report a step that did not happen', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.refuse('POST', /\/eviction$/, 403, 'Forbidden');
+    program.sync();
+    await program.pass().catch(() => {});
+    expect(program.events).to.deep.equal([]);
+    expect(program.log.of('info')).to.include('did not happen: evicting moco-test-2');
+  });
+});
+
+describe('the log of a rollout', () => {
+  it('has cluster, step and rule as fields, with one line for each step and each change of the rule', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    const [step, ...waits] = program.log.lines.filter(({ level }) => level === 'info').map(({ fields }) => fields);
+    expect(step).to.deep.equal({
+      cluster: 'default/test',
+      step: 'evict',
+      rule: 'ReplicaHealthy',
+      result: 'done',
+      member: member(2),
+    });
+    expect(waits).to.deep.equal([{ cluster: 'default/test', rule: 'MemberTerminating', stale: 3, member: member(2) }]);
+  });
+
+  it('has a line if the same rule holds because of another member', async () => {
+    const bench = new Bench();
+    const program = bench.start({ minReadySeconds: 60 });
+    await program.work();
+    bench.replace(2);
+    await program.work();
+    bench.world.freeze(60_000);
+    // The next one is taken and replaced between two passes.
+    program.sync();
+    await program.pass();
+    bench.replace(1);
+    await program.work();
+    const waited = program.log.lines.map(({ fields }) => fields as { rule?: string; member?: string });
+    const settling = waited.filter(({ rule }) => rule === 'UpdatedMemberNotParticipating');
+    expect(settling.map(({ member: about }) => about)).to.deep.equal([member(2), member(1)]);
+  });
+});

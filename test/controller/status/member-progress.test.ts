@@ -1,0 +1,249 @@
+import { expect } from 'chai';
+import type { RolloutProgress } from '../../../src/api/rollout-status.ts';
+import type { ClusterState, Finished } from '../../../src/controller/observe/cluster-state.ts';
+import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
+import { newsOf } from '../../../src/controller/status/news.ts';
+import type { StatefulSetFacts } from '../../../src/core/snapshot.ts';
+import { revisionHashLabel } from '../../../src/moco/names.ts';
+import { Bench, member, type Process } from '../bench.ts';
+import { revisionAfter, revisionBefore } from '../moco-objects.ts';
+import { rollOut, switchOver } from '../whole-rollout.ts';
+
+const reported = ({ events }: Process): readonly (string | undefined)[] =>
+  events.filter(({ reason }) => reason === 'UpdatedOutOfBand').map(({ related }) => related?.name);
+
+const counted = async ({ registry }: Pick<Process, 'registry'>): Promise<number> => {
+  const text = await registry.getSingleMetricAsString('moco_rollout_unplanned_updates_total');
+  return Number(/ (\d+)$/m.exec(text)?.[1]);
+};
+
+describe('a member that comes up at the update revision without a step', () => {
+  it('is reported once by a verdict, an Event and a metric, also after a restart of the program', async () => {
+    const bench = new Bench();
+    bench.setting({ paused: true });
+    const program = bench.start();
+    await program.work();
+    expect(bench.status.rollout?.waiting).to.deep.equal([0, 1, 2]);
+    bench.removePod(1);
+    await program.work();
+    bench.replace(1);
+    await program.reportAll();
+    expect(bench.status.rollout).to.deep.include({ waiting: [0, 2], updatedOutOfBand: [1] });
+    expect(bench.status.members?.[1]?.verdict).to.equal('UpdatedOutOfBand');
+    expect(reported(program)).to.deep.equal([member(1)]);
+    expect(program.events.find(({ reason }) => reason === 'UpdatedOutOfBand')).to.include({ type: 'Warning' });
+    expect(await counted(program)).to.equal(1);
+    const next = bench.start();
+    await next.work();
+    expect(bench.status.members?.[1]?.verdict).to.equal('UpdatedOutOfBand');
+    expect([reported(next), await counted(next)]).to.deep.equal([[], 0]);
+  });
+
+  it('is reported even if it was never seen unavailable, or was the last one', async () => {
+    const bench = new Bench({ replicas: 1 });
+    bench.setting({ paused: true });
+    const program = bench.start();
+    await program.work();
+    bench.replace(0, { role: 'primary' });
+    await program.work();
+    expect(bench.status.phase).to.not.equal('Progressing');
+    expect(bench.status.rollout).to.equal(undefined);
+    expect(bench.status.history?.[0]?.updatedOutOfBand).to.deep.equal([0]);
+    expect(reported(program)).to.deep.equal([member(0)]);
+    bench.setting({ paused: false });
+    await program.work();
+    bench.setting({ paused: true });
+    await program.work();
+    expect(await counted(program), 'however often the status is written').to.equal(1);
+  });
+
+  it('has the time at which it began to participate, not that at which it had settled', async () => {
+    const bench = new Bench();
+    bench.setting({ paused: true });
+    const program = bench.start({ minReadySeconds: 20 });
+    await program.work();
+    bench.replace(1, { ready: false });
+    await program.work();
+    bench.world.freeze(5000);
+    bench.mysqld(1, 'ready');
+    const since = bench.now;
+    await program.work();
+    bench.world.freeze(60_000);
+    await program.work();
+    expect(bench.status.members?.[1]).to.include({ verdict: 'UpdatedOutOfBand', updatedAt: since });
+  });
+
+  it('is not one that a step has disrupted', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await rollOut(bench, program);
+    expect(bench.status.history?.[0]).to.not.have.property('updatedOutOfBand');
+    expect(reported(program)).to.deep.equal([]);
+  });
+
+  it('is not one that a crashed process disrupted before it could record that', async () => {
+    const bench = new Bench();
+    bench.server.loseAnswer('POST', /\/eviction$/);
+    const program = bench.start();
+    program.sync();
+    await program.pass().catch(() => {});
+    const next = bench.start();
+    bench.replace(2);
+    await next.work();
+    expect(bench.status.members?.[2]?.verdict).to.equal('Updated');
+    expect(reported(next)).to.deep.equal([]);
+  });
+
+  it('can be one whose eviction was refused', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.server.refuse('POST', /\/eviction$/, 429, 'TooManyRequests');
+    program.sync();
+    await program.pass();
+    bench.setting({ paused: true });
+    await program.work();
+    bench.replace(2);
+    await program.work();
+    expect(reported(program)).to.deep.equal([member(2)]);
+  });
+
+  it('can be one that was only asked to give up the primary role', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2);
+    await program.work();
+    bench.replace(1);
+    await program.work();
+    expect(bench.steps.at(-1)).to.equal('demote 0');
+    bench.setting({ paused: true });
+    switchOver(bench, 0, 1);
+    await program.work();
+    bench.replace(0);
+    await program.work();
+    expect(reported(program)).to.deep.equal([member(0)]);
+  });
+
+  it('is not one that was up to date all along and restarts', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2);
+    bench.setting({ paused: true });
+    await program.work();
+    bench.removePod(2);
+    await program.work();
+    bench.replace(2);
+    await program.work();
+    expect(reported(program)).to.deep.equal([]);
+  });
+
+  it('is not one that has the revision of a restored template', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    bench.replace(2);
+    bench.setting({ paused: true });
+    await program.work();
+    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+    await program.work();
+    expect(bench.status.rollout).to.deep.include({ revision: revisionBefore, waiting: [2] });
+    expect(reported(program)).to.deep.equal([]);
+  });
+
+  it('does not exist if the StatefulSet controller replaces the members', async () => {
+    const bench = new Bench();
+    bench.changeStatefulSet({
+      metadata: { labels: { 'moco-rollout.io/strategy': null } },
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } },
+    });
+    bench.setting({ strategy: 'Partition' });
+    const program = bench.start();
+    await program.work();
+    expect(bench.status.rollout?.waiting).to.equal(undefined);
+    bench.changePod(2, { metadata: { labels: { [revisionHashLabel]: revisionAfter } } });
+    await program.work();
+    expect(reported(program)).to.deep.equal([]);
+  });
+});
+
+describe('the progress of members', () => {
+  const onDelete = { statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts };
+  const seen = (ordinal: number, more: Partial<Seen> = {}): Seen => ({
+    ordinal,
+    updated: false,
+    participating: true,
+    state: 'participating',
+    ...more,
+  });
+  const ended = (result: Finished['result']): Finished => ({
+    lastStep: { step: 'evict', rule: 'ReplicaHealthy', pods: [member(2)], at: 'then', result },
+    result,
+    revision: revisionAfter,
+    disrupted: 0,
+    demotion: null,
+  });
+  const noWrites = { ownWrites: [] };
+  const known = { waiting: [0, 1], unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z' }] };
+  const turns = (two: Partial<Seen>, end: Finished | null, pending: Pick<ClusterState, 'ownWrites'> = noWrites) =>
+    memberProgressOf(known, [seen(0), seen(1), seen(2, two)], onDelete, end, pending, '2026-01-01T00:01:00Z', null);
+
+  it('is reset for a member that is unchanged after a step that did not happen', () => {
+    for (const result of ['refused', 'conflict'] as const) {
+      expect(turns({}, ended(result)), result)
+        .to.include({ unavailableMembers: undefined })
+        .and.to.have.deep.property('waiting', [0, 1, 2]);
+    }
+  });
+
+  for (const [what, two, end, pending] of [
+    ['after a step that has happened', {}, ended('done'), noWrites],
+    ['after a step of which nobody knows whether it has happened', {}, ended('unknown'), noWrites],
+    ['while it is terminating', { state: 'terminating' }, ended('conflict'), noWrites],
+    ['while it is missing', { state: 'missing' }, ended('conflict'), noWrites],
+    [
+      'once it is updated, and not yet participating',
+      { updated: true, participating: false },
+      ended('conflict'),
+      noWrites,
+    ],
+    [
+      'while an own write is not seen yet',
+      {},
+      ended('conflict'),
+      { ownWrites: [{ what: 'eviction', uid: 'u', expected: 'gone', sinceMilliseconds: 0 }] },
+    ],
+  ] as const) {
+    it(`is not reset ${what}`, () => {
+      expect(turns(two, end, pending)).to.deep.include({
+        waiting: [0, 1],
+        unavailableMembers: known.unavailableMembers,
+      });
+    });
+  }
+});
+
+describe('members that were updated without a step', () => {
+  const at = '2026-01-01T00:00:00Z';
+  const rollout = (startedAt: string, updatedOutOfBand?: readonly number[]): RolloutProgress => ({
+    revision: 'r',
+    startedAt,
+    lastProgressAt: at,
+    verified: true,
+    takenDown: [],
+    disruptions: 0,
+    switchovers: 0,
+    ...(updatedOutOfBand && { updatedOutOfBand }),
+  });
+  for (const [what, before, after, expected] of [
+    ['one more', rollout('a', [1]), rollout('a', [1, 2]), [2]],
+    ['the same', rollout('a', [1]), rollout('a', [1]), []],
+    ['one of a rollout that is over', undefined, null, []],
+    ['one of an earlier rollout of the same revision', rollout('b', [1]), rollout('a', [1]), [1]],
+    ['one at the first observation of the rollout', undefined, rollout('a', [0]), [0]],
+  ] as const) {
+    it(`are reported once: ${what}`, () => {
+      expect(newsOf(before, after, null, false, at).outOfBand).to.deep.equal(expected);
+    });
+  }
+});

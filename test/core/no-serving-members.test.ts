@@ -1,0 +1,110 @@
+import type { RolloutPolicy } from '../../src/core/policy.ts';
+import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { deletes, holds, play, promotes } from './table.ts';
+
+const settings: Partial<RolloutPolicy> = { mode: 'Partition' };
+
+/** The first image was wrong and has been corrected; MOCO's webhook, or ours, has put the partition at the top. */
+const corrected = (): ClusterBuilder =>
+  cluster(3)
+    .templateChanged()
+    .atPartition(3)
+    .mysqlCluster({ initialized: false, healthy: false, available: false })
+    .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().down('ErrImagePull')));
+
+describe('a cluster without serving members, in partition mode', () => {
+  play({
+    'gets the corrected revision as its current one: below the partition pods are made from that': {
+      given: corrected().statefulSet({ currentRevision: revisionBefore }),
+      settings,
+      decides: promotes(3),
+    },
+    'loses its broken members then, which come up at the corrected one': {
+      given: corrected().statefulSet({ currentRevision: revisionAfter }),
+      settings,
+      decides: deletes('MemberDown', 2, 1, 0),
+    },
+    'loses them while another one terminates, too': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionAfter })
+        .mysqlCluster({ initialized: true })
+        .members(member(2).stale().terminating()),
+      settings,
+      decides: deletes('MemberDown', 1, 0),
+    },
+    'keeps those that run: they may be cloning': {
+      given: corrected()
+        .members(member(2).stale().lagging(), member(1).stale().lagging())
+        .statefulSet({ currentRevision: revisionAfter }),
+      settings,
+      decides: deletes('MemberDown', 0),
+    },
+    'waits for MOCO when none is down': {
+      given: corrected().members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging())),
+      settings,
+      decides: holds({ rule: 'NotInitialized' }),
+    },
+    'is one in which no member works, whatever MOCO reports': {
+      given: corrected().statefulSet({ currentRevision: revisionAfter }).mysqlCluster({ initialized: true }),
+      settings,
+      decides: deletes('MemberDown', 2, 1, 0),
+    },
+    'is none any more once one of them works: partitions decide': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionBefore })
+        .mysqlCluster({ initialized: true })
+        .members(member(1).stale().lagging()),
+      settings,
+      decides: holds({
+        rule: 'MemberDownOutOfOrder',
+        member: 0,
+        pod: 'moco-test-0',
+        next: 2,
+        revision: revisionBefore,
+        current: revisionBefore,
+      }),
+    },
+    'has the grace of a failover where they run': {
+      given: corrected()
+        .mysqlCluster({ initialized: true })
+        .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
+        .primaryUnavailableFor(179),
+      settings,
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [0, 1, 2], maxUnavailable: 1 }),
+      requeueAfterSeconds: 1,
+    },
+    'gets the corrected revision after that, too': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionBefore })
+        .mysqlCluster({ initialized: true })
+        .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
+        .primaryUnavailableFor(180),
+      settings,
+      decides: promotes(3),
+    },
+    'and loses all of them at once': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionAfter })
+        .mysqlCluster({ initialized: true })
+        .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
+        .primaryUnavailableFor(180),
+      settings,
+      decides: deletes('NoMemberParticipating', 2, 1, 0),
+    },
+    'none while one of them participates': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionAfter })
+        .mysqlCluster({ initialized: true })
+        .members(member(0).stale().lagging(), member(1).stale().lagging(), member(2).stale())
+        .primaryUnavailableFor(180),
+      settings,
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [0, 1], maxUnavailable: 1 }),
+    },
+    'is left alone in mode Observe': {
+      given: corrected(),
+      settings: { mode: 'Observe' },
+      decides: holds({ rule: 'NotInitialized' }),
+    },
+  });
+});

@@ -1,0 +1,350 @@
+import { expect } from 'chai';
+import { isApproved } from '../../src/core/approval.ts';
+import type { Hold, HoldRule } from '../../src/core/decision.ts';
+import type { RolloutPolicy } from '../../src/core/policy.ts';
+import { holdRules, isOverridable, overridableRules } from '../../src/core/rules/catalogue.ts';
+import type { Situation } from '../../src/core/situation.ts';
+import { cluster } from './cluster-builder.ts';
+import { member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
+
+const stale = () => cluster(3).templateChanged();
+const lastOne = () => cluster(3).members(member(0).stale());
+const next = evicts('ReplicaHealthy', 2);
+
+describe('members that are pinned', () => {
+  play({
+    'are skipped': { given: stale(), settings: { pinnedOrdinals: [2] }, decides: evicts('ReplicaHealthy', 1) },
+    'are skipped when they are down': {
+      given: stale().members(member(2).down('ErrImagePull')),
+      settings: { pinnedOrdinals: [2] },
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [2], maxUnavailable: 1 }),
+    },
+    'end the rollout there when all are pinned': {
+      given: stale(),
+      settings: { pinnedOrdinals: [0, 1, 2] },
+      decides: holds({ rule: 'PartitionReached', partition: 0, members: [], pinned: [0, 1, 2] }),
+    },
+    'are reported apart from those below the partition': {
+      given: stale(),
+      settings: { pinnedOrdinals: [2, 1], partition: 1 },
+      decides: holds({ rule: 'PartitionReached', partition: 1, members: [0], pinned: [1, 2] }),
+    },
+    'keep the primary back, which would be newer than they are': {
+      given: lastOne().members(member(1).stale()),
+      settings: { pinnedOrdinals: [1] },
+      decides: holds({ rule: 'PrimaryWaitsForPinned', member: 0, pinned: [1] }),
+    },
+    'do not keep it back once they are updated': {
+      given: lastOne().members(member(1).updated()),
+      settings: { pinnedOrdinals: [1] },
+      decides: demotes(0),
+    },
+    'do not keep it back from below the partition, where they are meant to be old': {
+      given: cluster(3).primaryAt(2).members(member(0).stale(), member(2).stale()),
+      settings: { pinnedOrdinals: [0], partition: 1 },
+      decides: demotes(2),
+    },
+    'keep it back from the partition itself up': {
+      given: cluster(3).primaryAt(2).members(member(1).stale(), member(2).stale()),
+      settings: { pinnedOrdinals: [1], partition: 1 },
+      decides: holds({ rule: 'PrimaryWaitsForPinned', member: 2, pinned: [1] }),
+    },
+    'take a demotion back that was on its way': {
+      given: lastOne().members(member(0).stale().demotedByUs(), member(1).stale()),
+      settings: { pinnedOrdinals: [1] },
+      decides: takesBack(0, 'PrimaryWaitsForPinned'),
+    },
+    'take back the demotion of a pinned primary': {
+      given: lastOne().members(member(0).stale().demotedByUs()),
+      settings: { pinnedOrdinals: [0] },
+      decides: takesBack(0, 'NotDue'),
+    },
+    'that do not exist matter to nobody': { given: stale(), settings: { pinnedOrdinals: [7] }, decides: next },
+  });
+  it('are reported as pinned', () => {
+    const { members } = decideCase({ given: stale(), settings: { pinnedOrdinals: [1], partition: 1 } });
+    expect(members.map(({ verdict, rule }) => [verdict, rule])).to.deep.equal([
+      ['BelowPartition', 'PartitionReached'],
+      ['Pinned', 'PartitionReached'],
+      ['Next', null],
+    ]);
+  });
+  it('that came up updated by themselves are said to be out of band', () => {
+    const given = stale()
+      .members(member(1).updated())
+      .memory({ updatedOutOfBand: [1] });
+    expect(decideCase({ given, settings: { pinnedOrdinals: [1] } }).members[1]?.verdict).to.equal('UpdatedOutOfBand');
+  });
+});
+
+describe('the approval of the primary', () => {
+  const manual: Partial<RolloutPolicy> = { primaryUpdatePolicy: 'Manual' };
+  const awaiting = (revision = revisionAfter): Hold => ({ rule: 'AwaitingApproval', member: 0, revision });
+  play({
+    'is not asked for by itself': { given: lastOne(), decides: demotes(0) },
+    'is asked for where the user wants it': { given: lastOne(), settings: manual, decides: holds(awaiting()) },
+    'is for one revision': {
+      given: lastOne(),
+      settings: { ...manual, approvedRevision: revisionBefore },
+      decides: holds(awaiting()),
+    },
+    'lets it go': { given: lastOne(), settings: { ...manual, approvedRevision: revisionAfter }, decides: demotes(0) },
+    'of no revision of this cluster says so': {
+      given: lastOne(),
+      settings: { ...manual, approvedRevision: 'moco-test-59' },
+      decides: holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter, unknown: 'moco-test-59' }),
+    },
+    'of a part of the hash says so': {
+      given: lastOne(),
+      settings: { ...manual, approvedRevision: revisionAfter.slice(-3) },
+      decides: holds({
+        rule: 'AwaitingApproval',
+        member: 0,
+        revision: revisionAfter,
+        unknown: revisionAfter.slice(-3),
+      }),
+    },
+    'is not asked for replicas': { given: stale(), settings: manual, decides: next },
+    'is asked for a single member': {
+      given: cluster(1).templateChanged(),
+      settings: manual,
+      decides: holds(awaiting()),
+    },
+    'is not asked for a primary that is down': {
+      given: lastOne().members(member(0).stale().down('ErrImagePull')),
+      settings: manual,
+      decides: deletes('MemberDown', 0),
+    },
+    'that is gone takes the demotion back': {
+      given: lastOne().members(member(0).stale().demotedByUs()),
+      settings: { ...manual, approvedRevision: revisionBefore },
+      decides: takesBack(0, 'AwaitingApproval'),
+    },
+    'that is there leaves the demotion alone': {
+      given: lastOne().members(member(0).stale().demotedByUs(1)),
+      settings: { ...manual, approvedRevision: revisionAfter },
+      decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+    },
+    'waits for what the cluster itself lacks': {
+      given: lastOne().unhealthy(),
+      settings: manual,
+      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
+    },
+    'starts the tries anew after the last one': {
+      given: lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2700 }),
+      settings: { approvedRevision: revisionAfter },
+      decides: demotes(0),
+    },
+    'of another revision does not': {
+      given: lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2700 }),
+      settings: { approvedRevision: revisionBefore },
+      decides: holds({ rule: 'SwitchoverFailing', member: 0, tries: 4, retries: false }),
+    },
+    'does not hurry a try after the last one': {
+      given: lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2699 }),
+      settings: { approvedRevision: revisionAfter },
+      decides: holds({ rule: 'SwitchoverFailing', member: 0, tries: 4, retries: true }),
+      requeueAfterSeconds: 1,
+    },
+  });
+});
+
+describe('paused, with repairs wished for', () => {
+  const repairs: Partial<RolloutPolicy> = { paused: true, repairWhilePaused: true };
+  play({
+    'members that are down go': {
+      given: stale().members(member(1).down('ErrImagePull')),
+      settings: repairs,
+      decides: deletes('MemberDown', 1),
+    },
+    'members that lag do not': {
+      given: stale().members(member(1).lagging()),
+      settings: repairs,
+      decides: holds({ rule: 'Paused' }),
+    },
+    'members that work do not': { given: stale(), settings: repairs, decides: holds({ rule: 'Paused' }) },
+    'the setting alone pauses nothing': { given: stale(), settings: { repairWhilePaused: true }, decides: next },
+    'without the setting members that are down do not go': {
+      given: stale().members(member(1).down('ErrImagePull')),
+      settings: { paused: true },
+      decides: holds({ rule: 'Paused' }),
+    },
+    'a demotion is taken back all the same': {
+      given: lastOne().members(member(0).stale().demotedByUs()),
+      settings: repairs,
+      decides: takesBack(0, 'Paused'),
+    },
+    'a failing revision is not given to anybody': {
+      given: stale().members(member(2).updated().crashLooping(), member(1).down('ErrImagePull')),
+      settings: repairs,
+      decides: holds({
+        rule: 'UpdateRevisionFailing',
+        member: 2,
+        evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 3 },
+      }),
+    },
+  });
+});
+
+describe('an approved revision', () => {
+  const approves = (approvedRevision: string | null, updateRevision: string): boolean => {
+    const { statefulSet } = cluster(3).statefulSet({ updateRevision }).facts();
+    return isApproved({ policy: { approvedRevision }, snapshot: { statefulSet } } as Situation);
+  };
+  it('is given by its full name or by the hash at its end', () => {
+    expect(approves('moco-test-5897fd84f8', 'moco-test-5897fd84f8')).to.equal(true);
+    expect(approves('5897fd84f8', 'moco-test-5897fd84f8')).to.equal(true);
+  });
+  it('is not granted by anything else', () => {
+    for (const other of [
+      '897fd84f8',
+      'test-5897fd84f8',
+      '-5897fd84f8',
+      'moco-other-5897fd84f8',
+      'moco-test',
+      '',
+      null,
+    ]) {
+      expect(approves(other, 'moco-test-5897fd84f8'), String(other)).to.equal(false);
+    }
+    expect(approves('', '')).to.equal(false);
+  });
+});
+
+/** A rule that is on at these facts, and what is decided when it is off. */
+const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; readonly off: Case['decides'] }>> = {
+  RevisionFlapping: { on: { given: stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] }) }, off: next },
+  UpdateRevisionFailing: {
+    on: { given: stale().members(member(2).updated().lagging().crashLooping(), member(1).down('ErrImagePull')) },
+    off: deletes('MemberDown', 1),
+  },
+  ForeignDemote: { on: { given: stale().members(member(1).demotedBySomebody()) }, off: next },
+  AwaitingFleetSlot: { on: { given: stale().queued(3, 1) }, off: next },
+  AwaitingFleetInterval: { on: { given: stale().interval(60, 1) }, off: next },
+  BackupRunning: {
+    on: { given: stale().members(member(2).lagging()).budgets({ closed: true }) },
+    off: deletes('MemberNotParticipating', 2),
+  },
+  BatchNotComplete: {
+    on: {
+      given: cluster(5)
+        .templateChanged()
+        .members(member(4).updated(), member(3).updated().starting())
+        .statefulSet({ podManagement: 'OrderedReady' }),
+      settings: { maxUnavailable: 2 },
+    },
+    off: evicts('ReplicaHealthy', 2),
+  },
+  PrimaryWaitsForPinned: {
+    on: { given: lastOne().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
+    off: demotes(0),
+  },
+  SwitchoverFailing: { on: { given: lastOne().memory({ switchoverTries: 9 }) }, off: demotes(0) },
+};
+
+describe('a rule that the user has switched off', () => {
+  const without = (one: Omit<Case, 'decides'>, rule: HoldRule, remainingSeconds: number): Omit<Case, 'decides'> => ({
+    ...one,
+    settings: { ...one.settings, overrides: [{ rule, remainingSeconds }] },
+  });
+  it('is one of these', () => {
+    expect(overridableRules).to.have.members(Object.keys(overridden));
+  });
+  for (const [rule, { on, off }] of Object.entries(overridden) as [HoldRule, (typeof overridden)[string]][]) {
+    it(`${rule} is on without it`, () => expect(decideCase(on).hold?.rule).to.equal(rule));
+    it(`${rule} is off`, () => check({ ...without(on, rule, 1), decides: off, requeueAfterSeconds: 1 }));
+    it(`${rule} is on again when the time is up`, () => {
+      expect(decideCase(without(on, rule, 0)).hold?.rule).to.equal(rule);
+      expect(decideCase(without(on, rule, -1)).hold?.rule).to.equal(rule);
+    });
+    it(`${rule} stays on when another one is off`, () => {
+      const another = rule === 'ForeignDemote' ? 'BackupRunning' : 'ForeignDemote';
+      expect(decideCase(without(on, another, 60)).hold?.rule).to.equal(rule);
+    });
+  }
+  it('BackupRunning is off for a single member, too', () => {
+    const given = cluster(1).templateChanged().backupJob();
+    check({ given, decides: holds({ rule: 'BackupRunning' }) });
+    check({ ...without({ given }, 'BackupRunning', 60), decides: evicts('SingleMember', 0) });
+  });
+  it('BackupRunning is off in partition mode, too', () => {
+    const on = {
+      given: stale().atPartition(3).members(member(2).stale().lagging()).budgets({ closed: true }),
+      settings: { mode: 'Partition' },
+    } as const;
+    check({ ...on, decides: holds({ rule: 'BackupRunning' }) });
+    check({ ...without(on, 'BackupRunning', 60), decides: lowers('MemberNotParticipating', 2, 2) });
+  });
+  it('a demotion is not cancelled by a disabled rule', () => {
+    const given = lastOne().members(member(0).stale().demotedByUs(), member(2).stale());
+    check({
+      ...without({ given, settings: { pinnedOrdinals: [2] } }, 'PrimaryWaitsForPinned', 60),
+      decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+    });
+  });
+});
+
+/** What guards an invariant, or what MOCO and Kubernetes would refuse: at these facts it is on whatever the user says. */
+const forGood: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
+  SnapshotInconsistent: { given: stale().mysqlCluster({ primaryIndex: 3 }) },
+  ClusterDeleting: { given: stale().mysqlCluster({ deleting: true }) },
+  RolloutNotOwned: { given: stale().rolloutProblem({ kind: 'notOwned', owner: 'other' }) },
+  RolloutTerminating: { given: stale().rolloutProblem({ kind: 'terminating', finalizers: [] }) },
+  DefinitionOutdated: { given: stale().statusRefusal('unknown field') },
+  SettingsInvalid: { given: stale().settingsProblem('no') },
+  StatefulSetMissing: { given: stale().statefulSet(null) },
+  StatefulSetDeleting: { given: stale().statefulSet({ deleting: true }) },
+  StatefulSetNotObserved: { given: stale().statefulSet({ observed: false }) },
+  AwaitingOwnWrite: { given: stale().ownWritePending('evict') },
+  AdmissionNotInForce: { given: stale().atPartition(3).admissionProblem(0) },
+  ReleaseUnsafe: { given: cluster(3).released().releaseRefused('no', 3) },
+  MemberDownOutOfOrder: {
+    given: stale().atPartition(3).members(member(0).stale().down('ErrImagePull')),
+    settings: { mode: 'Partition' },
+  },
+  AwaitingMoco: { given: stale().atPartition(3), settings: { mode: 'Observe' } },
+  Released: { given: stale().released().atPartition(3) },
+  ReconciliationStopped: { given: stale().mysqlCluster({ reconciliationStopped: true }) },
+  ClusteringStopped: { given: stale().mysqlCluster({ clusteringStopped: true }) },
+  Offline: { given: stale().mysqlCluster({ offline: true }) },
+  ForcedRollingUpdate: { given: stale().statefulSet({ forcedRollingUpdate: true }) },
+  Paused: { given: stale(), settings: { paused: true } },
+  NotReconciled: { given: stale().mysqlCluster({ reconciledGeneration: 1 }) },
+  NotInitialized: { given: stale().mysqlCluster({ initialized: false }) },
+  MemberMissing: { given: stale().missing(1) },
+  Scaling: { given: stale().statefulSet({ replicas: 5 }) },
+  AwaitingSwitchover: { given: lastOne().members(member(0).stale().demotedByUs()) },
+  SwitchoverInProgress: { given: stale().members(member(0).stale().demotedBySomebody()) },
+  RolesNotSettled: { given: stale().members(member(2).unlabelled()) },
+  MemberProtected: { given: lastOne().members(member(0).stale().preventDelete()) },
+  MemberUnreachable: { given: stale().members(member(1).unreachable(), member(2).unreachable()) },
+  AwaitingFailover: { given: stale().members(member(0).lagging()) },
+  AwaitingRecovery: { given: cluster(1).templateChanged().members(member(0).lagging()) },
+  MemberTerminating: { given: stale().members(member(2).terminating()) },
+  MemberStuckTerminating: { given: stale().members(member(2).terminating(9999)) },
+  NotEnoughAcknowledging: { given: stale().members(member(1).unreachable(), member(2).lagging()) },
+  UpdatedMemberNotParticipating: { given: stale().members(member(2).updated().lagging()) },
+  MaxUnavailableReached: { given: stale().members(member(1).lagging()), settings: { partition: 2 } },
+  ClusterNotHealthy: { given: stale().unhealthy() },
+  BlockedByPDB: { given: stale().budgets({ disruptionsAllowed: 0 }) },
+  AwaitingApproval: { given: lastOne(), settings: { primaryUpdatePolicy: 'Manual' } },
+  PartitionReached: { given: stale(), settings: { partition: 3 } },
+  ConfirmationTooSlow: { given: stale().stepFailed({ cause: 'tooSlow' }) },
+  StepRefused: { given: stale().stepFailed({}) },
+};
+
+describe('a rule that cannot be overridden', () => {
+  for (const [rule, one] of Object.entries(forGood) as [HoldRule, Omit<Case, 'decides'>][]) {
+    it(`${rule} stays on`, () => {
+      expect(isOverridable(rule)).to.equal(false);
+      const settings = { ...one.settings, overrides: [{ rule, remainingSeconds: 600 }] };
+      expect(decideCase({ ...one, settings }).hold?.rule).to.equal(rule);
+    });
+  }
+  it('is every one that is not named above', () => {
+    const named = [...Object.keys(overridden), ...Object.keys(forGood), 'StrategyNotOnDelete'];
+    expect(named).to.have.members(holdRules);
+    expect(isOverridable('StrategyNotOnDelete')).to.equal(false);
+  });
+});

@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { type Figure, figuresOf, isMissed } from '../../../../hack/bench/fleet/figures.ts';
+import { type FleetRollout, fairness, rolloutsPerMinute } from '../../../../hack/bench/fleet/fleet-rollout.ts';
+import type { MeasuredFleet } from '../../../../hack/bench/fleet/measured-fleet.ts';
+import { askers, type RequestsByAsker } from '../../../../hack/bench/fleet/requests.ts';
+import { tablesOf } from '../../../../hack/bench/fleet/tables.ts';
+
+function rollout(change: Partial<FleetRollout> = {}): FleetRollout {
+  const none = { reads: 0, writes: 0, events: 0, leases: 0, refused: 0 };
+  const own = { reads: 900, writes: 1200, events: 600, leases: 10, refused: 0 };
+  return {
+    rival: 'controller',
+    clusters: 100,
+    seconds: 60,
+    secondsOfClusters: [20, 40, 60],
+    cores: { of: { controller: 0.2 }, others: 0 },
+    requestsPerSecond: 500,
+    requests: { ...Object.fromEntries(askers.map((asker) => [asker, none])), controller: own } as RequestsByAsker,
+    kinds: { 'get pods': 900 },
+    budgetsStuck: 0,
+    processorSeconds: { controller: 6 },
+    eventLoop: { p50: 1, p99: 5, max: 20 },
+    residentBytes: 120e6,
+    peakBytes: 140e6,
+    ...change,
+  };
+}
+
+function fleet(change: Partial<MeasuredFleet> = {}): MeasuredFleet {
+  return {
+    clusters: 100,
+    creationSeconds: 10,
+    takeOverSeconds: 5,
+    controller: [rollout()],
+    plainLoop: [rollout({ rival: 'plain loop', seconds: 50 })],
+    defaultLimits: null,
+    reaction: null,
+    coldStart: null,
+    ...change,
+  };
+}
+
+function missed(fleets: readonly MeasuredFleet[]): readonly string[] {
+  return figuresOf(fleets)
+    .filter(isMissed)
+    .map(({ what }) => what);
+}
+
+describe('hack/bench/fleet: the targets', () => {
+  it('are those of the largest fleet', () => {
+    expect(missed([fleet()])).to.deep.equal([]);
+    const slow = rollout({ rival: 'plain loop', seconds: 47 });
+    expect(missed([fleet({ plainLoop: [slow] })])).to.deep.equal(["rollouts a minute, of the plain loop's"]);
+    expect(missed([fleet({ plainLoop: [slow] }), fleet()])).to.deep.equal([]);
+    expect(missed([fleet({ controller: [rollout({ peakBytes: 151e6 })] })])).to.deep.equal(['resident at its peak']);
+  });
+
+  it('are requests and writes for each member', () => {
+    const { controller, ...others } = rollout().requests;
+    const requests = { ...others, controller: { ...controller, writes: 1201, events: 601 } };
+    expect(missed([fleet({ controller: [rollout({ requests })] })])).to.deep.equal([
+      'writes a member, Events aside',
+      'Events a member',
+    ]);
+  });
+
+  it('include that the cost does not grow with the fleet', () => {
+    const dear = rollout({ processorSeconds: { controller: 8 } });
+    expect(missed([fleet(), fleet({ controller: [dear] })])).to.deep.equal([
+      'processor time a member, by that with 100 clusters',
+    ]);
+  });
+
+  it('include a reaction of 50 ms and a start of 5 s', () => {
+    const reaction = { clusters: 100, rollouts: 1, disruptions: [20, 51], demotions: [], byGate: {} };
+    const coldStart = { synced: 1, firstDecision: 2, lastDecision: 5.1 };
+    expect(missed([fleet({ reaction, coldStart })])).to.deep.equal([
+      'reaction, p99 of 2 disruptions',
+      'cold start, until all 100 are decided',
+    ]);
+  });
+
+  it('are missed by an unmeasured figure', () => {
+    const figure: Figure = { what: '', value: Number.NaN, unit: '', digits: 0, limit: 1 };
+    expect(isMissed(figure)).to.equal(true);
+    expect(isMissed({ ...figure, isLeast: true })).to.equal(true);
+  });
+});
+
+describe('hack/bench/fleet: a fleet’s rollout', () => {
+  it('has a rate and the fairness of its slowest cluster', () => {
+    expect(rolloutsPerMinute(rollout())).to.equal(100);
+    expect(fairness(rollout())).to.equal(1.5);
+  });
+
+  it('is shown in tables with complete rows', () => {
+    const fleets = [fleet({ clusters: 10 }), fleet()];
+    for (const { name, columns, rows } of tablesOf(fleets, figuresOf(fleets))) {
+      for (const row of rows) expect(row, `${name}: ${row.join()}`).to.have.length(columns.length);
+    }
+  });
+});

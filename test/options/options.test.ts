@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { type Options, parseOptions } from '../../src/options/options.ts';
+
+describe('options', () => {
+  it('have the defaults of Kubernetes’ own programs', () => {
+    expect(optionsOf([])).to.deep.equal({
+      kubeconfigPath: null,
+      featureGates: { UpdateStrategyOnDelete: false },
+      namespaces: [],
+      webhookBindAddress: null,
+      certDir: '/tmp/k8s-webhook-server/serving-certs',
+      clientCaFile: null,
+      metricsBindAddress: { host: null, port: 8080 },
+      healthProbeBindAddress: { host: null, port: 8081 },
+      leaderElect: false,
+      leaderElectionNamespace: null,
+      leaseDurationMilliseconds: 15_000,
+      renewDeadlineMilliseconds: 10_000,
+      retryPeriodMilliseconds: 2000,
+      maxConcurrentReconciles: 8,
+      kubeApiQps: 100,
+      kubeApiBurst: 200,
+      partitionDriver: 'moco',
+      maxConcurrentRollouts: 0,
+      releaseStalledSlots: false,
+      disruptionIntervalMilliseconds: 0,
+      partitionUpdateIntervalMilliseconds: 0,
+      defaultStrategy: 'OnDelete',
+      minReadySeconds: 5,
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+  });
+
+  const given: readonly (readonly [argv: readonly string[], expected: Partial<Options>])[] = [
+    [['--kubeconfig=/a'], { kubeconfigPath: '/a' }],
+    [['--kubeconfig', '/a'], { kubeconfigPath: '/a' }],
+    [['--kubeconfig=a=b'], { kubeconfigPath: 'a=b' }],
+    [['--kubeconfig=/a', '--kubeconfig=/b'], { kubeconfigPath: '/b' }],
+    [['--feature-gates=UpdateStrategyOnDelete=true'], { featureGates: { UpdateStrategyOnDelete: true } }],
+    [['--feature-gates', 'UpdateStrategyOnDelete=T'], { featureGates: { UpdateStrategyOnDelete: true } }],
+    [['--feature-gates='], { featureGates: { UpdateStrategyOnDelete: false } }],
+    [
+      ['--feature-gates=UpdateStrategyOnDelete=true', '--feature-gates=UpdateStrategyOnDelete=false'],
+      { featureGates: { UpdateStrategyOnDelete: false } },
+    ],
+    [['--namespaces=a, b,a'], { namespaces: ['a', 'b'] }],
+    [['--webhook-bind-address=127.0.0.1:0'], { webhookBindAddress: { host: '127.0.0.1', port: 0 } }],
+    [['--webhook-bind-address=[::1]:9443'], { webhookBindAddress: { host: '::1', port: 9443 } }],
+    [['--client-ca-file=/a', '--webhook-bind-address=:9443'], { clientCaFile: '/a' }],
+    [['--client-ca-file='], { clientCaFile: null }],
+    [['--metrics-bind-address=0'], { metricsBindAddress: null }],
+    [
+      ['--health-probe-bind-address', 'localhost:65535'],
+      { healthProbeBindAddress: { host: 'localhost', port: 65_535 } },
+    ],
+    [['--leader-elect'], { leaderElect: true }],
+    [['--leader-elect=false'], { leaderElect: false }],
+    [['--leader-elect', '--log-level=debug'], { leaderElect: true, logLevel: 'debug' }],
+    [['--lease-duration=1m30.5s'], { leaseDurationMilliseconds: 90_500 }],
+    [['--retry-period=500ms'], { retryPeriodMilliseconds: 500 }],
+    [['--kube-api-qps=0.5'], { kubeApiQps: 0.5 }],
+    [['--min-ready-seconds=0'], { minReadySeconds: 0 }],
+    [['--default-strategy=Partition'], { defaultStrategy: 'Partition' }],
+    [['--log-format=text'], { logFormat: 'text' }],
+  ];
+  for (const [argv, expected] of given) {
+    it(`read ${argv.join(' ')}`, () => {
+      expect(optionsOf(argv)).to.deep.include(expected);
+    });
+  }
+
+  const refused: readonly (readonly [argv: readonly string[], message: string])[] = [
+    [['--featuregates=x'], 'Expected one of the known flags, got `--featuregates`; did you mean --feature-gates?'],
+    [['--zzz'], 'Expected one of the known flags, got `--zzz`; `--help` lists them.'],
+    [['--kubeconfig'], 'Expected a value after `--kubeconfig`, got nothing.'],
+    [['run'], 'Expected flags only, got `run`; every flag starts with two dashes.'],
+    [['--leader-elect=maybe'], 'Expected --leader-elect to be true or false, got `maybe`.'],
+    [
+      ['--namespaces=a,,b'],
+      'Expected --namespaces to be names of namespaces separated by commas, such as a,b, got `a,,b`.',
+    ],
+    [['--namespaces=A'], 'Expected --namespaces to be names of namespaces separated by commas, such as a,b, got `A`.'],
+    [
+      ['--metrics-bind-address=8080'],
+      'Expected --metrics-bind-address to be HOST:PORT, :PORT, or 0 to listen nowhere, got `8080`.',
+    ],
+    [
+      ['--metrics-bind-address='],
+      'Expected --metrics-bind-address to be HOST:PORT, :PORT, or 0 to listen nowhere, got ``.',
+    ],
+    [
+      ['--metrics-bind-address=:65536'],
+      'Expected --metrics-bind-address to be HOST:PORT, :PORT, or 0 to listen nowhere, got `:65536`.',
+    ],
+    [
+      ['--metrics-bind-address=::1:80'],
+      'Expected --metrics-bind-address to be HOST:PORT, :PORT, or 0 to listen nowhere, got `::1:80`.',
+    ],
+    [['--retry-period=5'], 'Expected --retry-period to be a duration above zero such as 15s, 1m30s or 500ms, got `5`.'],
+    [
+      ['--retry-period=0s'],
+      'Expected --retry-period to be a duration above zero such as 15s, 1m30s or 500ms, got `0s`.',
+    ],
+    [
+      ['--max-concurrent-reconciles=0'],
+      'Expected --max-concurrent-reconciles to be a whole number from 1 to 1000, got `0`.',
+    ],
+    [['--kube-api-qps=-1'], 'Expected --kube-api-qps to be a number above zero, got `-1`.'],
+    [['--kube-api-burst=1e3'], 'Expected --kube-api-burst to be a whole number from 1 to 100000, got `1e3`.'],
+    [['--min-ready-seconds=3601'], 'Expected --min-ready-seconds to be a whole number from 0 to 3600, got `3601`.'],
+    [
+      ['--default-strategy=RollingUpdate'],
+      'Expected --default-strategy to be one of OnDelete, Partition, got `RollingUpdate`.',
+    ],
+    [['--log-level=trace'], 'Expected --log-level to be one of debug, info, warn, error, got `trace`.'],
+    [['--log-format=xml'], 'Expected --log-format to be one of json, text, got `xml`.'],
+    [
+      ['--feature-gates=OnDelete=true'],
+      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete.',
+    ],
+    [
+      ['--feature-gates=UpdateStrategyOnDelete=yes'],
+      'In --feature-gates: expected the feature gate UpdateStrategyOnDelete to be true or false, got `yes`; write UpdateStrategyOnDelete=true.',
+    ],
+    [
+      ['--feature-gates=UpdateStrategyOnDelete'],
+      'In --feature-gates: expected the feature gate UpdateStrategyOnDelete to be true or false, got nothing; write UpdateStrategyOnDelete=true.',
+    ],
+    [
+      ['--feature-gates=constructor=true'],
+      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete.',
+    ],
+    [
+      ['--lease-duration=10s'],
+      'Expected --lease-duration to be longer than --renew-deadline, got 10000 ms and 10000 ms.',
+    ],
+    [
+      ['--renew-deadline=2s'],
+      'Expected --renew-deadline to be longer than 1.2 times --retry-period, got 2000 ms and 2000 ms.',
+    ],
+    [
+      ['--leader-elect', '--kubeconfig=x'],
+      'Expected --leader-election-namespace with --leader-elect and --kubeconfig, got none; only inside a pod is there a namespace to take instead.',
+    ],
+    [
+      ['--cert-dir=', '--webhook-bind-address=:9443'],
+      'Expected --cert-dir to be a directory, got nothing; to run without the webhook pass --webhook-bind-address=0.',
+    ],
+    [['--client-ca-file=/a'], 'Expected a webhook with --client-ca-file, got --webhook-bind-address=0 and /a.'],
+    [
+      ['--webhook-bind-address=:9443', '--metrics-bind-address=:9443'],
+      'Expected --webhook-bind-address and --metrics-bind-address to differ, got :9443 for both.',
+    ],
+  ];
+  for (const [argv, message] of refused) {
+    it(`refuse ${argv.join(' ')} with a sentence`, () => {
+      expect(parseOptions(argv)).to.deep.equal({ kind: 'usage-error', message });
+    });
+  }
+
+  it('let several listeners have port 0', () => {
+    const chosen = ['--webhook-bind-address=:0', '--metrics-bind-address=:0', '--health-probe-bind-address=:0'];
+    expect(optionsOf(chosen).metricsBindAddress).to.deep.equal({ host: null, port: 0 });
+  });
+
+  it('show every flag with its default, and every gate with its stage, in --help', () => {
+    const parsed = parseOptions(['--help', '--min-ready-seconds=1']);
+    expect(parsed).to.include({ kind: 'help' });
+    const text = parsed.kind === 'help' ? parsed.text : '';
+    expect(text).to.contain('UpdateStrategyOnDelete=true|false (ALPHA - default=false)');
+    for (const flag of ['--kubeconfig', '--namespaces', '--leader-election-namespace', '--log-format']) {
+      expect(text).to.contain(flag);
+    }
+    expect(text).to.match(/--lease-duration <duration>\s[^-]*\(default 15s\)/);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).to.be.at.most(100);
+  });
+
+  it('show the version', () => {
+    expect(parseOptions(['--version']))
+      .to.have.property('text')
+      .that.matches(/^moco-rollout \d+\.\d+\.\d+$/);
+  });
+});
+
+function optionsOf(argv: readonly string[]): Options {
+  const parsed = parseOptions(argv);
+  if (parsed.kind !== 'options') throw new Error(JSON.stringify(parsed));
+  return parsed.options;
+}

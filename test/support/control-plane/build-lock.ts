@@ -1,0 +1,68 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const pauseMilliseconds = 100;
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function holder(path: string): Promise<number | null> {
+  try {
+    return Number(await readFile(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+async function tryToTake(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/**
+ * Runs `work` while holding the file `path`, which names the process that holds it; one left behind by a process that
+ * is gone is taken over.
+ *
+ * @param onWait told once, with the process id, when somebody else holds it
+ * @param signal ends the waiting, not the work
+ */
+export async function withLock<T>(
+  path: string,
+  onWait: (pid: number) => void,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  let reported = false;
+  while (!(await tryToTake(path))) {
+    const pid = await holder(path);
+    // 0 is a holder that has created the file and not yet written its pid.
+    if (pid !== null && pid !== 0 && !isAlive(pid)) {
+      await rm(path, { force: true });
+      continue;
+    }
+    if (!reported && pid !== null) {
+      reported = true;
+      onWait(pid);
+    }
+    signal?.throwIfAborted();
+    await delay(pauseMilliseconds);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,175 @@
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './build-lock.ts';
+import { BuildProgress, type ProgressOutput } from './build-progress.ts';
+import { goBuild, goBuildEnvironment, goFingerprint, isExecutable, requireGo } from './go.ts';
+
+/** Shortest first: what is wrong with a toolchain shows early. */
+const importPaths = {
+  etcd: 'go.etcd.io/etcd/server/v3',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+} as const;
+
+type BinaryName = keyof typeof importPaths;
+
+/** Absolute paths. */
+export type Binaries = Readonly<Record<BinaryName, string>>;
+
+const binaryNames = Object.keys(importPaths) as BinaryName[];
+
+/** The minor versions of Kubernetes that `modules` pins, the default first. */
+const minorVersions = ['1.36', '1.35'] as const;
+
+const cacheDirectory = fileURLToPath(new URL('../../../.cache/control-plane/', import.meta.url));
+
+export interface BuildOptions {
+  /** `KUBEBUILDER_ASSETS`: a directory with binaries that a person has already. */
+  readonly assets?: string | undefined;
+  readonly output?: ProgressOutput;
+  /** Where the binaries are kept, a directory a version. */
+  readonly cache?: string;
+  /** What `go` is found and run in. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Ends a build that is under way, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The directory with the go.mod of the Kubernetes version that the environment variable `KUBERNETES` asks for: 1.36
+ * unless it is set. Throws a sentence for a version that `modules` has not.
+ */
+function moduleDirectory({ KUBERNETES: asked }: NodeJS.ProcessEnv): string {
+  const minor = minorVersions.find((version) => version === (asked || minorVersions[0]));
+  if (minor === undefined) {
+    throw new Error(`Expected KUBERNETES to be one of ${minorVersions.join(', ')}, got ${JSON.stringify(asked)}`);
+  }
+  return fileURLToPath(new URL(`modules/${minor}/`, import.meta.url));
+}
+
+type Place = Required<Omit<BuildOptions, 'assets' | 'signal'>> & Pick<BuildOptions, 'signal'>;
+
+/** The Kubernetes version that is built in this environment, such as `v1.36.3`. */
+export async function kubernetesVersion(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const path = join(moduleDirectory(environment), 'go.mod');
+  const version = /^\s*k8s\.io\/kubernetes (v\d+\.\d+\.\d+)/m.exec(await readFile(path, 'utf8'))?.[1];
+  if (version === undefined) {
+    throw new Error(`Expected ${path} to require k8s.io/kubernetes, found no such line`);
+  }
+  return version;
+}
+
+function buildFlags(version: string): string[] {
+  const [major = '', minor = ''] = version.slice(1).split('.');
+  const versions = [
+    `-X k8s.io/component-base/version.gitVersion=${version}`,
+    `-X k8s.io/component-base/version.gitMajor=${major}`,
+    `-X k8s.io/component-base/version.gitMinor=${minor}`,
+    `-X k8s.io/client-go/pkg/version.gitVersion=${version}`,
+  ];
+  return ['-mod=readonly', '-trimpath', '-ldflags', `-s -w ${versions.join(' ')}`];
+}
+
+async function missingFrom(directory: string, names: readonly BinaryName[]): Promise<BinaryName[]> {
+  const found = await Promise.all(names.map((name) => isExecutable(join(directory, name))));
+  return names.filter((_, index) => found[index] === false);
+}
+
+async function build(
+  directory: string,
+  names: readonly BinaryName[],
+  version: string,
+  progress: BuildProgress,
+  { environment, signal }: Place,
+): Promise<void> {
+  progress.say(`Building ${names.join(', ')} ${version} from source.`);
+  progress.say(
+    'That takes about 5 minutes the first time, longer if Go modules have to be fetched; never again after.',
+  );
+  for (const [index, name] of names.entries()) {
+    progress.begin(`${name}, ${index + 1} of ${names.length}`);
+    let downloads = 0;
+    const unfinished = join(directory, `${name}.unfinished`);
+    try {
+      await goBuild({
+        directory: moduleDirectory(environment),
+        importPath: importPaths[name],
+        flags: buildFlags(version),
+        environment: { ...environment, ...goBuildEnvironment },
+        output: unfinished,
+        onDownload: () => progress.note(`${++downloads} modules fetched`),
+        signal,
+      });
+      await rename(unfinished, join(directory, name));
+    } finally {
+      progress.end();
+      await rm(unfinished, { force: true });
+    }
+  }
+  progress.say(`Built in ${progress.elapsedSeconds} s, kept in ${directory}.`);
+}
+
+/** Builds the missing ones of `names`; instant if none is. A second caller waits for the first. */
+async function built(names: readonly BinaryName[], place: Place): Promise<string> {
+  const { cache, output, environment, signal } = place;
+  const version = await kubernetesVersion(environment);
+  const module = moduleDirectory(environment);
+  const directory = join(cache, `${version}-${await goFingerprint(module, buildFlags(version))}`);
+  if ((await missingFrom(directory, names)).length === 0) {
+    return directory;
+  }
+  await requireGo(module, environment);
+  await mkdir(directory, { recursive: true });
+  const progress = new BuildProgress(output);
+  const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which builds the control plane`);
+  const work = async (): Promise<void> => {
+    progress.end();
+    const missing = await missingFrom(directory, names);
+    if (missing.length > 0) {
+      await build(directory, missing, version, progress, place);
+    }
+  };
+  await withLock(`${directory}.lock`, onWait, work, signal).finally(() => progress.end());
+  return directory;
+}
+
+async function fromAssets(assets: string, place: Place): Promise<Binaries> {
+  const missing = await missingFrom(assets, binaryNames);
+  // envtest, which most such directories come from, has no controller manager.
+  const buildable = missing.filter((name) => name === 'kube-controller-manager');
+  if (missing.length > buildable.length) {
+    const lacking = missing.filter((name) => name !== 'kube-controller-manager').join(', ');
+    throw new Error(
+      `Expected KUBEBUILDER_ASSETS (${assets}) to hold etcd, kube-apiserver and kubectl, it lacks ${lacking}`,
+    );
+  }
+  const directory = buildable.length === 0 ? assets : await built(buildable, place);
+  const at = (name: BinaryName): string => join(missing.includes(name) ? directory : assets, name);
+  return binariesAt(at);
+}
+
+function binariesAt(at: (name: BinaryName) => string): Binaries {
+  return {
+    etcd: at('etcd'),
+    kubectl: at('kubectl'),
+    'kube-apiserver': at('kube-apiserver'),
+    'kube-controller-manager': at('kube-controller-manager'),
+  };
+}
+
+/**
+ * The four programs, built from the modules that go.mod pins unless they are there already. Says on standard error what
+ * it builds. Throws a sentence when Go is missing, too old, or fails.
+ */
+export async function controlPlaneBinaries(options: BuildOptions = {}): Promise<Binaries> {
+  const { environment = process.env, signal } = options;
+  const { assets = environment['KUBEBUILDER_ASSETS'], output = process.stderr, cache = cacheDirectory } = options;
+  const place = { cache, output, environment, signal };
+  if (assets !== undefined && assets !== '') {
+    return fromAssets(assets, place);
+  }
+  const directory = await built(binaryNames, place);
+  return binariesAt((name) => join(directory, name));
+}

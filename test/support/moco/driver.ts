@@ -1,0 +1,214 @@
+import PQueue from 'p-queue';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
+import type { Log } from '../../../src/kube/log.ts';
+import type { World } from '../../../src/kube/world.ts';
+import type { Faults } from './faults.ts';
+import { Looks } from './looks.ts';
+import { Loop, type LoopOptions } from './loop.ts';
+import type { Pod } from './objects.ts';
+import { ObjectsOfClusters } from './objects-of-clusters.ts';
+import { type ClusteringDurations, defaultSettings, type PartitionIntervals } from './settings.ts';
+import type { WrittenKind } from './write.ts';
+
+export interface MocoOptions {
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly log?: Log;
+  /** Over those of `defaultSettings`. */
+  readonly clustering?: Partial<ClusteringDurations>;
+  readonly partition?: Partial<PartitionIntervals>;
+  /** MOCO's own partition controller; without it nothing lowers a partition. */
+  readonly partitionController?: boolean;
+  /**
+   * How long a change of an object waits for others before the cluster is reconciled, in milliseconds. The real one
+   * doesn't wait, and applies the StatefulSet with every change of its status: what that costs an API server, in
+   * webhooks and field managers, would be most of what a fleet costs.
+   */
+  readonly reconcileDelayMilliseconds?: number;
+}
+
+/** A running stand-in for moco-controller, its webhook aside. */
+export interface MocoStandIn {
+  /** What the readiness probe of container mysqld finds in this pod, given that agent and kubelet do their part. */
+  mysqldReady(pod: Pod): boolean;
+  /** Whether a commit to the cluster would be answered at the moment. */
+  acceptsCommits(namespace: string, clusterName: string): boolean;
+  /** Calls back whenever these answers may have changed. Returns a function that ends it. */
+  onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void;
+  /** Sets the faults of one cluster from now on; omitted ones stay. */
+  setFaults(namespace: string, clusterName: string, faults: Partial<Faults>): void;
+  /**
+   * Stops moco-controller: nothing is read or written, and the state of its process is lost. MySQL keeps running.
+   * Resolves when no run is in progress any more.
+   */
+  pause(): Promise<void>;
+  /** A new process starts over: it manages a cluster once it has reconciled it. Resolves once it runs. */
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface ClusterLoops {
+  readonly reconcile: Loop;
+  readonly clustering: Loop;
+  readonly partition: Loop | null;
+}
+
+/** Starts it and resolves once it has seen everything there is. */
+export async function startMoco(options: MocoOptions): Promise<MocoStandIn> {
+  const moco = new Moco(options);
+  await moco.start();
+  return moco;
+}
+
+/** `--max-concurrent-reconciles` of moco-controller, its default. Clustering has a goroutine for each cluster. */
+const concurrentReconciles = 8;
+
+const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+function ignore(): void {}
+
+class Moco implements MocoStandIn {
+  readonly #world: World;
+  readonly #log: Log;
+  readonly #withPartitionController: boolean;
+  readonly #reconcileDelayMilliseconds: number;
+  readonly #objects: ObjectsOfClusters;
+  readonly #looks: Looks;
+  readonly #loops = new Map<string, ClusterLoops>();
+  readonly #reconcilers = new PQueue({ concurrency: concurrentReconciles });
+  readonly #listeners = new Set<(namespace: string, clusterName: string) => void>();
+  readonly #stopping = new AbortController();
+  #watching: Promise<void> = Promise.resolve();
+  #paused = true;
+
+  constructor(options: MocoOptions) {
+    const { client, world, log = silent, clustering, partition, partitionController = true } = options;
+    this.#world = world;
+    this.#log = log;
+    this.#withPartitionController = partitionController;
+    this.#reconcileDelayMilliseconds = options.reconcileDelayMilliseconds ?? 0;
+    this.#objects = new ObjectsOfClusters({ client, world, log, onChange: (...change) => this.#changed(...change) });
+    this.#looks = new Looks({
+      client,
+      world,
+      objects: this.#objects,
+      settings: {
+        ...defaultSettings,
+        clustering: { ...defaultSettings.clustering, ...clustering },
+        partition: { ...defaultSettings.partition, ...partition },
+      },
+      onDatabasesChange: (namespace, clusterName) => this.#tell(namespace, clusterName),
+      onClusteringUpdate: (namespace, clusterName) =>
+        this.#loops.get(key(namespace, clusterName))?.clustering.trigger(),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#watching = this.#objects.run(this.#stopping.signal);
+    await this.#objects.synced();
+    await this.resume();
+  }
+
+  mysqldReady(pod: Pod): boolean {
+    return this.#looks.mysqldReady(pod);
+  }
+
+  acceptsCommits(namespace: string, clusterName: string): boolean {
+    return this.#looks.acceptsCommits(namespace, clusterName);
+  }
+
+  onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void {
+    this.#listeners.add(callback);
+    return () => {
+      this.#listeners.delete(callback);
+    };
+  }
+
+  setFaults(namespace: string, clusterName: string, faults: Partial<Faults>): void {
+    this.#looks.changeFaults(namespace, clusterName, faults);
+    this.#tell(namespace, clusterName);
+    this.#loops.get(key(namespace, clusterName))?.clustering.trigger();
+  }
+
+  async pause(): Promise<void> {
+    this.#paused = true;
+    const loops = [...this.#loops.values()];
+    this.#loops.clear();
+    await Promise.all(
+      loops.map(async ({ reconcile, clustering, partition }) => {
+        await Promise.all([reconcile.stop(), clustering.stop(), partition?.stop()]);
+      }),
+    );
+    this.#looks.forget();
+  }
+
+  async resume(): Promise<void> {
+    this.#paused = false;
+    for (const { namespace, name } of this.#objects.clusters()) {
+      this.#changed('MySQLCluster', namespace, name);
+      this.#loops.get(key(namespace, name))?.partition?.trigger();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.pause();
+    this.#stopping.abort();
+    await this.#watching;
+  }
+
+  #changed(kind: WrittenKind, namespace: string, clusterName: string): void {
+    this.#tell(namespace, clusterName);
+    if (this.#paused || this.#objects.view(namespace, clusterName) === null) {
+      return;
+    }
+    const loops = this.#loopsOf(namespace, clusterName);
+    if (kind === 'StatefulSet' || kind === 'Pod') {
+      loops.partition?.trigger();
+    }
+    if (kind !== 'Pod') {
+      loops.reconcile.trigger();
+    }
+    loops.clustering.trigger();
+  }
+
+  #tell(namespace: string, clusterName: string): void {
+    for (const listener of this.#listeners) {
+      listener(namespace, clusterName);
+    }
+  }
+
+  #loopsOf(namespace: string, clusterName: string): ClusterLoops {
+    const cluster = key(namespace, clusterName);
+    const existing = this.#loops.get(cluster);
+    if (existing !== undefined) {
+      return existing;
+    }
+    const looks = this.#looks;
+    const loop = (part: string, look: () => Promise<number | null>, options?: LoopOptions): Loop =>
+      new Loop(this.#world, look, (error) => this.#failed(part, cluster, error), options);
+    const loops: ClusterLoops = {
+      reconcile: loop('reconcile', () => looks.reconcile(namespace, clusterName), {
+        delayMilliseconds: this.#reconcileDelayMilliseconds,
+        workers: this.#reconcilers,
+      }),
+      clustering: loop('clustering', () => looks.cluster(namespace, clusterName)),
+      partition: this.#withPartitionController
+        ? loop('partition', () => looks.lowerPartition(namespace, clusterName))
+        : null,
+    };
+    this.#loops.set(cluster, loops);
+    return loops;
+  }
+
+  /** On a conflict or a deleted object the next run sees the new state, and nothing is reported. */
+  #failed(part: string, cluster: string, error: unknown): void {
+    if (!isConflict(error) && !isNotFound(error)) {
+      this.#log.warn({ cluster, part, error: String(error) }, 'the stand-in for MOCO had a write refused');
+    }
+  }
+}
+
+function key(namespace: string, clusterName: string): string {
+  return `${namespace}/${clusterName}`;
+}

@@ -1,0 +1,139 @@
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import type { Log } from '../../../src/kube/log.ts';
+import { Reflector } from '../../../src/kube/reflector.ts';
+import { path, type ResourceKind } from '../../../src/kube/resource.ts';
+import { Store, type Stored } from '../../../src/kube/store.ts';
+import type { World } from '../../../src/kube/world.ts';
+import { clusterNameLabel, createdByLabel, createdByMoco } from '../../../src/moco/names.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { storageClasses, writtenKinds } from './kinds.ts';
+import { prefixedName } from './names.ts';
+import type { CronJob, KubernetesObject, MySQLCluster, PersistentVolumeClaim, Pod, StatefulSet } from './objects.ts';
+import type { WrittenKind } from './write.ts';
+
+/** What each kind is as an object. */
+interface ObjectOf {
+  readonly MySQLCluster: MySQLCluster;
+  readonly StatefulSet: StatefulSet;
+  readonly Pod: Pod;
+  readonly Service: KubernetesObject;
+  readonly ServiceAccount: KubernetesObject;
+  readonly PodDisruptionBudget: KubernetesObject;
+  readonly CronJob: CronJob;
+  readonly PersistentVolumeClaim: PersistentVolumeClaim;
+}
+
+/** A whole object, unchanged. */
+interface Cached extends Stored {
+  readonly clusterName: string;
+  readonly object: KubernetesObject;
+}
+
+interface WatchOptions {
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly log: Log;
+  /** Told of every change, with the cluster that it belongs to. */
+  readonly onChange: (kind: WrittenKind, namespace: string, clusterName: string) => void;
+}
+
+const kinds = Object.keys(writtenKinds) as WrittenKind[];
+const byCluster = 'cluster';
+
+/**
+ * Everything of every cluster, as the watches show it and as this program's own writes left it, whichever is newer:
+ * nothing is decided twice because a watch is late.
+ */
+export class ObjectsOfClusters {
+  readonly #stores: ReadonlyMap<WrittenKind, Store<Cached>>;
+  readonly #storageClasses: Store<Cached>;
+  readonly #reflectors: readonly Reflector<Cached>[];
+  readonly #written = new Map<string, KubernetesObject>();
+
+  constructor({ client, world, log, onChange }: WatchOptions) {
+    const reflectors: Reflector<Cached>[] = [];
+    const watch = (kind: ResourceKind, name: WrittenKind | null): Store<Cached> => {
+      const store = new Store<Cached>({ [byCluster]: (cached) => key(cached.namespace, cached.clusterName) });
+      const query =
+        name === null || name === 'MySQLCluster' ? {} : { labelSelector: `${createdByLabel}=${createdByMoco}` };
+      const project = (raw: unknown): Cached => cache(raw as KubernetesObject, name);
+      reflectors.push(new Reflector({ client, world, log, path: path(kind, {}), query, store, project }));
+      store.subscribe(({ before, after }) => {
+        const changed = after ?? before;
+        if (after === null && before !== null) {
+          this.#written.delete(before.uid);
+        }
+        if (changed !== null && name !== null) {
+          onChange(name, changed.namespace, changed.clusterName);
+        }
+      });
+      return store;
+    };
+    this.#stores = new Map(kinds.map((name) => [name, watch(writtenKinds[name], name)]));
+    this.#storageClasses = watch(storageClasses, null);
+    this.#reflectors = reflectors;
+  }
+
+  /** Ends when the signal does. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)));
+  }
+
+  async synced(): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.synced));
+  }
+
+  /** What a write of this program left: counts until the watch shows the same or something newer. */
+  wrote(object: KubernetesObject): void {
+    this.#written.set(object.metadata.uid, object);
+  }
+
+  clusters(): readonly { readonly namespace: string; readonly name: string }[] {
+    return [...(this.#stores.get('MySQLCluster')?.values() ?? [])];
+  }
+
+  /** `null` if there is no such MySQLCluster. */
+  view(namespace: string, clusterName: string): ClusterView | null {
+    const [cluster] = this.#of('MySQLCluster', namespace, clusterName);
+    if (cluster === undefined) {
+      return null;
+    }
+    const name = prefixedName(clusterName);
+    const named = <K extends WrittenKind>(kind: K): ObjectOf[K] | null =>
+      this.#of(kind, namespace, clusterName).find(({ metadata }) => metadata.name === name) ?? null;
+    return {
+      cluster,
+      statefulSet: named('StatefulSet'),
+      pods: this.#of('Pod', namespace, clusterName),
+      services: this.#of('Service', namespace, clusterName),
+      serviceAccount: named('ServiceAccount'),
+      budget: named('PodDisruptionBudget'),
+      backupCronJob: this.#of('CronJob', namespace, clusterName)[0] ?? null,
+      claims: this.#of('PersistentVolumeClaim', namespace, clusterName),
+      storageClasses: [...this.#storageClasses.values()].map(({ object }) => object),
+    };
+  }
+
+  #of<K extends WrittenKind>(kind: K, namespace: string, clusterName: string): readonly ObjectOf[K][] {
+    const cached = this.#stores.get(kind)?.by(byCluster, key(namespace, clusterName)) ?? [];
+    return cached.map(({ uid, object }) => {
+      const written = this.#written.get(uid);
+      return (written !== undefined && isNewer(written, object) ? written : object) as ObjectOf[K];
+    });
+  }
+}
+
+function key(namespace: string, clusterName: string): string {
+  return `${namespace}/${clusterName}`;
+}
+
+function cache(object: KubernetesObject, kind: WrittenKind | null): Cached {
+  const { name, uid, resourceVersion, labels } = object.metadata;
+  const clusterName = kind === 'MySQLCluster' ? name : (labels?.[clusterNameLabel] ?? '');
+  const namespace = kind === null ? '' : object.metadata.namespace;
+  return { namespace, name, uid, resourceVersion, clusterName, object };
+}
+
+function isNewer(left: KubernetesObject, right: KubernetesObject): boolean {
+  return BigInt(left.metadata.resourceVersion) > BigInt(right.metadata.resourceVersion);
+}

@@ -1,0 +1,146 @@
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import type { Log } from '../../../src/kube/log.ts';
+import type { World } from '../../../src/kube/world.ts';
+import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
+import { createClusterObjects } from './cluster-objects.ts';
+import { FaultScript, withContainerFault, withRestart } from './fault-script.ts';
+import type { ContainerFault, PodFaults } from './faults.ts';
+import { type Databases, Kubelets } from './kubelets.ts';
+import { defaultSettings, type NodesSettings } from './settings.ts';
+import { Volumes } from './volumes.ts';
+import type { Dependencies } from './watch.ts';
+
+export interface NodesOptions {
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly log?: Log;
+  /** Over those of `defaultSettings`. */
+  readonly settings?: Partial<NodesSettings>;
+  /** Without it every mysqld serves as soon as it has started. */
+  readonly databases?: Databases;
+  /** Default: all. */
+  readonly namespaces?: readonly string[];
+  /** The second byte of the pods' loopback addresses; default 0. */
+  readonly network?: number;
+}
+
+const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+function ignore(): void {}
+
+/** Makes nodes and a storage class, then plays scheduler, kubelets and volumes. Resolves once it has seen every pod. */
+export async function startNodes(options: NodesOptions): Promise<Nodes> {
+  await createClusterObjects(options.client, options.world.wall());
+  const nodes = new Nodes(options);
+  await nodes.start();
+  return nodes;
+}
+
+/**
+ * The running stand-in for scheduler, kubelets and volumes. Injected faults belong to the current pod of a name, and
+ * end with it; faults that come with an image are in `faults.ts`.
+ */
+export class Nodes {
+  readonly #settings: NodesSettings;
+  readonly #settingsOf = new Map<string, Partial<NodesSettings>>();
+  readonly #faults = new FaultScript();
+  readonly #kubelets: Kubelets;
+  readonly #volumes: Volumes;
+  readonly #stopping = new AbortController();
+  #watching: Promise<unknown> = Promise.resolve();
+
+  constructor({ client, world, log = silent, settings, databases, namespaces, network = 0 }: NodesOptions) {
+    // If MOCO configures MySQL, the role label comes last, and no pod is ready before.
+    const labelBeforeReady = databases === undefined ? null : roleLabel;
+    this.#settings = { ...defaultSettings, labelBeforeReady, ...settings };
+    const dependencies: Dependencies = { client, world, log, namespaces: namespaces ?? null };
+    this.#kubelets = new Kubelets({
+      ...dependencies,
+      faults: this.#faults,
+      settingsOf: (namespace) => ({ ...this.#settings, ...this.#settingsOf.get(namespace) }),
+      databases: databases ?? null,
+      network,
+    });
+    this.#volumes = new Volumes(dependencies);
+  }
+
+  /** Once, by {@link startNodes}. */
+  async start(): Promise<void> {
+    const reflectors = [...this.#kubelets.reflectors, ...this.#volumes.reflectors];
+    this.#watching = Promise.all(reflectors.map((reflector) => reflector.run(this.#stopping.signal)));
+    await Promise.all(reflectors.map(({ synced }) => synced));
+  }
+
+  /** Sets durations in one namespace from now on; omitted ones stay. */
+  configure(namespace: string, settings: Partial<NodesSettings>): void {
+    this.#settingsOf.set(namespace, { ...this.#settingsOf.get(namespace), ...settings });
+    this.#kubelets.checkAll(namespace);
+  }
+
+  containerFault(namespace: string, pod: string, container: string, fault: ContainerFault): void {
+    this.#fault(namespace, pod, withContainerFault(container, fault));
+  }
+
+  crashLoop(namespace: string, pod: string, container: string = mysqldContainer): void {
+    this.containerFault(namespace, pod, container, 'crashLoop');
+  }
+
+  notReady(namespace: string, pod: string, container: string = mysqldContainer): void {
+    this.containerFault(namespace, pod, container, 'notReady');
+  }
+
+  /** mysqld runs and is not ready, as while it replicates too far behind. */
+  lag(namespace: string, pod: string): void {
+    this.notReady(namespace, pod);
+  }
+
+  /** The process of mysqld ends and does not restart before `heal`. */
+  killMysqld(namespace: string, pod: string): void {
+    this.containerFault(namespace, pod, mysqldContainer, 'dead');
+  }
+
+  /** The container ends, and starts again after `restartMilliseconds`. */
+  restartOnce(namespace: string, pod: string, container: string): void {
+    this.#fault(namespace, pod, withRestart(container));
+  }
+
+  hangTerminating(namespace: string, pod: string): void {
+    this.#fault(namespace, pod, (faults) => ({ ...faults, hangsTerminating: true }));
+  }
+
+  /** The node of the pod is lost: only the node controller writes, and a deletion has no effect. */
+  loseNode(namespace: string, pod: string): void {
+    this.#fault(namespace, pod, (faults) => ({ ...faults, nodeLost: true }));
+  }
+
+  returnNode(namespace: string, pod: string): void {
+    this.#fault(namespace, pod, (faults) => ({ ...faults, nodeLost: false }));
+  }
+
+  /** No node accepts a pod of this name, present or future. */
+  neverSchedule(namespace: string, pod: string): void {
+    this.#faults.change(namespace, pod, null, (faults) => ({ ...faults, neverScheduled: true }));
+    this.#kubelets.look(namespace, pod);
+  }
+
+  /** Removes every injected fault. A container in back-off starts at once. */
+  heal(namespace: string, pod: string): void {
+    this.#faults.heal(namespace, pod);
+    this.#kubelets.look(namespace, pod);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#watching;
+    await Promise.all([this.#kubelets.stop(), this.#volumes.stop()]);
+  }
+
+  #fault(namespace: string, name: string, change: (faults: PodFaults) => PodFaults): void {
+    const uid = this.#kubelets.uidOf(namespace, name);
+    if (uid === undefined) {
+      throw new Error(`Expected a pod ${namespace}/${name} to give a fault to, found none`);
+    }
+    this.#faults.change(namespace, name, uid, change);
+    this.#kubelets.look(namespace, name);
+  }
+}

@@ -1,0 +1,255 @@
+import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
+import { adopt } from './adopt.ts';
+import {
+  advance,
+  type ContainerMemory,
+  type ContainerRole,
+  freshContainer,
+  isDone,
+  isRunning,
+  isStarted,
+  nextChange,
+  stopped,
+} from './container.ts';
+import type { ContainerFault } from './faults.ts';
+import { lostNodeStep } from './lost-node.ts';
+import { type Container, type Moment, type Pod, timestamp } from './objects.ts';
+import { type KubeletInput, type KubeletStep, type PodMemory, target } from './pod-memory.ts';
+import { podStatus } from './pod-status.ts';
+import { scheduleStep } from './scheduler.ts';
+import type { NodesSettings } from './settings.ts';
+import type { PodWrite } from './write.ts';
+
+/** One run for one pod: the actions of its scheduler, kubelet or node controller. */
+export function kubeletStep(input: KubeletInput): KubeletStep {
+  const { pod, faults } = input;
+  const memory = observe(input);
+  if (pod.spec.nodeName === undefined) {
+    return scheduleStep({ ...input, memory });
+  }
+  if (faults.nodeLost) {
+    return lostNodeStep({ ...input, memory });
+  }
+  const moved = move({ ...input, memory });
+  const { write, memory: after } = statusWrite(input, moved);
+  if (write !== null) {
+    return { memory: after, writes: [write], requeueAfterMilliseconds: 0 };
+  }
+  return after.stopped
+    ? lastWord(after, input)
+    : { memory: after, writes: [], requeueAfterMilliseconds: untilNext(after, input) };
+}
+
+/**
+ * The DELETE with grace period 0 of a pod whose containers have ended (`canBeDeleted` in
+ * pkg/kubelet/status/status_manager.go), repeated if the pod still exists after a while. The API server sets the grace
+ * period to 0 with it and deletes the object afterwards: watches show both.
+ */
+function lastWord(memory: PodMemory, { pod, now, settings }: KubeletInput): KubeletStep {
+  const { deleteRetryMilliseconds } = settings;
+  const since = memory.lastWordAt === null ? null : now.monotonicMilliseconds - memory.lastWordAt;
+  if (since !== null && since < deleteRetryMilliseconds) {
+    return { memory, writes: [], requeueAfterMilliseconds: deleteRetryMilliseconds - since };
+  }
+  return {
+    memory: { ...memory, lastWordAt: now.monotonicMilliseconds },
+    writes: [{ verb: 'delete', ...target(pod), graceSeconds: 0 }],
+    requeueAfterMilliseconds: deleteRetryMilliseconds,
+  };
+}
+
+function observe({ pod, memory, now, faults }: KubeletInput): PodMemory {
+  const known = memory !== null && memory.uid === pod.metadata.uid ? memory : adopt(fresh(pod, now), pod, now);
+  const terminating = pod.metadata.deletionTimestamp !== undefined;
+  return {
+    ...known,
+    terminatingSince: terminating ? (known.terminatingSince ?? now.monotonicMilliseconds) : null,
+    lostSince: faults.nodeLost ? (known.lostSince ?? now.monotonicMilliseconds) : null,
+  };
+}
+
+function fresh(pod: Pod, now: Moment): PodMemory {
+  const init = pod.spec.initContainers ?? [];
+  const memoryOf = ({ name, image = '' }: Container, role: ContainerRole) =>
+    freshContainer(name, image, role, init.length > 0);
+  return {
+    uid: pod.metadata.uid,
+    seenAt: now.monotonicMilliseconds,
+    startTime: pod.status?.startTime ?? null,
+    startAt: null,
+    terminatingSince: null,
+    stopped: false,
+    lastWordAt: null,
+    lostSince: null,
+    initContainers: init.map((container) =>
+      memoryOf(container, container.restartPolicy === 'Always' ? 'sidecar' : 'init'),
+    ),
+    containers: pod.spec.containers.map((container) => memoryOf(container, 'main')),
+    conditions: pod.status?.conditions ?? [],
+    written: '',
+  };
+}
+
+type Moving = KubeletInput & { readonly memory: PodMemory };
+
+/** Lets time do its work on the containers. */
+function move(asked: Moving): PodMemory {
+  const { now, settings } = asked;
+  if (asked.memory.stopped) {
+    return asked.memory;
+  }
+  const memory = endContainers(asked);
+  if (memory.stopped) {
+    return memory;
+  }
+  const input = { ...asked, memory };
+  const initContainers = moveInitContainers(input);
+  const initialized = initContainers.every(isDone);
+  const startAt = memory.startAt ?? (initialized ? now.monotonicMilliseconds + settings.startMilliseconds : null);
+  // Nothing is started any more in a pod that is terminating.
+  const mayStart = startAt !== null && now.monotonicMilliseconds >= startAt && memory.terminatingSince === null;
+  const containers = memory.containers.map((container) => moveContainer(container, mayStart, input));
+  return {
+    ...memory,
+    startTime: memory.startTime ?? timestamp(now.wallMilliseconds),
+    startAt,
+    initContainers,
+    containers: containers.map((container) => ({ ...container, ready: isReady(container, containers, input) })),
+  };
+}
+
+/** Ends the containers of a pod that is on its way out, each in its time. */
+function endContainers(input: Moving): PodMemory {
+  const { memory, now, faults } = input;
+  if (memory.terminatingSince === null || faults.hangsTerminating) {
+    return memory;
+  }
+  const end = (container: ContainerMemory): ContainerMemory =>
+    isRunning(container) && now.monotonicMilliseconds < endAt(container.name, input)
+      ? container
+      : stopped(container, now);
+  const initContainers = memory.initContainers.map(end);
+  const containers = memory.containers.map(end);
+  return { ...memory, initContainers, containers, stopped: ![...initContainers, ...containers].some(isRunning) };
+}
+
+/** When a container ends that runs in a pod on its way out, on the monotonic clock; Infinity while it hangs. */
+function endAt(name: string, { memory, pod, faults, settings }: Moving): number {
+  if (memory.terminatingSince === null || faults.hangsTerminating) {
+    return Number.POSITIVE_INFINITY;
+  }
+  const { deletionGracePeriodSeconds = Number.POSITIVE_INFINITY } = pod.metadata;
+  const hook = settings.preStopHooks ? preStopMilliseconds(pod, name) : 0;
+  const { stopMilliseconds, othersStopMilliseconds } = settings;
+  const stop = name === mysqldContainer ? stopMilliseconds : (othersStopMilliseconds ?? stopMilliseconds);
+  return memory.terminatingSince + Math.min(hook + stop, deletionGracePeriodSeconds * 1000);
+}
+
+/** Of a hook that is `sleep n`, as MOCO gives one to mysqld; SIGTERM comes after it. */
+function preStopMilliseconds({ spec }: Pod, name: string): number {
+  const [program, seconds] = spec.containers.find((one) => one.name === name)?.lifecycle?.preStop?.exec?.command ?? [];
+  return program === 'sleep' ? Number(seconds) * 1000 : 0;
+}
+
+function moveInitContainers(input: Moving): readonly ContainerMemory[] {
+  const { memory } = input;
+  const moved: ContainerMemory[] = [];
+  for (const container of memory.initContainers) {
+    const mayStart = moved.every(isDone) && memory.terminatingSince === null;
+    const next = moveContainer(container, mayStart, input);
+    moved.push(next.role === 'sidecar' ? { ...next, ready: isReady(next, [], input) } : next);
+  }
+  return moved;
+}
+
+function moveContainer(container: ContainerMemory, mayStart: boolean, input: Moving): ContainerMemory {
+  const { pod, faults, memory, now, settings } = input;
+  // One that ends in a pod that is terminating stays ended.
+  if (memory.terminatingSince !== null && !isRunning(container)) {
+    return container;
+  }
+  return advance(
+    container,
+    {
+      fault: faultOf(container, input),
+      restartsAsked: faults.restarts[container.name] ?? 0,
+      mayStart,
+      podUid: pod.metadata.uid,
+    },
+    now,
+    settings,
+  );
+}
+
+function faultOf(container: ContainerMemory, { faults, settings }: KubeletInput): ContainerFault | null {
+  return faults.containers[container.name] ?? settings.imageFault(container.image, container.role === 'init');
+}
+
+function startupMilliseconds(container: ContainerMemory, settings: NodesSettings): number {
+  return container.name === mysqldContainer ? settings.startupMilliseconds : 0;
+}
+
+/** Container mysqld is ready while MySQL serves and `agent` runs to report that. */
+function isReady(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): boolean {
+  const { now, settings, pod, mysqldServes } = input;
+  if (
+    !isStarted(container, startupMilliseconds(container, settings), now) ||
+    faultOf(container, input) === 'notReady'
+  ) {
+    return false;
+  }
+  if (container.name !== mysqldContainer) {
+    return true;
+  }
+  const agent = all.find(({ name }) => name === agentContainer);
+  const { labelBeforeReady } = settings;
+  const labelled = labelBeforeReady === null || pod.metadata.labels?.[labelBeforeReady] !== undefined;
+  return mysqldServes && (agent === undefined || isRunning(agent)) && (container.ready || labelled);
+}
+
+function statusWrite(
+  input: KubeletInput,
+  memory: PodMemory,
+): { readonly write: PodWrite | null; readonly memory: PodMemory } {
+  const { pod, now, settings, address } = input;
+  const wallTimestamp = timestamp(now.wallMilliseconds);
+  const status = podStatus(
+    {
+      pod,
+      containers: memory.containers,
+      initContainers: memory.initContainers,
+      stopped: memory.stopped,
+      address,
+      startTime: memory.startTime ?? wallTimestamp,
+      conditionsBefore: memory.conditions,
+      startupMilliseconds: (container) => startupMilliseconds(container, settings),
+    },
+    now,
+    wallTimestamp,
+  );
+  const written = JSON.stringify(status);
+  if (written === memory.written) {
+    return { write: null, memory };
+  }
+  return {
+    write: { verb: 'patchStatus', ...target(pod), status },
+    memory: { ...memory, conditions: status.conditions, written },
+  };
+}
+
+/** From now to the next moment at which something happens by itself. */
+function untilNext(memory: PodMemory, input: KubeletInput): number | null {
+  const { settings } = input;
+  const now = input.now.monotonicMilliseconds;
+  const moments = [...memory.initContainers, ...memory.containers].flatMap((container) => [
+    nextChange(container, faultOf(container, input), settings),
+    container.state.kind === 'running' ? container.state.since + startupMilliseconds(container, settings) : null,
+  ]);
+  const ends = [...memory.initContainers, ...memory.containers]
+    .filter(isRunning)
+    .map(({ name }) => endAt(name, { ...input, memory }));
+  const ahead = [...moments, memory.startAt, ...ends].filter(
+    (moment): moment is number => moment !== null && moment > now && Number.isFinite(moment),
+  );
+  return ahead.length === 0 ? null : Math.min(...ahead) - now;
+}

@@ -1,0 +1,148 @@
+import type { Reflector } from '../../../src/kube/reflector.ts';
+import { pods } from '../../../src/kube/resource.ts';
+import { Store } from '../../../src/kube/store.ts';
+import { clusterNameLabel, mysqldContainer } from '../../../src/moco/names.ts';
+import { Loop } from '../moco/loop.ts';
+import { Addresses } from './addresses.ts';
+import { nodeNames } from './cluster-objects.ts';
+import type { FaultScript } from './fault-script.ts';
+import { kubeletStep } from './kubelet.ts';
+import type { Pod } from './objects.ts';
+import { perform } from './perform.ts';
+import type { PodMemory } from './pod-memory.ts';
+import type { NodesSettings } from './settings.ts';
+import { type Cached, type Dependencies, reportFailure, watch } from './watch.ts';
+
+/** What knows whether MySQL serves: the stand-in for MOCO is one. */
+export interface Databases {
+  /** What the readiness probe of container mysqld finds in this pod, given that agent and kubelet do their part. */
+  mysqldReady(pod: Pod): boolean;
+  /** Calls back whenever the answers may have changed. Returns a function that ends it. */
+  onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void;
+}
+
+export interface KubeletsOptions extends Dependencies {
+  readonly faults: FaultScript;
+  readonly settingsOf: (namespace: string) => NodesSettings;
+  /** `null`: every mysqld serves. */
+  readonly databases: Databases | null;
+  /** The second byte of the pods' addresses. */
+  readonly network: number;
+}
+
+const byCluster = 'cluster';
+
+/** Runs for every pod on a change or at its own time, and performs the resulting writes. */
+export class Kubelets {
+  readonly reflectors: readonly Reflector<Cached<Pod>>[];
+  readonly #options: KubeletsOptions;
+  readonly #pods = new Store<Cached<Pod>>({
+    [byCluster]: ({ namespace, object }) => {
+      const clusterName = object.metadata.labels?.[clusterNameLabel];
+      return clusterName === undefined ? null : `${namespace}/${clusterName}`;
+    },
+  });
+  readonly #loops = new Map<string, Loop>();
+  readonly #memories = new Map<string, PodMemory>();
+  readonly #addresses: Addresses;
+  readonly #unsubscribe: (() => void) | undefined;
+
+  constructor(options: KubeletsOptions) {
+    this.#options = options;
+    this.#addresses = new Addresses(options.network);
+    this.reflectors = watch(options, pods, this.#pods);
+    this.#pods.subscribe(({ before, after }) => this.#changed(before, after));
+    this.#unsubscribe = options.databases?.onDatabasesChange((namespace, clusterName) => {
+      for (const { name } of this.#pods.by(byCluster, `${namespace}/${clusterName}`)) {
+        this.look(namespace, name);
+      }
+    });
+  }
+
+  /** Of the pod that has this name now. */
+  uidOf(namespace: string, name: string): string | undefined {
+    return this.#pods.get(namespace, name)?.uid;
+  }
+
+  look(namespace: string, name: string): void {
+    this.#loopOf(namespace, name).trigger();
+  }
+
+  checkAll(namespace: string): void {
+    for (const pod of this.#pods.values().filter((candidate) => candidate.namespace === namespace)) {
+      this.look(namespace, pod.name);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.();
+    await Promise.all([...this.#loops.values()].map((loop) => loop.stop()));
+  }
+
+  #changed(before: Cached<Pod> | null, after: Cached<Pod> | null): void {
+    if (after === null) {
+      if (before !== null) {
+        this.#memories.delete(before.uid);
+        this.#addresses.release(before.uid);
+      }
+      return;
+    }
+    const given = after.object.status?.podIP;
+    if (given !== undefined) {
+      this.#addresses.keep(after.uid, given);
+    }
+    this.look(after.namespace, after.name);
+  }
+
+  #loopOf(namespace: string, name: string): Loop {
+    const key = `${namespace}/${name}`;
+    const { world, log } = this.#options;
+    const look = (): Promise<number | null> => this.#look(namespace, name);
+    const loop = this.#loops.get(key) ?? new Loop(world, look, (error) => reportFailure(log, `pod ${key}`, error));
+    this.#loops.set(key, loop);
+    return loop;
+  }
+
+  async #look(namespace: string, name: string): Promise<number | null> {
+    const cached = this.#pods.get(namespace, name);
+    if (cached === undefined) {
+      return null;
+    }
+    const { client, world, faults, settingsOf } = this.#options;
+    const { object: pod, uid } = cached;
+    const memory = this.#memories.get(uid) ?? null;
+    const step = kubeletStep({
+      pod,
+      memory,
+      faults: faults.of(namespace, name, uid),
+      settings: settingsOf(namespace),
+      now: { monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() },
+      mysqldServes: this.#mysqldServes(pod, memory),
+      address: this.#addresses.of(uid),
+      nodes: nodeNames,
+    });
+    for (const write of step.writes) {
+      await perform(client, write);
+    }
+    if (this.uidOf(namespace, name) === uid) {
+      this.#memories.set(uid, step.memory);
+    }
+    return step.requeueAfterMilliseconds;
+  }
+
+  /** Only of the current process: the watch may still show the previous one. */
+  #mysqldServes(pod: Pod, memory: PodMemory | null): boolean {
+    const { databases } = this.#options;
+    if (databases === null) {
+      return true;
+    }
+    const known = memory?.containers.find(({ name }) => name === mysqldContainer);
+    const shown = pod.status?.containerStatuses?.find(({ name }) => name === mysqldContainer);
+    return (
+      known?.state.kind === 'running' &&
+      shown?.state.running !== undefined &&
+      shown.restartCount === known.restarts &&
+      databases.mysqldReady(pod)
+    );
+  }
+}

@@ -1,0 +1,483 @@
+import { expect } from 'chai';
+import { claimStep } from './claims.ts';
+import { type ContainerFault, noPodFaults, type PodFaults } from './faults.ts';
+import { kubeletStep } from './kubelet.ts';
+import type { ContainerStatus, PersistentVolumeClaim, Pod, PodCondition, PodStatus } from './objects.ts';
+import type { PodMemory } from './pod-memory.ts';
+import { defaultSettings, type NodesSettings, realEnd } from './settings.ts';
+import type { PodWrite } from './write.ts';
+
+interface PodShape {
+  readonly mysqldImage?: string;
+  readonly agentImage?: string;
+  readonly initImages?: readonly string[];
+  readonly sidecarImage?: string;
+  readonly readinessGate?: string;
+}
+
+function podOf({
+  mysqldImage = 'mysql:1',
+  agentImage = 'agent:1',
+  initImages = [],
+  sidecarImage,
+  readinessGate,
+}: PodShape): Pod {
+  return {
+    metadata: { namespace: 'ns', name: 'moco-test-1', uid: 'uid-1', resourceVersion: '1', generation: 3 },
+    spec: {
+      containers: [
+        { name: 'mysqld', image: mysqldImage },
+        { name: 'agent', image: agentImage },
+        { name: 'slow-log', image: 'log:1' },
+      ],
+      initContainers: [
+        ...(sidecarImage === undefined ? [] : [{ name: 'sidecar', image: sidecarImage, restartPolicy: 'Always' }]),
+        ...initImages.map((image, index) => ({ name: `init-${index}`, image })),
+      ],
+      ...(readinessGate === undefined ? {} : { readinessGates: [{ conditionType: readinessGate }] }),
+    },
+  };
+}
+
+/** The API server's part for one pod, and a clock that jumps from one thing to happen to the next. */
+class Stage {
+  pod: Pod | null;
+  faults: PodFaults = noPodFaults;
+  mysqldServes = true;
+  /** Answers the kubelet's own DELETE with a refusal. */
+  refuseDelete = false;
+  readonly writes: PodWrite[] = [];
+  readonly settings: NodesSettings;
+  now = 0;
+  #memory: PodMemory | null = null;
+
+  constructor(shape: PodShape = {}, settings: Partial<NodesSettings> = {}) {
+    this.pod = podOf(shape);
+    this.settings = { ...defaultSettings, ...settings };
+  }
+
+  /** Lets everything happen that happens by `milliseconds` from now. */
+  pass(milliseconds: number): this {
+    const end = this.now + milliseconds;
+    for (;;) {
+      const wait = this.#look();
+      if (wait === null || this.now + wait > end) {
+        this.now = end;
+        return this;
+      }
+      this.now += wait;
+    }
+  }
+
+  fault(container: string, fault: ContainerFault): this {
+    this.faults = { ...this.faults, containers: { ...this.faults.containers, [container]: fault } };
+    return this;
+  }
+
+  heal(): this {
+    this.faults = noPodFaults;
+    return this;
+  }
+
+  askDeletion(graceSeconds = 300): this {
+    const pod = this.existing();
+    const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: graceSeconds };
+    this.pod = { ...pod, metadata: { ...pod.metadata, ...deletion } };
+    return this;
+  }
+
+  label(name: string): this {
+    const pod = this.existing();
+    this.pod = { ...pod, metadata: { ...pod.metadata, labels: { [name]: 'replica' } } };
+    return this;
+  }
+
+  existing(): Pod {
+    if (this.pod === null) {
+      throw new Error('Expected the pod to be there, it has been deleted');
+    }
+    return this.pod;
+  }
+
+  get status(): PodStatus {
+    return this.existing().status ?? {};
+  }
+
+  container(name: string): ContainerStatus {
+    const { containerStatuses = [], initContainerStatuses = [] } = this.status;
+    const found = [...containerStatuses, ...initContainerStatuses].find((status) => status.name === name);
+    if (found === undefined) {
+      throw new Error(`Expected a status of container ${name}, got none`);
+    }
+    return found;
+  }
+
+  condition(type: string): PodCondition | undefined {
+    return this.status.conditions?.find((condition) => condition.type === type);
+  }
+
+  #look(): number | null {
+    if (this.pod === null) {
+      return null;
+    }
+    const step = kubeletStep({
+      pod: this.pod,
+      memory: this.#memory,
+      faults: this.faults,
+      settings: this.settings,
+      now: { monotonicMilliseconds: this.now, wallMilliseconds: Date.UTC(2026, 0, 1) + this.now },
+      mysqldServes: this.mysqldServes,
+      address: '127.0.1.7',
+      nodes: ['node-a', 'node-b'],
+    });
+    for (const write of step.writes) {
+      this.writes.push(write);
+      this.#perform(write);
+    }
+    this.#memory = step.memory;
+    return step.writes.length > 0 && step.requeueAfterMilliseconds === null ? 0 : step.requeueAfterMilliseconds;
+  }
+
+  #perform(write: PodWrite): void {
+    const pod = this.existing();
+    switch (write.verb) {
+      case 'bind':
+        this.pod = { ...pod, spec: { ...pod.spec, nodeName: write.node } };
+        return;
+      case 'patchStatus': {
+        const { conditions = [] } = write.status;
+        const kept = (pod.status?.conditions ?? []).filter(
+          ({ type }) => !conditions.some((fresh) => fresh.type === type),
+        );
+        this.pod = { ...pod, status: { ...pod.status, ...write.status, conditions: [...kept, ...conditions] } };
+        return;
+      }
+      case 'delete':
+        if (write.graceSeconds === null) {
+          this.askDeletion();
+        } else if (!this.refuseDelete) {
+          this.pod = null;
+        }
+    }
+  }
+}
+
+const minute = 60_000;
+
+describe('the nodes stand-in', () => {
+  describe('a pod that starts', () => {
+    it('is bound, runs its init containers in order, then runs all containers, which get ready', () => {
+      const stage = new Stage({ initImages: ['a', 'b'] }, { initMilliseconds: 1000, startMilliseconds: 1000 });
+      stage.pass(0);
+      expect(stage.existing().spec.nodeName).to.equal('node-b');
+      expect(stage.status.phase).to.equal('Pending');
+      expect(stage.container('init-0').state).to.have.property('running');
+      expect(stage.container('init-1').state).to.deep.equal({ waiting: { reason: 'PodInitializing' } });
+      expect(stage.container('mysqld').state).to.deep.equal({ waiting: { reason: 'PodInitializing' } });
+      expect(stage.condition('Initialized')).to.include({ status: 'False', reason: 'ContainersNotInitialized' });
+      stage.pass(1500);
+      expect(stage.container('init-0').state.terminated).to.include({ exitCode: 0, reason: 'Completed' });
+      expect(stage.container('init-1').state).to.have.property('running');
+      stage.pass(1000);
+      expect(stage.condition('Initialized')?.status).to.equal('True');
+      expect(stage.status.phase).to.equal('Pending');
+      stage.pass(minute);
+      expect(stage.status.phase).to.equal('Running');
+      expect(stage.status.podIP).to.equal('127.0.1.7');
+      expect(stage.status.containerStatuses?.map(({ ready, started }) => ready && started)).to.deep.equal([
+        true,
+        true,
+        true,
+      ]);
+      expect(stage.condition('Ready')).to.include({ status: 'True', observedGeneration: 3 });
+    });
+
+    it('has a running mysqld that is not started until its startup probe has passed', () => {
+      const stage = new Stage({}, { startMilliseconds: 100, startupMilliseconds: 10_000 }).pass(5000);
+      expect(stage.container('mysqld')).to.include({ started: false, ready: false });
+      expect(stage.container('agent')).to.include({ started: true, ready: true });
+      stage.pass(10_000);
+      expect(stage.container('mysqld')).to.include({ started: true, ready: true });
+    });
+
+    it('causes no more writes once it is ready', () => {
+      const stage = new Stage().pass(minute);
+      const { length } = stage.writes;
+      stage.pass(60 * minute);
+      expect(stage.writes).to.have.length(length);
+    });
+
+    it('waits for a readiness gate independently of its containers', () => {
+      const stage = new Stage({ readinessGate: 'example.com/gate' }).pass(minute);
+      expect(stage.condition('ContainersReady')?.status).to.equal('True');
+      expect(stage.condition('Ready')).to.include({ status: 'False', reason: 'ReadinessGatesNotReady' });
+    });
+
+    it('has sidecars that start before the other containers and keep running', () => {
+      const stage = new Stage({ sidecarImage: 'proxy:1', initImages: ['a'] }).pass(minute);
+      expect(stage.container('sidecar')).to.include({ ready: true, started: true });
+      expect(stage.container('init-0').state.terminated?.exitCode).to.equal(0);
+      expect(stage.condition('Ready')?.status).to.equal('True');
+      stage.fault('sidecar', 'notReady').pass(minute);
+      expect(stage.condition('Initialized')?.status).to.equal('True');
+      expect(stage.condition('Ready')?.message).to.equal('containers with unready status: [sidecar]');
+      expect(stage.container('mysqld')).to.include({ ready: true, restartCount: 0 });
+    });
+
+    it('is reported as unschedulable if no node accepts it, and bound once one does', () => {
+      const stage = new Stage();
+      stage.faults = { ...noPodFaults, neverScheduled: true };
+      stage.pass(minute);
+      expect(stage.condition('PodScheduled')).to.include({ status: 'False', reason: 'Unschedulable' });
+      expect(stage.writes).to.have.length(1);
+      stage.heal().pass(minute);
+      expect(stage.condition('Ready')?.status).to.equal('True');
+    });
+  });
+
+  describe('readiness of mysqld', () => {
+    it('follows MySQL at the time of the change, and so does the pod’s readiness', () => {
+      const stage = new Stage().pass(minute);
+      stage.mysqldServes = false;
+      stage.pass(0);
+      expect(stage.container('mysqld')).to.include({ ready: false, started: true, restartCount: 0 });
+      expect(stage.condition('Ready')).to.include({
+        status: 'False',
+        reason: 'ContainersNotReady',
+        lastTransitionTime: '2026-01-01T00:01:00Z',
+      });
+      expect(stage.condition('Initialized')?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');
+    });
+
+    it('waits for the label the first time, and stays without it', () => {
+      const stage = new Stage({}, { labelBeforeReady: 'role' }).pass(minute);
+      expect(stage.container('mysqld').ready).to.equal(false);
+      stage.label('role').pass(0);
+      expect(stage.container('mysqld').ready).to.equal(true);
+      stage.label('another').pass(0);
+      expect(stage.container('mysqld').ready).to.equal(true);
+    });
+
+    it('ends when the agent stops', () => {
+      const stage = new Stage().pass(minute).fault('agent', 'dead').pass(minute);
+      expect(stage.container('agent').state).to.have.nested.property('waiting.reason', 'CrashLoopBackOff');
+      expect(stage.container('mysqld')).to.include({ ready: false, restartCount: 0 });
+    });
+  });
+
+  describe('images with a fault', () => {
+    it('alternate between ErrImagePull and ImagePullBackOff when they are missing', () => {
+      const stage = new Stage({ mysqldImage: 'mysql:missing' }, { imagePullMilliseconds: 1000 }).pass(500);
+      const reason = (): string | undefined => stage.container('mysqld').state.waiting?.reason;
+      expect(reason()).to.equal('ErrImagePull');
+      stage.pass(1000);
+      expect(reason()).to.equal('ImagePullBackOff');
+      stage.pass(1000);
+      expect(reason()).to.equal('ErrImagePull');
+      expect(stage.status.phase).to.equal('Pending');
+      expect(stage.container('agent').ready).to.equal(true);
+    });
+
+    it('stop at the init container that uses the missing image', () => {
+      const stage = new Stage({ initImages: ['agent:1', 'mysql:missing'], mysqldImage: 'mysql:missing' }).pass(600);
+      expect(stage.container('init-1').state.waiting?.reason).to.be.oneOf(['ErrImagePull', 'ImagePullBackOff']);
+      expect(stage.container('mysqld').state.waiting?.reason).to.equal('PodInitializing');
+    });
+
+    it('crash again and again, with a growing delay', () => {
+      const settings = { backOffMilliseconds: 10_000, crashAfterMilliseconds: 100, restartMilliseconds: 100 };
+      const stage = new Stage({ initImages: ['mysql:crash'], mysqldImage: 'mysql:crash' }, settings).pass(5000);
+      expect(stage.container('init-0').state.terminated?.exitCode).to.equal(0);
+      expect(stage.container('mysqld')).to.include({ restartCount: 1, ready: false });
+      expect(stage.container('mysqld').state.waiting?.reason).to.equal('CrashLoopBackOff');
+      expect(stage.container('mysqld').lastState.terminated?.exitCode).to.equal(1);
+      expect(stage.status.phase).to.equal('Running');
+      stage.pass(10_000);
+      expect(stage.container('mysqld').restartCount).to.equal(2);
+      stage.pass(10_000);
+      expect(stage.container('mysqld').restartCount).to.equal(2);
+      stage.pass(10_000);
+      expect(stage.container('mysqld').restartCount).to.equal(3);
+    });
+
+    it('hang before they start', () => {
+      const stage = new Stage({ mysqldImage: 'mysql:hang' }).pass(60 * minute);
+      expect(stage.container('mysqld').state.waiting?.reason).to.equal('ContainerCreating');
+      expect(stage.container('agent').ready).to.equal(true);
+      const initHangs = new Stage({ initImages: ['mysql:hang'] }).pass(60 * minute);
+      expect(initHangs.container('init-0').state).to.have.property('running');
+      expect(initHangs.container('mysqld').state.waiting?.reason).to.equal('PodInitializing');
+    });
+
+    it('run and are never ready', () => {
+      const stage = new Stage({ mysqldImage: 'mysql:notready' }).pass(60 * minute);
+      expect(stage.container('mysqld')).to.include({ ready: false, started: true });
+    });
+  });
+
+  describe('injected faults', () => {
+    it('restart a container once: it is briefly unavailable and then ready again', () => {
+      const stage = new Stage({}, { restartMilliseconds: 1000 }).pass(minute);
+      stage.faults = { ...noPodFaults, restarts: { 'slow-log': 1 } };
+      stage.pass(500);
+      expect(stage.container('slow-log').state.terminated?.exitCode).to.equal(1);
+      expect(stage.container('mysqld').ready).to.equal(true);
+      stage.pass(minute);
+      expect(stage.container('slow-log')).to.include({ restartCount: 1, ready: true });
+      stage.pass(60 * minute);
+      expect(stage.container('slow-log').restartCount).to.equal(1);
+    });
+
+    it('keep a killed mysqld dead until it is healed', () => {
+      const stage = new Stage()
+        .pass(minute)
+        .fault('mysqld', 'dead')
+        .pass(60 * minute);
+      expect(stage.container('mysqld').state.waiting?.reason).to.equal('CrashLoopBackOff');
+      expect(stage.container('mysqld').lastState.terminated?.exitCode).to.equal(137);
+      expect(stage.container('mysqld').restartCount).to.equal(0);
+      stage.heal().pass(minute);
+      expect(stage.container('mysqld')).to.include({ restartCount: 1, ready: true });
+    });
+
+    it('crash a running container', () => {
+      const stage = new Stage().pass(minute).fault('slow-log', 'crashLoop').pass(1000);
+      expect(stage.container('slow-log').state.waiting?.reason).to.equal('CrashLoopBackOff');
+      expect(stage.container('mysqld').ready).to.equal(true);
+    });
+
+    it('make a container not ready without ending it', () => {
+      const stage = new Stage().pass(minute).fault('mysqld', 'notReady').pass(0);
+      expect(stage.container('mysqld')).to.include({ ready: false, started: true, restartCount: 0 });
+      expect(stage.heal().pass(0).container('mysqld').ready).to.equal(true);
+    });
+  });
+
+  describe('a pod that is deleted', () => {
+    it('serves until its containers have ended, then is gone, deleted by uid with grace period 0', () => {
+      const stage = new Stage({}, { stopMilliseconds: 5000 }).pass(minute).askDeletion().pass(4000);
+      expect(stage.container('mysqld').ready).to.equal(true);
+      stage.pass(2000);
+      expect(stage.pod).to.equal(null);
+      const [last, before] = stage.writes.toReversed();
+      expect(last).to.deep.equal({
+        verb: 'delete',
+        namespace: 'ns',
+        name: 'moco-test-1',
+        uid: 'uid-1',
+        graceSeconds: 0,
+      });
+      expect(before).to.have.nested.property('status.phase', 'Succeeded');
+    });
+
+    it('ends as MOCO’s pods do: the agent and with it the readiness first, mysqld after its preStop hook', () => {
+      const lifecycle = { preStop: { exec: { command: ['sleep', '20'] } } };
+      const stage = new Stage({}, { ...realEnd, stopMilliseconds: 1000 }).pass(minute);
+      const pod = stage.existing();
+      const containers = pod.spec.containers.map((one) => (one.name === 'mysqld' ? { ...one, lifecycle } : one));
+      stage.pod = { ...pod, spec: { ...pod.spec, containers } };
+      stage.askDeletion().pass(4000);
+      expect(stage.container('mysqld').ready).to.equal(true);
+      stage.pass(2000);
+      expect(stage.container('agent').state.terminated?.exitCode).to.equal(0);
+      expect(stage.container('mysqld')).to.deep.include({ ready: false }).and.have.nested.property('state.running');
+      stage.pass(14_000);
+      expect(stage.container('mysqld')).to.have.nested.property('state.running');
+      expect(stage.pass(2000).pod).to.equal(null);
+    });
+
+    it('ends within its grace period', () => {
+      const stage = new Stage({}, { stopMilliseconds: minute }).pass(minute).askDeletion(2).pass(3000);
+      expect(stage.pod).to.equal(null);
+    });
+
+    it('is removed at once if no container runs', () => {
+      const stage = new Stage({ initImages: ['mysql:missing'] }, { stopMilliseconds: minute }).pass(minute);
+      expect(stage.askDeletion().pass(0).pod).to.equal(null);
+    });
+
+    it('hangs if scripted so', () => {
+      const stage = new Stage().pass(minute);
+      stage.faults = { ...noPodFaults, hangsTerminating: true };
+      stage.askDeletion().pass(60 * minute);
+      expect(stage.container('mysqld').ready).to.equal(true);
+      expect(stage.heal().pass(minute).pod).to.equal(null);
+    });
+
+    it('hangs with its containers stopped while its final DELETE is refused, and is retried', () => {
+      const stage = new Stage().pass(minute);
+      stage.refuseDelete = true;
+      stage.askDeletion().pass(minute);
+      expect(stage.container('mysqld').state.terminated?.reason).to.equal('Completed');
+      expect(stage.writes.filter(({ verb }) => verb === 'delete').length).to.be.greaterThan(1);
+      stage.refuseDelete = false;
+      expect(stage.pass(minute).pod).to.equal(null);
+    });
+  });
+
+  describe('a lost node', () => {
+    it('changes Ready and nothing else', () => {
+      const stage = new Stage().pass(minute);
+      const { containerStatuses } = stage.status;
+      stage.faults = { ...noPodFaults, nodeLost: true };
+      stage.mysqldServes = false;
+      stage.pass(minute);
+      expect(stage.condition('Ready')).to.include({ status: 'False', reason: 'NodeNotReady' });
+      expect(stage.condition('ContainersReady')?.status).to.equal('True');
+      expect(stage.status.containerStatuses).to.deep.equal(containerStatuses);
+    });
+
+    it('keeps a deleted pod until it returns', () => {
+      const stage = new Stage().pass(minute);
+      stage.faults = { ...noPodFaults, nodeLost: true };
+      stage.askDeletion().pass(60 * minute);
+      expect(stage.pod).not.to.equal(null);
+      expect(stage.heal().pass(minute).pod).to.equal(null);
+    });
+
+    it('has its pods evicted after their toleration', () => {
+      const stage = new Stage({}, { tolerationMilliseconds: 5 * minute }).pass(minute);
+      stage.faults = { ...noPodFaults, nodeLost: true };
+      stage.pass(4 * minute);
+      expect(stage.existing().metadata.deletionTimestamp).to.equal(undefined);
+      stage.pass(2 * minute);
+      expect(stage.existing().metadata.deletionTimestamp).not.to.equal(undefined);
+      expect(stage.writes.filter(({ verb }) => verb === 'delete')).to.have.length(1);
+    });
+
+    it('does not change the readiness of a pod when it returns', () => {
+      const stage = new Stage().pass(minute);
+      stage.faults = { ...noPodFaults, nodeLost: true };
+      stage.pass(minute).heal().pass(0);
+      expect(stage.condition('Ready')).to.include({ status: 'True', reason: null });
+    });
+  });
+
+  describe('claims', () => {
+    const claim = (spec: PersistentVolumeClaim['spec'], status?: PersistentVolumeClaim['status']) =>
+      claimStep({
+        metadata: { namespace: 'ns', name: 'mysql-data-moco-test-0', uid: 'u', resourceVersion: '1' },
+        spec,
+        ...(status === undefined ? {} : { status }),
+      });
+    const resources = { requests: { storage: '2Gi' } };
+
+    it('are bound with the requested size', () => {
+      expect(claim({ resources }).map(({ body }) => body)).to.deep.equal([
+        { spec: { volumeName: 'pvc-u' } },
+        { status: { phase: 'Bound', accessModes: [], capacity: { storage: '2Gi' } } },
+      ]);
+    });
+
+    it('grow', () => {
+      const writes = claim({ resources, volumeName: 'pvc-u' }, { phase: 'Bound', capacity: { storage: '1Gi' } });
+      expect(writes.map(({ subresource }) => subresource)).to.deep.equal(['status']);
+    });
+
+    it('are not written if nothing is missing', () => {
+      expect(claim({ resources, volumeName: 'pvc-u' }, { phase: 'Bound', capacity: { storage: '2Gi' } })).to.deep.equal(
+        [],
+      );
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import { type Pod, timestamp } from './objects.ts';
+import { type KubeletInput, type KubeletStep, type PodMemory, target } from './pod-memory.ts';
+import { condition } from './pod-status.ts';
+
+/** The ordinal spreads the members of a StatefulSet; other pods are spread by the length of their names. */
+function nodeFor(pod: Pod, nodes: readonly string[]): string {
+  const { name } = pod.metadata;
+  const ordinal = /-(\d+)$/.exec(name)?.[1];
+  const node = nodes[(ordinal === undefined ? name.length : Number(ordinal)) % nodes.length];
+  if (node === undefined) {
+    throw new Error('Expected at least one node to schedule pods to, got none');
+  }
+  return node;
+}
+
+/** The scheduler's action for a pod without a node: binds it, or reports why not. */
+export function scheduleStep(input: KubeletInput & { readonly memory: PodMemory }): KubeletStep {
+  const { pod, memory, faults, settings, now, nodes } = input;
+  if (faults.neverScheduled) {
+    return unschedulable(input);
+  }
+  const wait = memory.seenAt + settings.scheduleMilliseconds - now.monotonicMilliseconds;
+  if (wait > 0 || pod.metadata.deletionTimestamp !== undefined) {
+    return { memory, writes: [], requeueAfterMilliseconds: wait > 0 ? wait : null };
+  }
+  return {
+    memory,
+    writes: [{ verb: 'bind', ...target(pod), node: nodeFor(pod, nodes) }],
+    requeueAfterMilliseconds: null,
+  };
+}
+
+function unschedulable({ pod, memory, now, nodes }: KubeletInput & { readonly memory: PodMemory }): KubeletStep {
+  const finding = {
+    type: 'PodScheduled',
+    holds: false,
+    reason: 'Unschedulable',
+    message: `0/${nodes.length} nodes are available: ${nodes.length} Insufficient cpu.`,
+  };
+  const said = condition(pod, finding, memory.conditions, timestamp(now.wallMilliseconds));
+  const written = JSON.stringify(said);
+  if (written === memory.written) {
+    return { memory, writes: [], requeueAfterMilliseconds: null };
+  }
+  return {
+    memory: { ...memory, conditions: [said], written },
+    writes: [{ verb: 'patchStatus', ...target(pod), status: { conditions: [said] } }],
+    requeueAfterMilliseconds: null,
+  };
+}

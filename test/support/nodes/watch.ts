@@ -1,0 +1,47 @@
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
+import type { Log } from '../../../src/kube/log.ts';
+import { Reflector } from '../../../src/kube/reflector.ts';
+import { path, type ResourceKind } from '../../../src/kube/resource.ts';
+import type { Store, Stored } from '../../../src/kube/store.ts';
+import type { World } from '../../../src/kube/world.ts';
+import type { ObjectMeta } from './objects.ts';
+
+/** What every part of the stand-in watches and writes through. */
+export interface Dependencies {
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly log: Log;
+  /** `null`: all of them. */
+  readonly namespaces: readonly string[] | null;
+}
+
+/** An object as received. */
+export interface Cached<T> extends Stored {
+  readonly object: T;
+}
+
+/** Feeds a store with the objects of a kind in the namespaces of interest. */
+export function watch<T extends { readonly metadata: ObjectMeta }>(
+  { client, world, log, namespaces }: Dependencies,
+  kind: ResourceKind,
+  store: Store<Cached<T>>,
+): readonly Reflector<Cached<T>>[] {
+  const places = namespaces === null ? [{}] : namespaces.map((namespace) => ({ namespace }));
+  return places.map((place) => {
+    return new Reflector<Cached<T>>({ client, world, log, path: path(kind, place), store, project: cache<T> });
+  });
+}
+
+function cache<T extends { readonly metadata: ObjectMeta }>(raw: unknown): Cached<T> {
+  const object = raw as T;
+  const { namespace, name, uid, resourceVersion } = object.metadata;
+  return { namespace, name, uid, resourceVersion, object };
+}
+
+/** Reports why a write failed, unless it was a conflict or the object was deleted. */
+export function reportFailure(log: Log, object: string, error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) {
+    log.warn({ object, error: String(error) }, 'nodes stand-in: a write was refused');
+  }
+}

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import { mutatingWebhookConfigurations, path } from '../../../src/kube/resource.ts';
+
+const configuration = fileURLToPath(new URL('../../../config/', import.meta.url));
+
+/** This project's MutatingWebhookConfigurations: the standard one, and the own partition driver's. */
+export const webhookManifest = `${configuration}webhook/mutating-webhook-configuration.yaml`;
+export const partitionWebhookManifest = `${configuration}partition-driver/mutating-webhook-configuration.yaml`;
+
+interface WebhookManifest {
+  readonly metadata: { readonly name: string };
+  readonly webhooks: readonly { readonly clientConfig: { readonly service: { readonly path: string } } }[];
+}
+
+/**
+ * The manifest as it is, but for the address: the API server reaches this machine by a URL and not by a Service.
+ *
+ * @param caBundle PEM
+ */
+export async function registerWebhooks(
+  client: ApiClient,
+  file: string,
+  { port, caBundle }: { readonly port: number; readonly caBundle: string },
+): Promise<void> {
+  const manifest = parse(await readFile(file, 'utf8')) as WebhookManifest;
+  const webhooks = manifest.webhooks.map((webhook) => ({
+    ...webhook,
+    clientConfig: {
+      url: `https://127.0.0.1:${port}${webhook.clientConfig.service.path}`,
+      caBundle: Buffer.from(caBundle).toString('base64'),
+    },
+  }));
+  await client.call({
+    method: 'PATCH',
+    path: path(mutatingWebhookConfigurations, { name: manifest.metadata.name }),
+    query: { fieldManager: 'stage', force: true },
+    contentType: 'application/apply-patch+yaml',
+    body: { ...manifest, webhooks },
+    priority: 'disrupt',
+  });
+}

@@ -1,0 +1,86 @@
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import { fold } from './fold.ts';
+import type { World } from './world.ts';
+
+const { Health } = c;
+
+/** What follows from a move by itself, and what no longer means anything and so has one value. */
+export function canonical(before: c.Cells, after: c.Cells, world: World): void {
+  const n = facts.replicasOf(after, world);
+  const index = after[c.INDEX] as number;
+  const moved = index !== before[c.INDEX];
+  let demoted = false;
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    const health = after[c.HEALTH + ordinal];
+    if (health === Health.Missing || health === Health.Terminating || health === Health.Ending) {
+      after[c.REVISION + ordinal] = 0;
+      after[c.SETTLED + ordinal] = 0;
+      after[c.DEMOTE + ordinal] = c.Demote.None;
+      if (health === Health.Missing) after[c.PREVENT] = (after[c.PREVENT] as number) & ~(1 << ordinal);
+      continue;
+    }
+    if (moved && (ordinal === index || ordinal === before[c.INDEX])) after[c.SETTLED + ordinal] = 0;
+    const updated = after[c.REVISION + ordinal] === after[c.TARGET];
+    if (world.detail === 'coarse' && !world.folded && facts.participates(after, ordinal))
+      after[c.TAKEN] = (after[c.TAKEN] as number) & ~(1 << ordinal);
+    if (health === Health.Young && !updated) after[c.HEALTH + ordinal] = Health.Serving;
+    if (health === Health.Serving && updated && after[c.SETTLED + ordinal] === 0)
+      after[c.HEALTH + ordinal] = Health.Young;
+    // A primary has nobody to follow.
+    if (health === Health.Severed && ordinal === index) after[c.HEALTH + ordinal] = Health.Lagging;
+    const behind = facts.isBehind(after, ordinal);
+    if (behind && !facts.isBehind(before, ordinal)) after[c.GRACE] = 0;
+    if (facts.isDemoted(after, ordinal)) demoted = true;
+  }
+  const serves = facts.participates(after, index);
+  if (moved || serves !== facts.participates(before, index)) after[c.GRACE] = 0;
+  if (!facts.graceRuns(after)) after[c.GRACE] = 0;
+  if (!demoted) after[c.TIMEOUT] = 0;
+  const process = after[c.HEALTH + index];
+  // A fresh process takes no writes; one behind a lost kubelet may still.
+  const closed = process === Health.Up || process === Health.Retrying || !facts.answers(after, index);
+  if (after[c.LEAD] === c.Lead.Open && closed && process !== Health.Unreachable) {
+    after[c.LEAD] = c.Lead.Closed;
+  }
+  // MOCO's connection to it is broken: what it was about to configure it looks at anew.
+  if ((after[c.PHASE] as number) >= c.Phase.Repointing && !facts.answers(after, index)) {
+    after[c.PHASE] = c.Phase.Watching;
+  }
+  if (after[c.PHASE] !== c.Phase.Switchover) after[c.TO] = 0;
+  if (after[c.VERIFIED] !== 0) after[c.TAKEN] = 0;
+  if (after[c.STUCK] !== 0) {
+    const quorum = facts.count(after, n, facts.participates) >= facts.majorityOf(n);
+    const failing = facts.count(after, n, (at, one) => facts.isUpdated(at, one) && facts.isBroken(at, one)) > 0;
+    if (quorum || !failing || after[c.VERIFIED] !== 0) after[c.STUCK] = 0;
+  }
+  if (!world.families.has('budget')) after[c.OPEN] = facts.budgetAllows(after, n) ? 1 : 0;
+  if (after[c.INTENT] !== 0 && world.preconditions) forgetTouched(before, after, n);
+  if (world.folded) fold(after, world);
+}
+
+/** A pod that has changed in any way has another resourceVersion: a write that expects the one before is refused. */
+function forgetTouched(before: c.Cells, after: c.Cells, replicas: number): void {
+  for (let ordinal = 0; ordinal < replicas; ordinal++) {
+    if (isTouched(before, after, ordinal)) after[c.INTENDED] = (after[c.INTENDED] as number) & ~(1 << ordinal);
+  }
+}
+
+export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boolean {
+  // Neither minReadySeconds passing nor what an I/O thread does is shown by a pod.
+  const [was, is] = [before[c.HEALTH + ordinal], after[c.HEALTH + ordinal]];
+  const onlyAged = was === Health.Young && is === Health.Serving;
+  const onlyReplicates = runsBehind(was) && runsBehind(is);
+  const onlyHangs = was === Health.Recovering && is === Health.Hanging;
+  const onlyIdle = was === Health.Starting && is === Health.Idle;
+  return (
+    (was !== is && !onlyAged && !onlyIdle && !onlyReplicates && !onlyHangs) ||
+    before[c.REVISION + ordinal] !== after[c.REVISION + ordinal] ||
+    before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] ||
+    before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal] ||
+    facts.isProtected(before, ordinal) !== facts.isProtected(after, ordinal)
+  );
+}
+
+const runsBehind = (health: number | undefined): boolean =>
+  health === Health.Up || health === Health.Lagging || health === Health.Severed;

@@ -1,0 +1,155 @@
+/**
+ * One state of the abstract model, a small whole number in each cell. Ordinals matter: members are never exchanged for
+ * each other. Cells 0 to 4 of each of the first groups are one member each.
+ */
+export type Cells = Uint8Array;
+
+export const mostMembers = 5;
+
+// Of each member.
+export const HEALTH = 0;
+export const REVISION = 5;
+/** Its role label agrees with the index. */
+export const SETTLED = 10;
+export const DEMOTE = 15;
+
+// MOCO: what its status says, and where its clustering loop is.
+/** `status.currentPrimaryIndex`. */
+export const INDEX = 20;
+export const PHASE = 21;
+/** The member that a switchover goes to. */
+export const TO = 22;
+export const LEAD = 23;
+/** `Healthy` and `Available` as last written. */
+export const STATUS = 24;
+/** `syncedReplicas` as last written. */
+export const SYNCED = 25;
+
+// Deadlines, a bit each.
+/** For failoverGraceSeconds the primary has been away or served without `Available`, and who participates is the same. */
+export const GRACE = 26;
+/** A demotion has been there for switchoverTimeoutSeconds. */
+export const TIMEOUT = 27;
+/** The next try of a switchover may come. */
+export const WAITED = 28;
+/** The rollout has not moved for progressDeadlineSeconds. */
+export const STUCK = 29;
+
+// The controller's own memory.
+export const VERIFIED = 30;
+/** Members that were down when they were taken, as bits. */
+export const TAKEN = 31;
+export const TRIES = 32;
+/** A step that has been written down and may still be done, however late: its kind, and its members as bits. */
+export const INTENT = 33;
+export const INTENDED = 34;
+
+// Around them.
+/** The update revision of the StatefulSet. */
+export const TARGET = 35;
+/** The template that the user wants, where it is another one. */
+export const WANTED = 36;
+export const STAGE = 37;
+export const CHANGES = 38;
+/** The revision at which no member ever participates; 0 for none. */
+export const BAD = 39;
+/** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
+export const OPEN = 40;
+export const COMPUTED = 41;
+/** A scheduled backup: MOCO closes the budget in its spec a while after the job has begun. */
+export const BACKUP = 42;
+/** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
+export const PREVENT = 43;
+/** Errant replicas, as bits. */
+export const ERRANT = 44;
+export const PAUSED = 45;
+export const HELD = 46;
+export const APPROVED = 47;
+/** `rollingUpdate.partition` in partition mode. */
+export const PARTITION = 48;
+export const SCALE = 49;
+
+// Of the checker alone.
+export const FAULTS = 50;
+/** Times the index has moved, where that is counted. */
+export const MOVES = 51;
+/** Participating members that a step of ours took while a bad revision was being rolled out. */
+export const LOST = 52;
+
+/** What a cluster replicates from that has `spec.replicationSourceSecretName`; `None` where it has not. */
+export const UPSTREAM = 53;
+
+export const cellCount = 56;
+
+/** How a member's pod and its mysqld are. */
+export const Health = {
+  /** No pod. */
+  Missing: 0,
+  /** mysqld has not run yet. */
+  Starting: 1,
+  /** mysqld has not run for more than a minute: an image is pulled, a volume attached. Slow, and not broken. */
+  Idle: 2,
+  /** mysqld runs and follows nobody: it clones, or MOCO has still to configure it. It acknowledges nothing. */
+  Up: 3,
+  /** mysqld runs, follows and acknowledges, and is not ready: behind, or its agent is dead. */
+  Lagging: 4,
+  /** Participates, for less than minReadySeconds. */
+  Young: 5,
+  /** Participates, for long enough; stale members always. */
+  Serving: 6,
+  /** CrashLoopBackOff. */
+  Crashed: 7,
+  /** Between two attempts of a crash loop. */
+  Retrying: 8,
+  /** Its kubelet is gone. */
+  Unreachable: 9,
+  /** Has a deletionTimestamp; its mysqld still serves. */
+  Terminating: 10,
+  /** Has a deletionTimestamp, and no mysqld, or one that nobody reaches. */
+  Ending: 11,
+  /** Participates; a sidecar fails. */
+  Impaired: 12,
+  /** mysqld runs and is not ready, and its I/O thread is broken or follows another one: it acknowledges nothing. */
+  Severed: 13,
+  /** mysqld has started again and its startup probe has not passed: it recovers, as InnoDB does after a crash. */
+  Recovering: 14,
+  /** The same for progressDeadlineSeconds. */
+  Hanging: 15,
+} as const;
+
+export const Demote = { None: 0, Ours: 1, Foreign: 2, MarkWithoutDemote: 3, OursForAnother: 4 } as const;
+
+/** MOCO's clustering loop, in its order: a switchover or failover, then configuring. */
+export const Phase = {
+  Watching: 0,
+  Switchover: 1,
+  Moved: 2,
+  Failover: 3,
+  Repointing: 4,
+  Labelling: 5,
+  Opening: 6,
+} as const;
+
+/** Who takes writes. */
+export const Lead = {
+  /** The primary at the index. */
+  Open: 0,
+  /** Nobody: its process is new, or a switchover drains it. Replicas follow it. */
+  Closed: 1,
+  /** Nobody: the index has moved, and replicas still follow the old one. */
+  Moved: 2,
+  /** Nobody yet: replicas follow the new one. */
+  Repointed: 3,
+} as const;
+
+export const Status = { Poor: 0, Available: 1, Healthy: 2 } as const;
+
+/** Of a template change: the user has asked, MOCO has applied, the StatefulSet has seen. */
+export const Stage = { Settled: 0, Asked: 1, Applied: 2 } as const;
+
+export const Backup = { None: 0, Began: 1, Closed: 2 } as const;
+export const Upstream = { None: 0, Answers: 1, Away: 2 } as const;
+
+export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;
+
+export const bit = (ordinal: number): number => 1 << ordinal;

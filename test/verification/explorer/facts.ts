@@ -1,0 +1,146 @@
+import { budgetMaxUnavailable } from '../../support/moco/decisions.ts';
+import * as c from './cells.ts';
+import { membersBeforeScaling, type World } from './world.ts';
+
+// What is true of one state. All of it in the words of the design; nothing here decides.
+
+const { Health } = c;
+
+export const healthOf = (cells: c.Cells, ordinal: number): number => cells[c.HEALTH + ordinal] as number;
+
+/** `spec.replicas` of the MySQLCluster. */
+export function replicasOf(cells: c.Cells, world: World): number {
+  return cells[c.SCALE] === c.Scale.Before ? membersBeforeScaling(world) : world.replicas;
+}
+
+/** `spec.replicas` of the StatefulSet, which MOCO changes after the MySQLCluster's. */
+export function podsWanted(cells: c.Cells, world: World): number {
+  return cells[c.SCALE] === c.Scale.Done ? world.replicas : membersBeforeScaling(world);
+}
+
+export function isErrant(cells: c.Cells, ordinal: number): boolean {
+  return ((cells[c.ERRANT] as number) & (1 << ordinal)) !== 0;
+}
+
+/** The API server refuses every DELETE of its pod, that of the kubelet which ends an eviction too. */
+export function isProtected(cells: c.Cells, ordinal: number): boolean {
+  return ((cells[c.PREVENT] as number) & (1 << ordinal)) !== 0;
+}
+
+/** Container mysqld is ready, or leads while its upstream is away, and nobody has anything against the pod. */
+export function participates(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  const ready = health === Health.Serving || health === Health.Young || health === Health.Impaired;
+  return (ready || leadsFromElsewhere(cells, ordinal)) && !isErrant(cells, ordinal);
+}
+
+/** The primary of a cluster that replicates from elsewhere, not ready: its replicas follow it all the same. */
+export function leadsFromElsewhere(cells: c.Cells, ordinal: number): boolean {
+  if (cells[c.UPSTREAM] === c.Upstream.None || ordinal !== cells[c.INDEX]) return false;
+  const health = healthOf(cells, ordinal);
+  return (health === Health.Lagging || health === Health.Retrying) && cells[c.SETTLED + ordinal] === 1;
+}
+
+/** Participates, and no container of it fails. */
+export function isWell(cells: c.Cells, ordinal: number): boolean {
+  return participates(cells, ordinal) && healthOf(cells, ordinal) !== Health.Impaired;
+}
+
+/** Its condition Ready is True. */
+export function isReady(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Serving || health === Health.Young || health === Health.Terminating;
+}
+
+/** MOCO and the other members get an answer from its mysqld. */
+export function answers(cells: c.Cells, ordinal: number): boolean {
+  switch (healthOf(cells, ordinal)) {
+    case Health.Up:
+    case Health.Lagging:
+    case Health.Severed:
+    case Health.Young:
+    case Health.Serving:
+    case Health.Terminating:
+    case Health.Impaired:
+      return true;
+    case Health.Retrying:
+      return !isBad(cells, ordinal);
+    default:
+      return false;
+  }
+}
+
+export const isTerminating = (cells: c.Cells, ordinal: number): boolean => {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Terminating || health === Health.Ending;
+};
+
+export const isMissing = (cells: c.Cells, ordinal: number): boolean => healthOf(cells, ordinal) === Health.Missing;
+
+export const isUpdated = (cells: c.Cells, ordinal: number): boolean => cells[c.REVISION + ordinal] === cells[c.TARGET];
+
+/** Its revision is the one that never starts. */
+export function isBad(cells: c.Cells, ordinal: number): boolean {
+  return cells[c.BAD] !== 0 && cells[c.REVISION + ordinal] === cells[c.BAD];
+}
+
+/** Crash-looping. One that is only slow to start is not. */
+export function isBroken(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Crashed || health === Health.Retrying;
+}
+
+/** Its I/O thread takes what the primary commits, or it is the primary: the truth, which nobody outside MySQL can see. */
+export function acknowledges(cells: c.Cells, ordinal: number): boolean {
+  if (participates(cells, ordinal)) return true;
+  // One that is updated may, and is never to be counted on before it participates.
+  return healthOf(cells, ordinal) === Health.Lagging && !isErrant(cells, ordinal) && !isUpdated(cells, ordinal);
+}
+
+/** mysqld runs, is not ready, and looks alike whether it acknowledges or not. */
+export function isBehind(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  const runs = health === Health.Up || health === Health.Lagging || health === Health.Severed;
+  return runs && !isErrant(cells, ordinal) && !leadsFromElsewhere(cells, ordinal);
+}
+
+/** What is to count once others have been behind for long: MOCO has configured it, and it has served before. */
+export function mayAcknowledge(cells: c.Cells, ordinal: number): boolean {
+  const configured = isBehind(cells, ordinal) && cells[c.SETTLED + ordinal] === 1 && !isUpdated(cells, ordinal);
+  return participates(cells, ordinal) || configured;
+}
+
+export function count(cells: c.Cells, replicas: number, holds: (cells: c.Cells, ordinal: number) => boolean): number {
+  let counted = 0;
+  for (let ordinal = 0; ordinal < replicas; ordinal++) if (holds(cells, ordinal)) counted++;
+  return counted;
+}
+
+export const majorityOf = (replicas: number): number => Math.floor(replicas / 2) + 1;
+
+/** What the disruption controller would compute: one more may go by eviction. */
+export function budgetAllows(cells: c.Cells, replicas: number): boolean {
+  const maxUnavailable = budgetMaxUnavailable(replicas, cells[c.BACKUP] === c.Backup.Closed);
+  return maxUnavailable !== null && count(cells, replicas, isWellReady) > replicas - maxUnavailable;
+}
+
+const isWellReady = (cells: c.Cells, ordinal: number): boolean => {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Serving || health === Health.Young;
+};
+
+/** Somebody's setting that this member be primary no more, MOCO's to fulfil. */
+export function isDemoted(cells: c.Cells, ordinal: number): boolean {
+  const demote = cells[c.DEMOTE + ordinal];
+  return demote !== c.Demote.None && demote !== c.Demote.MarkWithoutDemote;
+}
+
+/**
+ * The primary is away, or serves while MOCO does not say so, or a member runs without participating: failoverGraceSeconds
+ * pass. One deadline for all of them, so it is over when the last of them is.
+ */
+export function graceRuns(cells: c.Cells): boolean {
+  const index = cells[c.INDEX] as number;
+  if (!participates(cells, index) || count(cells, c.mostMembers, isBehind) > 0) return true;
+  return cells[c.SETTLED + index] === 1 && cells[c.STATUS] === c.Status.Poor;
+}

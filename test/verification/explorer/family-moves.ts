@@ -1,0 +1,114 @@
+import { protectedMembers } from '../../support/moco/decisions.ts';
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import { benign, moco, type Successors } from './successors.ts';
+import type { World } from './world.ts';
+
+const { Backup, Health, Scale, Stage } = c;
+
+/** What the families add to the base model. */
+export function familyMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
+  const has = (family: Parameters<World['families']['has']>[0]): boolean => world.families.has(family);
+  const n = facts.replicasOf(cells, world);
+  const set = (at: number, value: number, kind: number): c.Cells => {
+    const next = out.add(cells, kind);
+    next[at] = value;
+    return next;
+  };
+  if (has('budget')) {
+    // MOCO closes the budget in its spec after a backup has begun; the disruption controller follows, whenever it does.
+    if (cells[c.BACKUP] === Backup.None) set(c.BACKUP, Backup.Began, 0);
+    if (cells[c.BACKUP] === Backup.Began) set(c.BACKUP, Backup.Closed, benign)[c.COMPUTED] = 0;
+    if (cells[c.BACKUP] === Backup.Closed) set(c.BACKUP, Backup.None, benign)[c.COMPUTED] = 0;
+    const allows = facts.budgetAllows(cells, n) ? 1 : 0;
+    if (cells[c.COMPUTED] === 0 || cells[c.OPEN] !== allows) set(c.COMPUTED, 1, benign)[c.OPEN] = allows;
+  }
+  if (has('prevent-delete') && facts.count(cells, n, facts.isMissing) === 0) protection(cells, out);
+  if (has('errant')) {
+    for (let ordinal = 0; ordinal < n; ordinal++) {
+      const errant = facts.isErrant(cells, ordinal);
+      // Transactions that others don't have are errant on a replica; on the primary they are the truth.
+      if (ordinal === cells[c.INDEX] && !errant) continue;
+      const next = set(c.ERRANT, (cells[c.ERRANT] as number) ^ c.bit(ordinal), errant ? benign | moco : moco);
+      if (!errant && !(facts.answers(cells, ordinal) && fails(next))) out.drop();
+    }
+  }
+  if (has('upstream')) {
+    if (cells[c.UPSTREAM] === c.Upstream.Away) set(c.UPSTREAM, c.Upstream.Answers, benign);
+    else set(c.UPSTREAM, c.Upstream.Away, 0);
+  }
+  if (has('scaling') && cells[c.SCALE] !== Scale.Done) {
+    set(c.SCALE, (cells[c.SCALE] as number) + 1, benign);
+  }
+  if (has('template')) templateMoves(cells, out);
+  if (has('user')) {
+    set(c.PAUSED, 1 - (cells[c.PAUSED] as number), cells[c.PAUSED] === 1 ? benign : 0);
+    set(c.HELD, 1 - (cells[c.HELD] as number), cells[c.HELD] === 1 ? benign : 0);
+    if (cells[c.APPROVED] === 0) set(c.APPROVED, 1, benign);
+  }
+  if (has('foreign-demote')) {
+    for (let ordinal = 0; ordinal < n; ordinal++) {
+      if (facts.isMissing(cells, ordinal) || facts.isTerminating(cells, ordinal)) continue;
+      const demote = cells[c.DEMOTE + ordinal];
+      if (demote === c.Demote.Foreign) set(c.DEMOTE + ordinal, c.Demote.None, benign);
+      else if (demote === c.Demote.None && !fails(set(c.DEMOTE + ordinal, c.Demote.Foreign, 0))) out.drop();
+    }
+  }
+  if (has('partition-mode')) rollingUpdate(cells, n, out);
+  if (has('late-write') && cells[c.INTENT] !== 0) {
+    // Whoever wrote the intent has died, or its request is still on the way.
+    const invalidated = set(c.INTENT, 0, benign);
+    invalidated[c.INTENDED] = 0;
+  }
+}
+
+/** Whether a replica lags is not a part of a state: it may at any time. */
+function protection(cells: c.Cells, out: Successors): void {
+  const now = cells[c.PREVENT] as number;
+  const index = cells[c.INDEX] as number;
+  const more = protectedMembers(now, index, true);
+  if (more !== now) out.add(cells, moco)[c.PREVENT] = more;
+  const none = protectedMembers(now, index, false);
+  if (none !== now) out.add(cells, benign | moco)[c.PREVENT] = none;
+}
+
+/** The user changes the template, MOCO applies it, and the StatefulSet controller sees it. */
+function templateMoves(cells: c.Cells, out: Successors): void {
+  if (cells[c.STAGE] === Stage.Asked) out.add(cells, benign | moco)[c.STAGE] = Stage.Applied;
+  if (cells[c.STAGE] === Stage.Applied) {
+    const next = out.add(cells, benign);
+    next[c.STAGE] = Stage.Settled;
+    next[c.TARGET] = next[c.WANTED] as number;
+    newRevision(next);
+  }
+  if ((cells[c.CHANGES] as number) >= 2) return;
+  for (let revision = 0; revision < 3; revision++) {
+    if (revision === cells[c.WANTED]) continue;
+    const next = out.add(cells, moco);
+    next[c.WANTED] = revision;
+    next[c.STAGE] = Stage.Asked;
+    next[c.CHANGES] = (next[c.CHANGES] as number) + 1;
+  }
+}
+
+/** What is remembered is remembered of one revision. */
+function newRevision(next: c.Cells): void {
+  for (const at of [c.VERIFIED, c.TAKEN, c.TRIES, c.WAITED, c.STUCK]) next[at] = 0;
+  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+    const demote = next[c.DEMOTE + ordinal];
+    if (demote === c.Demote.Ours) next[c.DEMOTE + ordinal] = c.Demote.OursForAnother;
+  }
+}
+
+/** The StatefulSet's own rolling update: from the top down to the partition, and none while one above is not well. */
+function rollingUpdate(cells: c.Cells, n: number, out: Successors): void {
+  for (let ordinal = n - 1; ordinal >= (cells[c.PARTITION] as number); ordinal--) {
+    if (facts.isMissing(cells, ordinal) || facts.isTerminating(cells, ordinal)) return;
+    if (!facts.isUpdated(cells, ordinal)) {
+      const next = out.add(cells, benign);
+      next[c.HEALTH + ordinal] = facts.answers(cells, ordinal) ? Health.Terminating : Health.Ending;
+      return;
+    }
+    if (!facts.isReady(cells, ordinal)) return;
+  }
+}

@@ -1,0 +1,61 @@
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import type { World } from './world.ts';
+
+const { Health, Lead, Phase } = c;
+
+/**
+ * The state that stands for this one: whatever can happen here can happen there, and whatever may be done here may be
+ * done there, judged in the same way. docs/model-checking.md says why for each line; test/verification/explorer/folding.test.ts
+ * looks whether every state that is reached without folding is covered by one that is reached with it.
+ */
+export function fold(cells: c.Cells, world: World): void {
+  const labelled = rolesLabelled(cells);
+  // An updated member stays one, unless the template changes back; and its label says nothing else than its state.
+  const finished = !world.families.has('template') && !world.families.has('upstream');
+  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+    if (finished && facts.isUpdated(cells, ordinal)) foldUpdated(cells, ordinal, labelled);
+    else if (foldsReplication(world)) foldBehind(cells, ordinal);
+    const health = facts.healthOf(cells, ordinal);
+    // Waiting out minReadySeconds only forbids.
+    if (health === Health.Young) cells[c.HEALTH + ordinal] = Health.Serving;
+  }
+  // The parts of a configuration that MOCO has begun: each can come at any time (`anyTime` in moco-moves.ts).
+  if ((cells[c.PHASE] as number) >= Phase.Repointing) cells[c.PHASE] = Phase.Watching;
+  // Failed switchovers only forbid the next one.
+  cells[c.TRIES] = 0;
+  cells[c.WAITED] = 0;
+  if (world.badRevision) return;
+  // A revision that is not yet verified only forbids, and what was taken while it was down only allows what it allows.
+  cells[c.VERIFIED] = 1;
+  cells[c.TAKEN] = 0;
+  cells[c.STUCK] = 0;
+}
+
+/**
+ * An updated member is never taken, and counts for others only while it participates: whether it acknowledges before makes
+ * no difference, nor does a label that is not there yet, but for those of the two members that have changed roles.
+ */
+function foldUpdated(cells: c.Cells, ordinal: number, labelled: boolean): void {
+  foldBehind(cells, ordinal);
+  const health = facts.healthOf(cells, ordinal);
+  const lives = health !== Health.Missing && !facts.isTerminating(cells, ordinal);
+  if (labelled && lives) cells[c.SETTLED + ordinal] = 1;
+}
+
+/**
+ * With more than three members those that are behind are all alike. One that only lags can do whatever the others can, and
+ * the judge takes the worst for granted: the one that is taken acknowledges, and no other one does.
+ */
+export const foldsReplication = ({ folded, replicas }: World): boolean => folded && replicas > 3;
+
+function foldBehind(cells: c.Cells, ordinal: number): void {
+  const health = facts.healthOf(cells, ordinal);
+  if (health === Health.Up || health === Health.Severed) cells[c.HEALTH + ordinal] = Health.Lagging;
+}
+
+/** Nobody is left whose label still shows the role that it had before the index moved. */
+export function rolesLabelled(cells: c.Cells): boolean {
+  const lead = cells[c.LEAD];
+  return lead !== Lead.Moved && (lead !== Lead.Repointed || cells[c.SETTLED + (cells[c.INDEX] as number)] === 1);
+}

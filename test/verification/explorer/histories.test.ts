@@ -1,0 +1,20 @@
+import { always, beginning, endsAfterFaults, endsWithoutFaults, goesAsPlanned } from '../../core/model/histories.ts';
+
+// Thousands of histories of a rollout in a closed loop; as many as PROPERTY_RUNS says in a longer run.
+
+/** Far more than they take, since a machine can be busy. */
+const patienceMilliseconds = 7_200_000;
+
+describe('thousands of random rollouts', () => {
+  it('end without faults, replicas first in descending order, with one switchover at most', () => {
+    always(500, beginning, endsWithoutFaults);
+  });
+
+  it('with faults break no invariant, and end once the faults are repaired', () => {
+    always(5_000, beginning, endsAfterFaults);
+  });
+
+  it('take exactly the steps of their plan', () => {
+    always(500, beginning, goesAsPlanned);
+  });
+}).timeout(patienceMilliseconds);

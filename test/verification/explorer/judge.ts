@@ -1,0 +1,256 @@
+import * as c from './cells.ts';
+import type { Verdict } from './decisions.ts';
+import * as facts from './facts.ts';
+import { foldsReplication } from './fold.ts';
+import { membersBeforeScaling, type World } from './world.ts';
+
+// The invariants as SPEC.md numbers them, judged on the truth and not on what was read. Every one is a condition of a
+// moment: a violation is a disruption whose condition held at no moment between the start of its confirmation and its
+// commit; one that ceased to hold within that window is a race.
+
+export type Invariant =
+  | 'I1'
+  | 'I2'
+  | 'I2b'
+  | 'I3'
+  | 'I4'
+  | 'I5'
+  | 'I7'
+  | 'I8'
+  | 'I11'
+  | 'I12'
+  | 'setting'
+  | 'protected'
+  | 'recovering'
+  | 'backup'
+  | 'creation'
+  | 'slow';
+
+interface Moment {
+  readonly cells: c.Cells;
+  readonly world: World;
+  readonly n: number;
+  readonly target: number;
+  readonly verdict: Verdict;
+}
+
+type Condition = (moment: Moment) => boolean;
+
+const others = ({ cells, n, target, verdict }: Moment, holds: (cells: c.Cells, ordinal: number) => boolean): number => {
+  let counted = 0;
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    if (ordinal !== target && (verdict.targets & (1 << ordinal)) === 0 && holds(cells, ordinal)) counted++;
+  }
+  return counted;
+};
+
+/** A role change that MOCO has not finished: the new primary doesn't take writes yet. */
+const isMoving = (cells: c.Cells): boolean => cells[c.LEAD] === c.Lead.Moved || cells[c.LEAD] === c.Lead.Repointed;
+
+const quorumStays: Condition = (moment) =>
+  moment.n < 3 ||
+  !facts.participates(moment.cells, moment.target) ||
+  others(moment, facts.participates) >= facts.majorityOf(moment.n);
+
+const floorStays: Condition = (moment) => {
+  const { cells, n, target, world } = moment;
+  const index = cells[c.INDEX] as number;
+  if (!facts.acknowledges(cells, target)) return true;
+  if (cells[c.GRACE] === 0) {
+    // Where those that are behind are all alike, the one that is taken acknowledges, and no other one does.
+    const known = foldsReplication(world) ? facts.participates : facts.acknowledges;
+    return known(cells, index) && others(moment, known) >= facts.majorityOf(n);
+  }
+  // Waiting for ever would be worse: what MOCO has configured counts by its looks from then on.
+  if (!facts.mayAcknowledge(cells, index) || !facts.mayAcknowledge(cells, target)) return true;
+  return others(moment, facts.mayAcknowledge) >= facts.majorityOf(n);
+};
+
+const handedOver: Condition = ({ cells, n, target }) =>
+  n === 1 || !facts.isWell(cells, target) || (target !== cells[c.INDEX] && !isMoving(cells));
+
+const notWell: Condition = ({ cells, target }) => !facts.isWell(cells, target);
+
+const stale: Condition = ({ cells, target }) => !facts.isUpdated(cells, target);
+
+const unprotected: Condition = ({ cells, target }) => !facts.isProtected(cells, target);
+
+/** InnoDB's recovery would begin anew. */
+const notRecovering: Condition = ({ cells, target }) => facts.healthOf(cells, target) !== c.Health.Recovering;
+
+const configured: Condition = ({ cells, target, world }) =>
+  target >= world.policy.partition && cells[c.PAUSED] === 0 && !(cells[c.HELD] === 1 && target === world.replicas - 1);
+
+/**
+ * Kubernetes may be unable to make a pod again, and MOCO's clustering stands still while one is missing. Those that it has
+ * never made do not count: the StatefulSet may be scaled between two reads.
+ */
+const nobodyMissing: Condition = ({ cells, world }) =>
+  facts.count(cells, world.families.has('scaling') ? membersBeforeScaling(world) : world.replicas, facts.isMissing) ===
+  0;
+
+/** A disruption might break the backup off. */
+const noBackup: Condition = ({ cells }) => cells[c.BACKUP] === c.Backup.None;
+
+const approved: Condition = ({ cells }) => cells[c.APPROVED] === 1;
+
+const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
+
+/** Nobody may be away while the primary is asked to go, however many replicas may be. */
+const fullHouse: Condition = (moment) => facts.count(moment.cells, moment.n, facts.participates) === moment.n;
+
+function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly [Invariant, Condition])[] {
+  const onDelete = world.policy.mode === 'OnDelete';
+  const user = world.families.has('user');
+  switch (kind) {
+    case 'delete':
+      return [
+        ['I2', quorumStays],
+        ['I3', handedOver],
+        ['I4', notWell],
+        ['I5', stale],
+        ['setting', configured],
+        ['protected', unprotected],
+        ['recovering', notRecovering],
+        ['creation', nobodyMissing],
+        ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
+        ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
+      ];
+    case 'evict':
+      return [
+        ['I2', quorumStays],
+        ['I3', handedOver],
+        ['I5', stale],
+        ['setting', configured],
+        ['protected', unprotected],
+        ['creation', nobodyMissing],
+        ['backup', noBackup],
+      ];
+    case 'demote':
+      return [
+        ['I2', fullHouse],
+        ['I3', isPrimary],
+        ['I5', stale],
+        ['setting', configured],
+        ['backup', noBackup],
+        ...(user ? ([['setting', approved]] as const) : []),
+      ];
+    case 'setPartition':
+      return onDelete
+        ? []
+        : [
+            ['I2', quorumStays],
+            ['I5', stale],
+            ['setting', configured],
+            ['protected', unprotected],
+            ['recovering', notRecovering],
+          ];
+    default:
+      return [];
+  }
+}
+
+export interface Judgement {
+  readonly violated: Invariant | null;
+  /** A condition ceased to hold within the window. */
+  readonly race: boolean;
+  /** Targets that participated at every moment of the window. */
+  readonly taken: number;
+}
+
+const clean: Judgement = { violated: null, race: false, taken: 0 };
+
+/** `path` is every state from the start of the confirmation to the commit. `wanted` looks for one invariant only. */
+export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, wanted: Invariant | null): Judgement {
+  const conditions = conditionsOf(verdict, world);
+  if (conditions.length === 0) return clean;
+  let race = false;
+  let taken = 0;
+  const now = path.at(-1) as c.Cells;
+  for (let target = 0; target < c.mostMembers; target++) {
+    if ((verdict.targets & (1 << target)) === 0 || facts.isTerminating(now, target)) continue;
+    for (const [invariant, holds] of conditions) {
+      if (holds({ cells: now, world, n: facts.replicasOf(now, world), target, verdict })) continue;
+      const held = path.some((cells) => {
+        const moment = { cells, world, n: facts.replicasOf(cells, world), target, verdict };
+        return holds(moment) || holds({ ...moment, cells: withErrantOf(now, cells) });
+      });
+      if (held) race = true;
+      else if (wanted === null || wanted === invariant) return { violated: invariant, race: false, taken };
+    }
+    if (verdict.kind !== 'demote' && path.every((cells) => facts.participates(cells, target))) taken++;
+  }
+  const limit = world.families.has('two-at-once') ? 2 : 1;
+  if (taken > 0 && now[c.BAD] !== 0 && (now[c.LOST] as number) + taken > limit && now[c.TARGET] === now[c.BAD]) {
+    if (wanted === null || wanted === 'I7') return { violated: 'I7', race: false, taken };
+  }
+  return { violated: null, race, taken };
+}
+
+/** MOCO's list is older than the truth: a mark that went within the window was wrong before it went. */
+function withErrantOf(now: c.Cells, cells: c.Cells): c.Cells {
+  if (now[c.ERRANT] === cells[c.ERRANT]) return cells;
+  const corrected = cells.slice();
+  corrected[c.ERRANT] = now[c.ERRANT] as number;
+  return corrected;
+}
+
+/** What has to be true of a state and of what is decided on it, read without anything in between. */
+export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Invariant | null {
+  if (verdict.kind === 'none' && verdict.hold === null && verdict.stale > 0) return 'I11';
+  if ((cells[c.MOVES] as number) > 1) return 'I8';
+  if (world.countMoves && cells[c.MOVES] === 1 && world.policy.partition > 0) return judgeKept(cells, world);
+  if (verdict.hold === 'UpdateRevisionFailing' && facts.count(cells, world.replicas, hasFailed) === 0) return 'slow';
+  const overdue = demotionOverdue(cells, world);
+  return overdue && verdict.kind !== 'undemote' ? 'I12' : null;
+}
+
+/** A revision fails where one of its members has failed, and not where one is slow to start. */
+const hasFailed = (cells: c.Cells, ordinal: number): boolean =>
+  facts.isUpdated(cells, ordinal) && facts.isBroken(cells, ordinal);
+
+/** The primary that a rollout began with lies below the partition, and yet another one leads. */
+function judgeKept(cells: c.Cells, world: World): Invariant | null {
+  const kept = facts.count(cells, world.policy.partition, (at, ordinal) => facts.isUpdated(at, ordinal)) > 0;
+  return kept ? 'I8' : null;
+}
+
+/** A demotion of ours whose reason is gone. */
+function demotionOverdue(cells: c.Cells, world: World): boolean {
+  const n = facts.replicasOf(cells, world);
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    const demote = cells[c.DEMOTE + ordinal];
+    const isMark = demote === c.Demote.MarkWithoutDemote;
+    if (!isMark && demote !== c.Demote.Ours && demote !== c.Demote.OursForAnother) continue;
+    if (cells[c.PAUSED] === 1 || (!isMark && cells[c.TIMEOUT] === 1)) return true;
+    // A mark alone goes with its pod, where that is the next to go.
+    if (!isMark && ordinal !== cells[c.INDEX]) {
+      if (!rolesMove(cells, n)) return true;
+      continue;
+    }
+    // Which revision is wanted, and who is due, is not known before Kubernetes has looked at the newest template.
+    if (cells[c.STAGE] === c.Stage.Applied) continue;
+    if (demote === c.Demote.OursForAnother || facts.isUpdated(cells, ordinal)) return true;
+    const othersDue = facts.count(cells, n, (at, other) => isDue(at, other, world)) > 1;
+    if (othersDue) return true;
+  }
+  return false;
+}
+
+const isDue = (cells: c.Cells, ordinal: number, world: World): boolean =>
+  ordinal >= world.policy.partition &&
+  !facts.isMissing(cells, ordinal) &&
+  !facts.isTerminating(cells, ordinal) &&
+  !facts.isUpdated(cells, ordinal) &&
+  !(cells[c.HELD] === 1 && ordinal === world.replicas - 1);
+
+function rolesMove(cells: c.Cells, n: number): boolean {
+  const unsettled = facts.count(cells, n, (at, one) => facts.participates(at, one) && at[c.SETTLED + one] === 0);
+  const index = cells[c.INDEX] as number;
+  const opening =
+    cells[c.STATUS] === c.Status.Poor &&
+    facts.participates(cells, index) &&
+    cells[c.SETTLED + index] === 1 &&
+    cells[c.GRACE] === 0;
+  return unsettled > 0 || opening;
+}

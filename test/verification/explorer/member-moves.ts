@@ -1,0 +1,165 @@
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import { foldsReplication } from './fold.ts';
+import { benign, late, type Successors } from './successors.ts';
+import type { World } from './world.ts';
+
+const { Health, Lead, Phase } = c;
+
+/** What can happen to one member's pod and its mysqld. `fails` counts a fault, and says whether there may be one more. */
+export function memberMoves(
+  cells: c.Cells,
+  ordinal: number,
+  world: World,
+  out: Successors,
+  fails: (state: c.Cells) => boolean,
+): void {
+  const become = (health: number, kind: number): c.Cells => {
+    const next = out.add(cells, kind);
+    next[c.HEALTH + ordinal] = health;
+    return next;
+  };
+  /** A revision that never starts breaks its members by itself. */
+  const bad = facts.isBad(cells, ordinal);
+  const fault = (health: number): void => {
+    const next = become(health, 0);
+    if (!fails(next)) out.drop();
+  };
+  const crash = (): void => void (bad ? become(Health.Crashed, benign) : fault(Health.Crashed));
+  const fine = world.detail === 'fine';
+  /** Its process runs again; where those that are behind are all alike, between two attempts is no moment either. */
+  const again = !fine && foldsReplication(world) ? Health.Up : Health.Retrying;
+  const kept = facts.isProtected(cells, ordinal);
+  const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Terminating : Health.Ending);
+  switch (facts.healthOf(cells, ordinal)) {
+    case Health.Missing: {
+      const next = become(fine ? Health.Starting : Health.Up, benign);
+      const kept = world.families.has('partition-mode') && ordinal < (cells[c.PARTITION] as number);
+      next[c.REVISION + ordinal] = kept ? 0 : (cells[c.TARGET] as number);
+      return;
+    }
+    case Health.Starting:
+      become(Health.Up, bad ? 0 : benign);
+      if (fine) become(Health.Idle, late);
+      crash();
+      if (fine) drained();
+      return;
+    case Health.Idle:
+      become(Health.Up, bad ? 0 : benign);
+      if (bad) crash();
+      drained();
+      return;
+    case Health.Up:
+      if (world.folded) configured();
+      crash();
+      if (fine) drained();
+      return;
+    case Health.Lagging:
+      if (!bad && mayServe(cells, ordinal)) become(participating(cells, ordinal), benign);
+      crash();
+      if (fine) drained();
+      return;
+    case Health.Severed:
+      // MOCO starts replication anew, which may work; that it does is counted on only after an update.
+      if (facts.answers(cells, cells[c.INDEX] as number) && cells[c.LEAD] !== Lead.Moved) {
+        become(Health.Lagging, !bad && isRepaired(cells, ordinal, world) ? benign : 0);
+      }
+      crash();
+      if (fine) drained();
+      return;
+    case Health.Young:
+      if (cells[c.SETTLED + ordinal] === 1) become(Health.Serving, benign);
+      servingFails();
+      return;
+    case Health.Serving:
+      servingFails();
+      return;
+    case Health.Crashed:
+      if (fine) become(Health.Retrying, bad ? 0 : benign);
+      else if (!bad) become(again, benign);
+      if (fine) drained();
+      return;
+    case Health.Retrying:
+      if (world.folded && !bad) become(Health.Lagging, benign);
+      become(Health.Crashed, bad ? benign : 0);
+      drained();
+      return;
+    case Health.Recovering:
+    case Health.Hanging:
+      become(Health.Retrying, benign);
+      if (cells[c.HEALTH + ordinal] === Health.Recovering) become(Health.Hanging, late);
+      crash();
+      return;
+    case Health.Unreachable:
+      become(participating(cells, ordinal), benign);
+      // Its process has been replaced meanwhile, or follows one that is primary no more.
+      become(again, 0);
+      if (ordinal !== cells[c.INDEX]) become(Health.Severed, 0);
+      // The toleration is over.
+      if (!kept) become(fine ? Health.Ending : Health.Missing, 0);
+      return;
+    case Health.Terminating:
+      become(fine || kept ? Health.Ending : Health.Missing, benign);
+      return;
+    case Health.Ending:
+      if (!kept) become(Health.Missing, benign);
+      return;
+    case Health.Impaired:
+      become(participating(cells, ordinal), 0);
+      crash();
+      return;
+  }
+
+  /** A clone may take for ever at a revision that has to be replaced. */
+  function configured(): void {
+    const index = cells[c.INDEX] as number;
+    const leads = ordinal === index;
+    if (!leads && (!facts.answers(cells, index) || cells[c.LEAD] === Lead.Moved)) return;
+    become(Health.Lagging, !bad && (leads || isRepaired(cells, ordinal, world)) ? benign : 0);
+  }
+
+  function servingFails(): void {
+    const cut = connectionLost(cells, ordinal);
+    if (cut === null) {
+      fault(Health.Lagging);
+      if (ordinal !== cells[c.INDEX]) fault(Health.Severed);
+    } else {
+      become(Health.Lagging, cut ? benign : 0);
+    }
+    crash();
+    fault(Health.Unreachable);
+    drained();
+    if (world.families.has('impaired')) fault(Health.Impaired);
+    if (world.families.has('recovery')) fault(Health.Recovering);
+  }
+}
+
+/** Stale members have served for long, or it doesn't matter since when. */
+function participating(cells: c.Cells, ordinal: number): number {
+  return facts.isUpdated(cells, ordinal) ? Health.Young : Health.Serving;
+}
+
+/** Replication that does not work is counted on to work in the end where no update of the member is still to come. */
+function isRepaired(cells: c.Cells, ordinal: number, { policy }: World): boolean {
+  return facts.isUpdated(cells, ordinal) || ordinal < policy.partition || policy.mode !== 'OnDelete';
+}
+
+/** A source that takes writes, or a replica whose source answers. */
+function mayServe(cells: c.Cells, ordinal: number): boolean {
+  const index = cells[c.INDEX] as number;
+  if (ordinal === index) return cells[c.LEAD] === Lead.Open && cells[c.UPSTREAM] !== c.Upstream.Away;
+  return cells[c.LEAD] !== Lead.Moved && facts.answers(cells, index) && !facts.isErrant(cells, ordinal);
+}
+
+/** It turns not ready without any fault of its own: for certain, perhaps, or (`null`) not. */
+function connectionLost(cells: c.Cells, ordinal: number): boolean | null {
+  const index = cells[c.INDEX] as number;
+  const lead = cells[c.LEAD];
+  if (ordinal === index) {
+    // The agent says not ready of a source that doesn't follow its own.
+    if (cells[c.UPSTREAM] === c.Upstream.Away) return true;
+    return lead === Lead.Open || cells[c.PHASE] === Phase.Switchover ? null : false;
+  }
+  if (!facts.answers(cells, index) && lead !== Lead.Moved) return true;
+  return lead === Lead.Moved ? false : null;
+}

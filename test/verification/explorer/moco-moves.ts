@@ -1,0 +1,218 @@
+import {
+  type ClusteringFacts,
+  candidates,
+  electable,
+  has,
+  isAvailable,
+  isHealthy,
+  lowest,
+  memberBit,
+  membersWhere,
+  operationOf,
+  repointed,
+  stateOf,
+  stepAfterLabelling,
+  switchoverSucceeds,
+  syncedReplicas,
+  wantedRole,
+} from '../../support/moco/decisions.ts';
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import { rolesLabelled } from './fold.ts';
+import { benign, moco, type Successors } from './successors.ts';
+import type { World } from './world.ts';
+
+// When MOCO does something is free here; what it does comes from the decisions that the stand-in shares.
+
+const { Health, Lead, Phase, Status } = c;
+
+/** What MOCO's decisions ask for, from a state. */
+export function clusteringFacts(cells: c.Cells, world: World): ClusteringFacts {
+  const replicas = facts.replicasOf(cells, world);
+  const primary = cells[c.INDEX] as number;
+  const moved = cells[c.LEAD] === Lead.Moved;
+  let [ready, answering, mislabelled, misconfigured] = [0, 0, 0, 0];
+  for (let ordinal = 0; ordinal < replicas; ordinal++) {
+    const bit = memberBit(ordinal);
+    if (facts.isReady(cells, ordinal)) ready |= bit;
+    if (facts.answers(cells, ordinal)) answering |= bit;
+    // With folding MOCO may configure at any time: nothing has to be known of it.
+    if (world.folded) continue;
+    if (lacksLabel(cells, ordinal)) mislabelled |= bit;
+    if (isFresh(cells, ordinal) && !facts.isErrant(cells, ordinal)) misconfigured |= bit;
+  }
+  return {
+    replicas,
+    primary,
+    ready,
+    answering,
+    following: moved ? 0 : -1,
+    connected: moved ? 0 : -1,
+    configured: -1,
+    errant: cells[c.ERRANT] as number,
+    writable: cells[c.LEAD] === Lead.Open,
+    stepsDown: facts.isTerminating(cells, primary) || facts.isDemoted(cells, primary),
+    lags: cells[c.PREVENT] !== 0,
+    mislabelled,
+    misconfigured,
+  };
+}
+
+/** MOCO's clustering loop: the next thing that it does, in its own order. One at a time, whenever it likes. */
+export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
+  switch (cells[c.PHASE] as number) {
+    case Phase.Watching:
+      pass(cells, world, out);
+      if (world.folded) anyTime(cells, world, out);
+      return;
+    case Phase.Switchover:
+      return switchoverEnds(cells, world, out, fails);
+    case Phase.Failover: {
+      const elected = lowest(electable(clusteringFacts(cells, world)));
+      return elected === null ? watch(cells, out) : moveIndex(cells, elected, world, out);
+    }
+    case Phase.Moved:
+      return demotionEnds(out.add(cells, benign | moco), world);
+    case Phase.Repointing:
+      return repoint(cells, world, out);
+    case Phase.Labelling:
+      return label(out.add(cells, benign | moco), world);
+    case Phase.Opening: {
+      const next = out.add(cells, benign | moco);
+      next[c.PHASE] = Phase.Watching;
+      const index = next[c.INDEX] as number;
+      if (!facts.answers(next, index)) return;
+      next[c.LEAD] = Lead.Open;
+      configure(next, index);
+      return;
+    }
+  }
+}
+
+function label(next: c.Cells, world: World): void {
+  for (let ordinal = 0; ordinal < facts.replicasOf(next, world); ordinal++) {
+    if (isLabelled(next, ordinal)) next[c.SETTLED + ordinal] = 1;
+  }
+  const step = stepAfterLabelling({ writable: next[c.LEAD] === Lead.Open });
+  next[c.PHASE] = step === 'watching' ? Phase.Watching : Phase.Opening;
+}
+
+/** MOCO labels what it has configured in the same pass: it leaves out errant ones and those that it can't reach. */
+function isLabelled(cells: c.Cells, ordinal: number): boolean {
+  const configured = facts.answers(cells, ordinal) && facts.healthOf(cells, ordinal) !== Health.Up;
+  if (!configured) return false;
+  return wantedRole({ primary: cells[c.INDEX] as number, errant: cells[c.ERRANT] as number }, ordinal) !== null;
+}
+
+function watch(cells: c.Cells, out: Successors): void {
+  out.add(cells, benign | moco)[c.PHASE] = Phase.Watching;
+}
+
+function demotionEnds(next: c.Cells, world: World): void {
+  next[c.PHASE] = Phase.Watching;
+  for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
+    if (ordinal !== next[c.INDEX] && facts.isDemoted(next, ordinal)) takeDemoteAway(next, ordinal);
+  }
+}
+
+function takeDemoteAway(next: c.Cells, ordinal: number): void {
+  const ours = next[c.DEMOTE + ordinal] !== c.Demote.Foreign;
+  next[c.DEMOTE + ordinal] = ours ? c.Demote.MarkWithoutDemote : c.Demote.None;
+}
+
+/** Status first, then the one operation that the state asks for. Nothing at all while a pod is missing. */
+function pass(cells: c.Cells, world: World, out: Successors): void {
+  if (facts.count(cells, facts.replicasOf(cells, world), facts.isMissing) > 0) return;
+  const known = clusteringFacts(cells, world);
+  const state = stateOf(known);
+  const status = isHealthy(state) ? Status.Healthy : isAvailable(state) ? Status.Available : Status.Poor;
+  const next = out.add(cells, benign | moco);
+  next[c.STATUS] = status;
+  if (world.families.has('two-at-once')) next[c.SYNCED] = syncedReplicas(known);
+  const operation = operationOf(known, state);
+  const begins = operation === 'configure' ? !world.folded : operation !== 'nothing';
+  switch (operation) {
+    case 'switchover': {
+      const to = lowest(candidates(known)) ?? known.primary;
+      next[c.PHASE] = Phase.Switchover;
+      next[c.TO] = to;
+      next[c.LEAD] = Lead.Closed;
+      // It may hand the role to and fro between members that are terminating, but nothing is to count on that.
+      if (facts.isTerminating(next, to)) out.kinds[out.count - 1] = moco;
+      break;
+    }
+    case 'failover':
+      next[c.PHASE] = Phase.Failover;
+      break;
+    case 'configure':
+      if (begins) next[c.PHASE] = Phase.Repointing;
+      break;
+    case 'nothing':
+  }
+  if (!begins && status === cells[c.STATUS] && next[c.SYNCED] === cells[c.SYNCED]) out.drop();
+}
+
+/** Operations that a pass may have begun, not remembered: each may be done whenever it could have been begun. */
+function anyTime(cells: c.Cells, world: World, out: Successors): void {
+  const index = cells[c.INDEX] as number;
+  const poor = cells[c.STATUS] === Status.Poor;
+  if (!facts.answers(cells, index)) return;
+  if (cells[c.LEAD] === Lead.Moved) {
+    if (!poor) return;
+    const next = out.add(cells, benign | moco);
+    next[c.LEAD] = Lead.Repointed;
+    if (world.detail === 'coarse') label(next, world);
+    return;
+  }
+  const labelled = rolesLabelled(cells);
+  if (facts.count(cells, facts.replicasOf(cells, world), lacksLabel) > 0) label(out.add(cells, benign | moco), world);
+  // A pod that is terminating doesn't show whether it has been labelled.
+  const mayOpen = labelled || facts.isTerminating(cells, index) || world.detail === 'coarse';
+  if (mayOpen && cells[c.LEAD] !== Lead.Open) out.add(cells, benign | moco)[c.LEAD] = Lead.Open;
+}
+
+const lacksLabel = (cells: c.Cells, ordinal: number): boolean =>
+  cells[c.SETTLED + ordinal] === 0 && !facts.isTerminating(cells, ordinal) && isLabelled(cells, ordinal);
+
+/** Its process runs, and nobody has configured it yet. */
+function isFresh(cells: c.Cells, ordinal: number): boolean {
+  const health = facts.healthOf(cells, ordinal);
+  return health === Health.Up || (health === Health.Retrying && !facts.isBad(cells, ordinal));
+}
+
+/** mysqld follows, or leads, and is about to be ready. */
+function configure(next: c.Cells, ordinal: number): void {
+  if (isFresh(next, ordinal)) next[c.HEALTH + ordinal] = Health.Lagging;
+}
+
+function repoint(cells: c.Cells, world: World, out: Successors): void {
+  const next = out.add(cells, benign | moco);
+  const followers = repointed(clusteringFacts(cells, world));
+  for (let ordinal = 0; ordinal < world.replicas; ordinal++) if (has(followers, ordinal)) configure(next, ordinal);
+  if (next[c.LEAD] === Lead.Moved) next[c.LEAD] = Lead.Repointed;
+  next[c.PHASE] = Phase.Labelling;
+  if (world.detail === 'coarse') label(next, world);
+}
+
+function switchoverEnds(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
+  const to = cells[c.TO] as number;
+  const primary = cells[c.INDEX] as number;
+  // The member that is to lead may die right after MOCO has had its last answer.
+  const answering = membersWhere(world.replicas, (ordinal) => ordinal === to || facts.answers(cells, ordinal));
+  if (!switchoverSucceeds({ answering, primary }, to)) return watch(cells, out);
+  moveIndex(cells, to, world, out);
+  const failed = out.add(cells, moco);
+  failed[c.PHASE] = Phase.Watching;
+  if (!fails(failed)) out.drop();
+}
+
+/** How both end for MOCO: the index moves, with `Healthy` as it was, and then the old primary loses `demote`. */
+function moveIndex(cells: c.Cells, to: number, world: World, out: Successors): void {
+  const next = out.add(cells, benign | moco);
+  const old = next[c.INDEX] as number;
+  next[c.INDEX] = to;
+  next[c.LEAD] = Lead.Moved;
+  next[c.PHASE] = facts.isDemoted(next, old) ? Phase.Moved : Phase.Watching;
+  if (world.detail === 'coarse') demotionEnds(next, world);
+  if (world.countMoves) next[c.MOVES] = Math.min(3, (next[c.MOVES] as number) + 1);
+}

@@ -1,0 +1,218 @@
+import type { RolloutPolicy } from '../../../src/core/policy.ts';
+import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../../src/core/snapshot.ts';
+import * as c from './cells.ts';
+import * as facts from './facts.ts';
+import type { World } from './world.ts';
+
+// What a controller reads of a state, in the core's words. Three reads at up to three moments: the StatefulSet, the
+// budgets and its own MySQLRollout together, then the pods, the MySQLCluster last.
+
+export const revisionName = (revision: number): string => `revision-${revision}`;
+export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
+
+const longSeconds = 100_000;
+/** Longer than a start usually takes, and within the progress deadline. */
+const slowSeconds = 100;
+const shortSeconds = 1;
+/** Longer than a failover may take, and within the progress deadline. */
+const recoveringSeconds = 300;
+
+const running: Omit<ContainerFacts, 'name' | 'part'> = {
+  state: 'running',
+  reason: null,
+  ready: true,
+  started: true,
+  restarts: 0,
+  readySinceRestart: true,
+  notReadyForSeconds: 0,
+};
+const notReady = { ready: false, notReadyForSeconds: longSeconds };
+const creating = {
+  ...notReady,
+  state: 'waiting',
+  reason: 'ContainerCreating',
+  started: false,
+  readySinceRestart: false,
+} as const;
+const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1 };
+const backOff = {
+  ...notReady,
+  state: 'waiting',
+  reason: 'CrashLoopBackOff',
+  started: false,
+  readySinceRestart: false,
+  restarts: 3,
+} as const;
+
+const { Health } = c;
+
+const mysqldOf: Readonly<Record<number, Partial<ContainerFacts>>> = {
+  [Health.Starting]: creating,
+  [Health.Idle]: creating,
+  [Health.Up]: { ...notReady, readySinceRestart: false },
+  [Health.Lagging]: notReady,
+  [Health.Severed]: notReady,
+  [Health.Recovering]: { ...recovering, notReadyForSeconds: recoveringSeconds },
+  [Health.Hanging]: recovering,
+  [Health.Crashed]: backOff,
+  [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false },
+};
+
+const behindFor = (pods: c.Cells, ordinal: number): Partial<ContainerFacts> =>
+  facts.isBehind(pods, ordinal) && pods[c.GRACE] === 0 ? { notReadyForSeconds: shortSeconds } : {};
+
+/** The label is as it was when the pods were read. */
+export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
+  const health = facts.healthOf(pods, ordinal);
+  const role = ordinal === pods[c.INDEX] ? 'primary' : 'replica';
+  const settledThen = pods[c.SETTLED + ordinal] === 1;
+  const serves =
+    health === Health.Young ||
+    health === Health.Serving ||
+    health === Health.Impaired ||
+    facts.leadsFromElsewhere(pods, ordinal);
+  const demote = pods[c.DEMOTE + ordinal];
+  const demotedFor =
+    demote === c.Demote.Ours || demote === c.Demote.MarkWithoutDemote
+      ? revisionName(pods[c.TARGET] as number)
+      : demote === c.Demote.OursForAnother
+        ? 'another'
+        : null;
+  return {
+    ordinal,
+    name: memberName(ordinal),
+    uid: `uid-${ordinal}`,
+    resourceVersion: '1',
+    revision: revisionName(pods[c.REVISION + ordinal] as number),
+    role: settledThen ? role : null,
+    phase: health === Health.Starting || health === Health.Idle ? 'Pending' : 'Running',
+    ready: health === Health.Young || health === Health.Serving || health === Health.Terminating,
+    readinessGateClosed: false,
+    unschedulable: null,
+    containers: [
+      { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
+      { ...running, name: 'agent', part: 'agent' },
+      { ...running, name: 'slow-log', part: 'side', ...(health === Health.Impaired ? backOff : {}) },
+    ],
+    initContainers: [],
+    terminatingForSeconds: facts.isTerminating(pods, ordinal) ? 1 : null,
+    graceSeconds: 300,
+    mysqldIdleForSeconds: health === Health.Idle ? slowSeconds : 0,
+    participatingForSeconds: serves ? (health === Health.Young ? 0 : 100) : null,
+    demote: facts.isDemoted(pods, ordinal),
+    demotedFor,
+    demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,
+    preventDelete: facts.isProtected(pods, ordinal),
+  };
+}
+
+/** `around` is the first read, `pods` the second, `last` the third. */
+export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world: World): ClusterSnapshot {
+  const index = last[c.INDEX] as number;
+  const replicas = facts.replicasOf(last, world);
+  const target = revisionName(around[c.TARGET] as number);
+  const sameIndex = pods[c.INDEX] === index;
+  const grace = sameIndex && pods[c.GRACE] === 1;
+  const primaryServes = facts.participates(pods, index);
+  const primaryIsSettled = primaryServes && sameIndex && pods[c.SETTLED + index] === 1;
+  const members: MemberFacts[] = [];
+  for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
+    if (!facts.isMissing(pods, ordinal)) members.push(memberFacts(pods, ordinal));
+  }
+  const stage = last[c.STAGE];
+  const generation = 5;
+  const reconciled = stage === c.Stage.Asked ? generation - 1 : generation;
+  const status = last[c.STATUS];
+  const errantOrdinals: number[] = [];
+  for (let ordinal = 0; ordinal < replicas; ordinal++) if (facts.isErrant(last, ordinal)) errantOrdinals.push(ordinal);
+  return {
+    cluster: {
+      deleting: false,
+      generation,
+      replicas,
+      primaryIndex: index,
+      syncedReplicas: world.families.has('two-at-once')
+        ? (last[c.SYNCED] as number)
+        : status === c.Status.Healthy
+          ? replicas
+          : replicas - 1,
+      errantOrdinals,
+      reconciledGeneration: reconciled,
+      succeededGeneration: reconciled,
+      initialized: true,
+      available: status !== c.Status.Poor,
+      healthy: status === c.Status.Healthy,
+      offline: false,
+      reconciliationStopped: false,
+      clusteringStopped: false,
+      forcedRollingUpdate: false,
+      replicatesFromElsewhere: world.families.has('upstream'),
+      primaryUnavailableForSeconds: primaryServes ? null : grace ? longSeconds : 0,
+      primarySettledForSeconds: primaryIsSettled ? (grace ? longSeconds : 100) : null,
+    },
+    statefulSet: {
+      deleting: false,
+      replicas: facts.podsWanted(around, world),
+      observed: around[c.STAGE] !== c.Stage.Applied,
+      currentRevision: target,
+      updateRevision: target,
+      strategy: world.policy.mode === 'OnDelete' ? 'OnDelete' : 'RollingUpdate',
+      partition: world.policy.mode === 'OnDelete' ? null : (around[c.PARTITION] as number),
+      podManagement: 'Parallel',
+      forcedRollingUpdate: false,
+      labelled: world.policy.mode === 'OnDelete',
+    },
+    members,
+    budgets:
+      replicas < 3
+        ? []
+        : [
+            {
+              name: 'moco-test',
+              observed: around[c.COMPUTED] === 1,
+              disruptionsAllowed: around[c.OPEN] as number,
+              currentHealthy: 0,
+              desiredHealthy: 0,
+              awaiting: 0,
+              closed: around[c.BACKUP] === c.Backup.Closed,
+              refusal: null,
+              refusedForSeconds: 0,
+            },
+          ],
+    backupJobActive: around[c.BACKUP] !== c.Backup.None,
+    memory: {
+      verified: around[c.VERIFIED] === 1,
+      takenDown: [0, 1, 2, 3, 4].filter((ordinal) => ((around[c.TAKEN] as number) & c.bit(ordinal)) !== 0),
+      updatedOutOfBand: [],
+      sinceProgressSeconds: around[c.STUCK] === 1 ? longSeconds : 0,
+      // After the second try of the model there is none left that comes by itself.
+      switchoverTries: around[c.TRIES] === 2 ? 4 : (around[c.TRIES] as number),
+      sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
+      recentRevisionAgesSeconds: [],
+    },
+    settingsProblem: null,
+    createFailure: null,
+    released: false,
+    wasAdopted: false,
+    fleetQueue: null,
+    fleetInterval: null,
+    admissionProblem: null,
+    adoptionAgesSeconds: [],
+    promotion: null,
+    releaseRefusal: null,
+    stepFailure: null,
+    statusRefusal: null,
+    rolloutProblem: null,
+    ownWritePending: null,
+  };
+}
+
+export function policyOf(around: c.Cells, world: World): RolloutPolicy {
+  if (!world.families.has('user')) return world.policy;
+  return {
+    ...world.policy,
+    paused: around[c.PAUSED] === 1,
+    pinnedOrdinals: around[c.HELD] === 1 ? [world.replicas - 1] : [],
+    approvedRevision: around[c.APPROVED] === 1 ? revisionName(around[c.TARGET] as number) : null,
+  };
+}

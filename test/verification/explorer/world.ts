@@ -1,0 +1,118 @@
+import { defaultPolicy, type RolloutPolicy } from '../../../src/core/policy.ts';
+import * as c from './cells.ts';
+
+/** What can be added to the base model, each alone or together with others. */
+export const families = [
+  'budget',
+  'prevent-delete',
+  'errant',
+  'partition',
+  'two-at-once',
+  'scaling',
+  'template',
+  'user',
+  'foreign-demote',
+  'partition-mode',
+  'late-write',
+  'impaired',
+  'upstream',
+  'recovery',
+] as const;
+export type Family = (typeof families)[number];
+
+/** What is explored. */
+export interface World {
+  readonly replicas: number;
+  readonly families: ReadonlySet<Family>;
+  /** How many times something may go wrong; `null` for any number of times. */
+  readonly faults: number | null;
+  /** A revision that never starts is rolled out; without folding one that does as well. */
+  readonly badRevision: boolean;
+  /** Count the primaries: only where nothing goes wrong. */
+  readonly countMoves: boolean;
+  /**
+   * `fine`: mysqld that never ran for a minute, drains of every pod, and MOCO's parts of a configuration one by one.
+   * `coarse`: those parts that no reader can tell apart at once, so that any number of faults can be explored.
+   */
+  readonly detail: 'coarse' | 'fine';
+  /** A state that another one stands for is that other one: `fold.ts` says which, and why nothing is lost by it. */
+  readonly folded: boolean;
+  /** A late write carries uid and resourceVersion, as it should. */
+  readonly preconditions: boolean;
+  readonly policy: RolloutPolicy;
+}
+
+export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas' | 'policy'>> = {}): World {
+  const chosen = wanted.families ?? new Set<Family>();
+  return {
+    replicas,
+    families: chosen,
+    faults: null,
+    badRevision: true,
+    countMoves: false,
+    detail: 'fine',
+    folded: true,
+    preconditions: true,
+    ...wanted,
+    policy: {
+      ...defaultPolicy,
+      ...(chosen.has('partition') ? { partition: 1 } : {}),
+      ...(chosen.has('two-at-once') ? { maxUnavailable: 2 } : {}),
+      ...(chosen.has('partition-mode') ? { mode: 'Partition' as const } : {}),
+      ...(chosen.has('user') ? { primaryUpdatePolicy: 'Manual' as const } : {}),
+    },
+  };
+}
+
+/** Members before scaling in a world that scales, which has room for two more. */
+export const membersBeforeScaling = (world: World): number => world.replicas - 2;
+
+/**
+ * Every way in which a world begins: everything healthy and stale, whoever is primary; or, which counts as a fault, with
+ * one replica that MOCO has not configured, for it clones or could never be.
+ */
+export function beginnings(world: World): readonly c.Cells[] {
+  const has = (family: Family): boolean => world.families.has(family);
+  const members = has('scaling') ? membersBeforeScaling(world) : world.replicas;
+  const found: c.Cells[] = [];
+  for (let primary = 0; primary < members; primary++) {
+    for (const bad of world.badRevision ? (world.folded ? [1] : [0, 1]) : [0]) {
+      const cells = new Uint8Array(c.cellCount);
+      for (let ordinal = 0; ordinal < members; ordinal++) {
+        cells[c.HEALTH + ordinal] = c.Health.Serving;
+        cells[c.SETTLED + ordinal] = 1;
+      }
+      cells[c.INDEX] = primary;
+      cells[c.STATUS] = c.Status.Healthy;
+      cells[c.SYNCED] = members;
+      cells[c.TARGET] = 1;
+      cells[c.WANTED] = 1;
+      cells[c.BAD] = bad;
+      if (world.folded && !world.badRevision) cells[c.VERIFIED] = 1;
+      cells[c.OPEN] = members >= 3 ? 1 : 0;
+      cells[c.COMPUTED] = 1;
+      cells[c.UPSTREAM] = has('upstream') ? c.Upstream.Answers : c.Upstream.None;
+      cells[c.SCALE] = has('scaling') ? c.Scale.Before : c.Scale.Done;
+      cells[c.PARTITION] = has('partition-mode') ? world.replicas : 0;
+      found.push(cells);
+      if (!world.countMoves && world.faults !== 0) found.push(...withOneUnconfigured(cells, members));
+    }
+  }
+  return found;
+}
+
+function withOneUnconfigured(well: c.Cells, members: number): readonly c.Cells[] {
+  const found: c.Cells[] = [];
+  for (let ordinal = 0; ordinal < members; ordinal++) {
+    if (ordinal === well[c.INDEX]) continue;
+    const cells = well.slice();
+    cells[c.HEALTH + ordinal] = c.Health.Up;
+    cells[c.SETTLED + ordinal] = 0;
+    cells[c.STATUS] = c.Status.Available;
+    cells[c.SYNCED] = members - 1;
+    cells[c.OPEN] = 0;
+    cells[c.FAULTS] = 1;
+    found.push(cells);
+  }
+  return found;
+}

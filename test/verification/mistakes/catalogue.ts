@@ -1,0 +1,252 @@
+import { decide } from '../../../src/core/decide.ts';
+import type { Step } from '../../../src/core/decision.ts';
+import { type Family, type World, worldOf } from '../explorer/world.ts';
+import type { Mistake } from './mistake.ts';
+import {
+  doing,
+  evictsInstead,
+  instead,
+  isReplica,
+  isStale,
+  readyByContainers,
+  runs,
+  staleReplica,
+  target,
+  waits,
+  withRolesSettled,
+} from './wrong-decisions.ts';
+
+// Controllers that are wrong in one way each. Every layer that an entry names has to find it: that is how the layers are
+// tested.
+
+const faultless = (replicas: number): World => worldOf(replicas, { faults: 0, badRevision: false, countMoves: true });
+
+const small = (replicas: number, ...families: readonly Family[]): World =>
+  worldOf(replicas, { faults: 1, badRevision: false, families: new Set(families) });
+
+export const mistakes: Readonly<Record<string, Mistake>> = {
+  'trusts Healthy alone': {
+    wrong: 'takes the next replica as soon as MOCO calls the cluster Healthy, whoever is still away',
+    decide: (snapshot, policy) =>
+      snapshot.cluster.healthy ? evictsInstead(waits, staleReplica)(snapshot, policy) : decide(snapshot, policy),
+    explorer: { finds: 'I2', world: small(3) },
+    simulation: ['members', 'moco'],
+    chaos: true,
+  },
+  'ignores the budget': {
+    wrong: 'takes the next replica although as many members are away as may be',
+    decide: evictsInstead(waits, staleReplica),
+    explorer: { finds: 'I2', world: small(3) },
+  },
+  'evicts the primary without a demotion': {
+    wrong: 'evicts the primary without asking MOCO for a switchover first',
+    decide: instead((step) =>
+      step.kind === 'demote' ? { kind: 'evict', rule: 'SingleMember', targets: step.targets } : null,
+    ),
+    explorer: { finds: 'I3', world: faultless(3) },
+  },
+  'takes the index for the end of a switchover': {
+    wrong: 'takes the old primary as soon as the index has moved, before MOCO has finished the switchover',
+    decide: (snapshot, policy) => decide(withRolesSettled(snapshot), policy),
+    explorer: { finds: 'I3', world: small(3) },
+    simulation: [],
+    chaos: true,
+  },
+  'deletes instead of evicting': {
+    wrong: 'deletes a healthy member, which no PodDisruptionBudget can refuse',
+    decide: instead((step) => (step.kind === 'evict' ? { ...step, kind: 'delete' } : null)),
+    explorer: { finds: 'I4', world: small(3) },
+    simulation: [],
+    chaos: true,
+  },
+  'does not see that a member is updated': {
+    wrong: 'evicts replicas whatever their revision is',
+    decide: evictsInstead(waits, isReplica),
+    explorer: { finds: 'I5', world: small(3) },
+  },
+  'deletes replicas while the primary is down': {
+    wrong: 'deletes a replica that runs and is not ready although the failover still needs it',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const next = snapshot.members.findLast((member) => runs(member) && staleReplica(snapshot, member));
+      if (right.hold?.rule !== 'AwaitingFailover' || !next) return right;
+      return doing(right, { kind: 'delete', rule: 'MemberNotParticipating', targets: [target(next)] });
+    },
+    explorer: { finds: 'I2b', world: small(3) },
+    simulation: ['members', 'nodes'],
+  },
+  'goes on with a revision that fails': {
+    wrong: 'gives the next member a revision with which another one does not come up',
+    decide: evictsInstead([...waits, 'UpdateRevisionFailing'], staleReplica),
+    explorer: { finds: 'I7', world: worldOf(5, { faults: 0 }) },
+  },
+  'takes the primary first': {
+    wrong: 'demotes the primary while replicas are stale, so that a second switchover is needed',
+    decide: instead((step, snapshot) => {
+      const primary = snapshot.members.find((member) => !isReplica(snapshot, member));
+      if (step.kind !== 'evict' || !primary || !isStale(snapshot, primary)) return null;
+      const revision = snapshot.statefulSet?.updateRevision ?? '';
+      return { kind: 'demote', rule: 'PrimaryLast', targets: [target(primary)], revision };
+    }),
+    explorer: { finds: 'I8', world: faultless(3) },
+  },
+  'does not say why it waits': {
+    wrong: 'waits for a failover without naming a hold',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      return right.hold?.rule === 'AwaitingFailover' ? { ...right, hold: null } : right;
+    },
+    explorer: { finds: 'I11', world: small(3) },
+  },
+  'never takes a demotion back': {
+    wrong: 'leaves its demotion on a member although its reason is gone',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      return right.step.kind === 'undemote'
+        ? { ...right, step: { kind: 'none' }, hold: { rule: 'RolesNotSettled', members: [] } }
+        : right;
+    },
+    explorer: { finds: 'I12', world: faultless(3) },
+  },
+  'skips the confirmation': {
+    wrong: 'acts on what its cache has, without reading again right before the step',
+    explorer: { finds: 'I2', world: small(3), breaks: { unconfirmed: true } },
+    module: {
+      importer: 'src/controller/controller.ts',
+      imported: 'src/controller/disrupt/cluster-client.ts',
+      substitute: import.meta.resolve('./modules/without-confirmation.ts'),
+    },
+    simulation: ['blind'],
+  },
+  'reads the pods before the StatefulSet': {
+    wrong: 'compares pods with an update revision that is newer than they are',
+    explorer: {
+      finds: 'I2b',
+      world: worldOf(3, { detail: 'coarse', faults: 1, badRevision: false, families: new Set(['template']) }),
+      breaks: { podsFirst: true },
+    },
+  },
+  'drops the preconditions': {
+    wrong: 'deletes and evicts whichever pod has the name, in whatever version',
+    explorer: {
+      finds: 'I5',
+      world: { ...small(3, 'late-write'), preconditions: false },
+      breaks: { unconditional: true },
+    },
+    module: {
+      importer: 'src/controller/controller.ts',
+      imported: 'src/controller/disrupt/cluster-client.ts',
+      substitute: import.meta.resolve('./modules/without-preconditions.ts'),
+    },
+    simulation: ['orphans'],
+    chaos: true,
+  },
+  'skips the intent': {
+    wrong: 'takes a step that it has not written down, so that the next process takes another one beside it',
+    explorer: { finds: 'I1', world: small(3, 'late-write'), breaks: { unfenced: true } },
+    module: {
+      importer: 'src/controller/disrupt/',
+      imported: 'src/controller/status/write-intent.ts',
+      substitute: import.meta.resolve('./modules/without-intent.ts'),
+    },
+    simulation: ['orphans'],
+  },
+  'forgets what it has just done': {
+    wrong: 'decides before its watches have shown its last write',
+    module: {
+      importer: 'src/controller/observe/',
+      imported: 'src/controller/observe/own-writes.ts',
+      substitute: import.meta.resolve('./modules/without-expectations.ts'),
+    },
+    simulation: [],
+  },
+  'judges a pod by the grace period that it has at the end': {
+    wrong: 'calls a terminating pod stuck once the kubelet has shortened its grace period to 0',
+    module: {
+      importer: 'src/controller/',
+      imported: 'src/moco/ages.ts',
+      substitute: import.meta.resolve('./modules/with-current-grace-period.ts'),
+    },
+    simulation: [],
+  },
+  'counts ready instead of participating': {
+    wrong: 'counts members on a lost node and errant replicas as participating',
+    decide: (snapshot, policy) =>
+      decide(
+        {
+          ...snapshot,
+          cluster: { ...snapshot.cluster, errantOrdinals: [] },
+          members: snapshot.members.map(readyByContainers),
+        },
+        policy,
+      ),
+    simulation: ['nodes', 'moco'],
+  },
+  'forgets prevent-delete': {
+    wrong: 'takes members that MOCO protects from deletion',
+    decide: (snapshot, policy) =>
+      decide({ ...snapshot, members: snapshot.members.map((one) => ({ ...one, preventDelete: false })) }, policy),
+    explorer: { finds: 'protected', world: small(1, 'prevent-delete') },
+  },
+  'protects the primary alone': {
+    wrong: 'takes a replica that still carries prevent-delete from when it was primary',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((one) => ({
+        ...one,
+        preventDelete: one.preventDelete && !isReplica(snapshot, one),
+      }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'protected', world: small(3, 'prevent-delete') },
+  },
+  'restarts a member that recovers': {
+    wrong: 'deletes a member whose mysqld recovers after a crash, so that the recovery begins anew',
+    decide: (snapshot, policy) => decide(snapshot, { ...policy, progressDeadlineSeconds: policy.failoverGraceSeconds }),
+    explorer: { finds: 'recovering', world: small(3, 'recovery') },
+  },
+  'takes a primary whose upstream is away for one that is gone': {
+    wrong: 'takes an intermediate primary that is not ready because its upstream is away',
+    decide: (snapshot, policy) => {
+      const { cluster, members } = snapshot;
+      const primary = members.find((member) => !isReplica(snapshot, member));
+      const unavailable = primary?.ready === false ? policy.failoverGraceSeconds : null;
+      return decide(
+        {
+          ...snapshot,
+          cluster: { ...cluster, replicatesFromElsewhere: false, primaryUnavailableForSeconds: unavailable },
+        },
+        policy,
+      );
+    },
+    explorer: { finds: 'I3', world: small(3, 'upstream') },
+  },
+  'does not listen to the user': {
+    wrong: 'goes on while the rollout is paused, and takes pinned members',
+    decide: (snapshot, policy) => decide(snapshot, { ...policy, paused: false, pinnedOrdinals: [] }),
+    explorer: { finds: 'setting', world: small(3, 'user') },
+  },
+  'takes its demotion back as soon as it sees it': {
+    wrong: 'demotes the primary and takes that back, again and again, since it forgets that it has tried',
+    decide: (snapshot, policy) => {
+      const right = decide({ ...snapshot, memory: { ...snapshot.memory, switchoverTries: 0 } }, policy);
+      const demoted = snapshot.members.find(({ demotedFor }) => demotedFor !== null);
+      if (!demoted) return right;
+      const step: Step = { kind: 'undemote', targets: [target(demoted)], reason: 'OthersDue', demoted: demoted.demote };
+      return doing(right, step);
+    },
+    explorer: { finds: 'cycle', world: worldOf(3, { faults: 0, badRevision: false }) },
+  },
+  'waits for a budget that nobody opens': {
+    wrong: 'never evicts anybody, since it takes the budget for used up',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      if (right.step.kind !== 'evict') return right;
+      return {
+        ...right,
+        step: { kind: 'none' },
+        hold: { rule: 'MaxUnavailableReached', unavailable: [], maxUnavailable: 1 },
+      };
+    },
+    explorer: { finds: 'stuck', world: worldOf(3, { faults: 0, badRevision: false }) },
+  },
+};

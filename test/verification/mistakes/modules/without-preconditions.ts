@@ -1,0 +1,16 @@
+import { ClusterApi as Right } from '../../../../src/controller/disrupt/cluster-client.ts';
+import type { ApiClient, Call } from '../../../../src/kube/api-client.ts';
+
+/** Deletes and evicts whichever pod has the name. */
+export class ClusterApi extends Right {
+  constructor(client: ApiClient, ...others: [] | [() => boolean]) {
+    const call = <T>(one: Call): Promise<T> => client.call<T>({ ...one, body: withoutPreconditions(one) });
+    const reserve: ApiClient['reserve'] = (...asked) => client.reserve(...asked);
+    super({ call, reserve } as unknown as ApiClient, ...others);
+  }
+}
+
+function withoutPreconditions({ body }: Call): unknown {
+  const { preconditions: _, deleteOptions: __, ...rest } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return body === undefined ? undefined : rest;
+}

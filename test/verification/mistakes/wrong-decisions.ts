@@ -1,0 +1,89 @@
+import { decide } from '../../../src/core/decide.ts';
+import type { Decision, Step, Target } from '../../../src/core/decision.ts';
+import type { RolloutPolicy } from '../../../src/core/policy.ts';
+import type { ClusterSnapshot, MemberFacts } from '../../../src/core/snapshot.ts';
+import type { Decide } from '../explorer/decisions.ts';
+
+// What decisions with a mistake are made of.
+
+export const target = ({ ordinal, name, uid, resourceVersion }: MemberFacts): Target => ({
+  ordinal,
+  name,
+  uid,
+  resourceVersion,
+});
+
+export const doing = (decision: Decision, step: Step): Decision => ({ ...decision, step, hold: null });
+
+export const isStale = (snapshot: ClusterSnapshot, { revision, terminatingForSeconds }: MemberFacts): boolean =>
+  revision !== snapshot.statefulSet?.updateRevision && terminatingForSeconds === null;
+
+export const isReplica = ({ cluster }: ClusterSnapshot, { ordinal }: MemberFacts): boolean =>
+  ordinal !== cluster.primaryIndex;
+
+const serves = (member: MemberFacts): boolean => member.ready && member.terminatingForSeconds === null;
+
+export const runs = ({ containers, ready, terminatingForSeconds }: MemberFacts): boolean =>
+  terminatingForSeconds === null && !ready && containers[0]?.state === 'running';
+
+/** Where the right controller waits for one of these rules, takes the last member for which `may` holds. */
+export function evictsInstead(
+  rules: readonly string[],
+  may: (snapshot: ClusterSnapshot, member: MemberFacts) => boolean,
+): Decide {
+  return (snapshot, policy) => {
+    const right = decide(snapshot, policy);
+    const next = snapshot.members.findLast((member) => serves(member) && may(snapshot, member));
+    if (right.hold === null || !rules.includes(right.hold.rule) || !next) return right;
+    return doing(right, { kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] });
+  };
+}
+
+export const staleReplica = (snapshot: ClusterSnapshot, member: MemberFacts): boolean =>
+  isStale(snapshot, member) && isReplica(snapshot, member);
+
+/** Every step that is right, in another way. */
+export const instead =
+  (change: (step: Step, snapshot: ClusterSnapshot, policy: RolloutPolicy) => Step | null): Decide =>
+  (snapshot, policy) => {
+    const right = decide(snapshot, policy);
+    const step = change(right.step, snapshot, policy);
+    return step === null ? right : doing(right, step);
+  };
+
+export const waits = [
+  'MemberTerminating',
+  'MemberMissing',
+  'UpdatedMemberNotParticipating',
+  'MaxUnavailableReached',
+  'ClusterNotHealthy',
+  'BlockedByPDB',
+  'RolesNotSettled',
+];
+
+/** Roles as the index says, and no waiting for writes. */
+export function withRolesSettled(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const { cluster, members } = snapshot;
+  return {
+    ...snapshot,
+    cluster: {
+      ...cluster,
+      available: true,
+      healthy: true,
+      syncedReplicas: cluster.replicas,
+      primarySettledForSeconds: 100,
+    },
+    members: members.map((one) => ({
+      ...one,
+      role: one.ordinal === cluster.primaryIndex ? 'primary' : 'replica',
+      participatingForSeconds: one.ready ? 100 : null,
+      demote: false,
+      demotedFor: null,
+    })),
+  };
+}
+
+/** What the kubelet has said last, even if it has lost touch since. */
+export function readyByContainers(member: MemberFacts): MemberFacts {
+  return { ...member, ready: member.containers.every(({ ready }) => ready) };
+}

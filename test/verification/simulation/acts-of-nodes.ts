@@ -1,0 +1,60 @@
+import { pods } from '../../../src/kube/resource.ts';
+import { withContainerFault } from '../../support/nodes/fault-script.ts';
+import type { ContainerFault, PodFaults } from '../../support/nodes/faults.ts';
+import { evict, podName } from './acts-of-people.ts';
+import type { Happening } from './happening.ts';
+import { namespace, type Simulation } from './simulation.ts';
+import type { StoredObject } from './stored-object.ts';
+
+// Faults of nodes and members.
+
+const drainRetryMilliseconds = 5_000;
+
+export const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, neverScheduled: true });
+
+export function memberAt({ server }: Simulation, ordinal: number): StoredObject | null {
+  return server.store.get(pods, namespace, podName(ordinal));
+}
+
+/** As `kubectl drain`: retries until the eviction succeeds; no node accepts the member meanwhile. */
+export function drain(
+  simulation: Simulation,
+  { ordinal, forMilliseconds }: Extract<Happening, { kind: 'drain' }>,
+): void {
+  const { clock, kubelets } = simulation;
+  const end = clock.nowMilliseconds + forMilliseconds;
+  kubelets.faultPlace(namespace, podName(ordinal), neverScheduled);
+  clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
+  const tryOnce = (): void => {
+    if (clock.nowMilliseconds >= end) return;
+    if (evict(simulation, ordinal)) simulation.struck('drain');
+    else clock.after(drainRetryMilliseconds, tryOnce);
+  };
+  tryOnce();
+}
+
+export function fault(
+  simulation: Simulation,
+  ordinal: number,
+  container: string,
+  what: ContainerFault,
+  forMilliseconds: number,
+): boolean {
+  const { kubelets, clock } = simulation;
+  if (!kubelets.fault(namespace, podName(ordinal), withContainerFault(container, what))) return false;
+  clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
+  return true;
+}
+
+/** Neither the kubelet nor MOCO reaches the member, and the others don't either. */
+export function loseNode(simulation: Simulation, ordinal: number, forMilliseconds: number): boolean {
+  const { kubelets, moco, clock } = simulation;
+  const lost = (nodeLost: boolean) => (faults: PodFaults) => ({ ...faults, nodeLost });
+  if (!kubelets.fault(namespace, podName(ordinal), lost(true))) return false;
+  moco.setFaults({ unreachable: [...moco.faults.unreachable, ordinal] });
+  clock.after(forMilliseconds, () => {
+    kubelets.fault(namespace, podName(ordinal), lost(false));
+    moco.setFaults({ unreachable: moco.faults.unreachable.filter((one) => one !== ordinal) });
+  });
+  return true;
+}

@@ -1,0 +1,79 @@
+import { cronJobs, path, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { annotationOn, clusterKind, demotedForAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
+import { clusterName, namespace, type Simulation } from './simulation.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
+
+// Requests of the user and others to the API server. Each returns whether it succeeded.
+
+const statefulSet = `moco-${clusterName}`;
+const clusterPath = path(clusterKind, { namespace, name: clusterName });
+
+export const statefulSetPath = path(statefulSets, { namespace, name: statefulSet });
+export const podName = (ordinal: number): string => `${statefulSet}-${ordinal}`;
+export const podPath = (ordinal: number): string => path(pods, { namespace, name: podName(ordinal) });
+
+/** Whether the API server has agreed. */
+export function asked(simulation: Simulation, request: Parameters<Simulation['request']>[0]): boolean {
+  return simulation.request(request).code < 300;
+}
+
+export function evict(simulation: Simulation, ordinal: number): boolean {
+  return asked(simulation, { method: 'POST', path: `${podPath(ordinal)}/eviction`, body: {} });
+}
+
+export function patchCluster(simulation: Simulation, body: Json): boolean {
+  return asked(simulation, { method: 'PATCH', path: clusterPath, body });
+}
+
+export function setImage(simulation: Simulation, image: string): void {
+  const demoted = simulation.members.some(({ metadata }) => metadata.annotations?.[demotedForAnnotation] !== undefined);
+  if (demoted && image !== simulation.wanted.image) simulation.situations.find('templateChangesInDemotion');
+  simulation.wanted.image = image;
+  patchCluster(simulation, { spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } } });
+}
+
+export function annotateFor(simulation: Simulation, name: string, forMilliseconds: number): boolean {
+  simulation.clock.after(forMilliseconds, () =>
+    patchCluster(simulation, { metadata: { annotations: { [name]: null } } }),
+  );
+  return patchCluster(simulation, { metadata: { annotations: { [name]: annotationOn } } });
+}
+
+export function growVolumes(simulation: Simulation, size: string): boolean {
+  const templates = record(simulation.cluster?.['spec'])['volumeClaimTemplates'] as readonly Json[] | undefined;
+  const grown = (templates ?? []).map((template) => {
+    const spec = record(template['spec']);
+    return { ...template, spec: { ...spec, resources: { requests: { storage: size } } } };
+  });
+  return patchCluster(simulation, { spec: { volumeClaimTemplates: grown } });
+}
+
+/** A pod without an owner is not deleted: the next StatefulSet adopts it. */
+const isOwned = ({ metadata }: StoredObject): boolean => (metadata.ownerReferences?.length ?? 0) > 0;
+
+/** Created again once the old one and its dependents are deleted. */
+export function recreateCluster(simulation: Simulation): boolean {
+  const { clock, server } = simulation;
+  const goes = asked(simulation, { method: 'DELETE', path: clusterPath, body: {} });
+  const make = (): void => {
+    const gone = server.store.get(clusterKind, namespace, clusterName) === null;
+    if (!gone || server.store.get(statefulSets, namespace, statefulSet) !== null || simulation.members.some(isOwned)) {
+      clock.after(1_000, make);
+      return;
+    }
+    simulation.createCluster();
+  };
+  make();
+  return goes;
+}
+
+/** Whether there is anything that could run it. */
+export function setBackup(simulation: Simulation, runs: boolean): boolean {
+  const jobs = simulation.server.store.all(cronJobs);
+  for (const job of jobs) {
+    const status = runs ? { active: [{ kind: 'Job', name: 'backup-1' }] } : {};
+    const target = path(cronJobs, { namespace, name: job.metadata.name, subresource: 'status' });
+    simulation.request({ method: 'PUT', path: target, body: { status } });
+  }
+  return jobs.length > 0;
+}

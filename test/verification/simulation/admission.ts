@@ -1,0 +1,135 @@
+import { mutatePartition } from '../../../src/admission/partition-mutation.ts';
+import type { AdmittedStatefulSet } from '../../../src/admission/stateful-set.ts';
+import {
+  mutateStatefulSet as mutateByUs,
+  type StatefulSetObject,
+} from '../../../src/admission/statefulset-mutation.ts';
+import {
+  annotationOn,
+  mocoStatefulSetWebhook,
+  ownPartitionWebhook,
+  ownWebhook,
+  preventDeleteAnnotation,
+} from '../../../src/moco/names.ts';
+import type { StatefulSet } from '../../support/moco/objects.ts';
+import { mutateStatefulSet as mutateByMoco } from '../../support/moco/stateful-set-webhook.ts';
+import { jsonPatch } from './patches.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
+
+/** The result of admission for a write, or the reason of its refusal. */
+export type Admitted =
+  | { readonly outcome: 'admitted'; readonly object: StoredObject }
+  | { readonly outcome: 'refused'; readonly code: number; readonly reason: string; readonly message: string };
+
+/** Whose webhook holds the partition: MOCO's, which has a partition controller, or the program's own. */
+export type PartitionWebhook = 'moco' | 'own';
+
+/** Who keeps a StatefulSet that carries the program's label at OnDelete. */
+export type OnDeleteKeeper =
+  /** A MutatingAdmissionPolicy: the API server itself, which is never unavailable. */
+  | 'policy'
+  /** The program's webhook with `failurePolicy: Ignore`: while it is unavailable, the API server continues without it. */
+  | 'webhook'
+  /** The same with `failurePolicy: Fail`, as no installation has it. A test shows what it would cost. */
+  | 'failingWebhook';
+
+export interface Admission {
+  readonly partitionWebhook: PartitionWebhook;
+  readonly onDeleteKeeper: OnDeleteKeeper;
+  /** Somebody answers the webhooks of moco-controller. */
+  readonly isMocoServing: () => boolean;
+  /** Somebody answers the webhooks of the program. */
+  readonly isProgramServing: () => boolean;
+}
+
+/** Everybody is there, and the partition is MOCO's. */
+export const everybodyServes: Admission = {
+  partitionWebhook: 'moco',
+  onDeleteKeeper: 'policy',
+  isMocoServing: () => true,
+  isProgramServing: () => true,
+};
+
+/**
+ * The policy, the webhooks in the order of their configurations' names, MOCO's first, the policy again if one of them
+ * has changed something, then validation.
+ */
+export function admitStatefulSet(wanted: StoredObject, before: StoredObject | null, admission: Admission): Admitted {
+  const first = before === null || admission.onDeleteKeeper !== 'policy' ? null : keptOnDelete(wanted, admission);
+  const after = first?.outcome === 'admitted' ? first.object : wanted;
+  const held =
+    admission.partitionWebhook === 'moco' ? heldByMoco(after, before, admission) : heldByUs(after, before, admission);
+  if (held.outcome === 'refused') return held;
+  // None of the created objects has the program's label.
+  const kept = before === null ? held : keptOnDelete(held.object, admission);
+  if (kept.outcome === 'refused') return kept;
+  const { object } = kept;
+  const { type, rollingUpdate } = strategyOf(object);
+  if (type === 'OnDelete' && rollingUpdate !== undefined && rollingUpdate !== null) {
+    const message = `StatefulSet.apps "${after.metadata.name}" is invalid: spec.updateStrategy.rollingUpdate: Invalid value: only allowed for updateStrategy 'RollingUpdate'`;
+    return { outcome: 'refused', code: 422, reason: 'Invalid', message };
+  }
+  return { outcome: 'admitted', object: defaulted(object) };
+}
+
+/** MOCO's webhook, and the one in its place, have `failurePolicy: Fail`. */
+function unavailable(webhook: string): Admitted {
+  const message = `Internal error occurred: failed calling webhook "${webhook}": connect: connection refused`;
+  return { outcome: 'refused', code: 500, reason: 'InternalError', message };
+}
+
+function heldByMoco(after: StoredObject, before: StoredObject | null, { isMocoServing }: Admission): Admitted {
+  if (!isMocoServing()) return unavailable(mocoStatefulSetWebhook);
+  const mutation = mutateByMoco(after as unknown as StatefulSet, before as unknown as StatefulSet | null);
+  switch (mutation.outcome) {
+    case 'panic':
+      return { outcome: 'refused', code: 500, reason: 'InternalError', message: mutation.message };
+    case 'unchanged':
+      return { outcome: 'admitted', object: after };
+    case 'rollingUpdate':
+      return { outcome: 'admitted', object: withRollingUpdate(after, mutation.rollingUpdate) };
+  }
+}
+
+function heldByUs(after: StoredObject, before: StoredObject | null, { isProgramServing }: Admission): Admitted {
+  if (!isProgramServing()) return unavailable(ownPartitionWebhook);
+  const { patch } = mutatePartition(
+    after as unknown as AdmittedStatefulSet,
+    before as unknown as AdmittedStatefulSet | null,
+  );
+  return { outcome: 'admitted', object: jsonPatch(after, patch) as StoredObject };
+}
+
+function keptOnDelete(object: StoredObject, { onDeleteKeeper, isProgramServing }: Admission): Admitted {
+  const mutation = mutateByUs(object as unknown as StatefulSetObject);
+  if (mutation.kind === 'unchanged' && mutation.because === 'not-labelled') return { outcome: 'admitted', object };
+  if (onDeleteKeeper !== 'policy' && !isProgramServing()) {
+    return onDeleteKeeper === 'webhook' ? { outcome: 'admitted', object } : unavailable(ownWebhook);
+  }
+  const kept = mutation.kind === 'unchanged' ? object : (jsonPatch(object, mutation.patch) as StoredObject);
+  return { outcome: 'admitted', object: kept };
+}
+
+function strategyOf(object: StoredObject): Json {
+  return record(record(object['spec'])['updateStrategy']);
+}
+
+function withRollingUpdate(object: StoredObject, rollingUpdate: { readonly partition: number } | null): StoredObject {
+  const { rollingUpdate: _, ...strategy } = strategyOf(object);
+  const updateStrategy = rollingUpdate === null ? strategy : { ...strategy, rollingUpdate };
+  return { ...object, spec: { ...record(object['spec']), updateStrategy } };
+}
+
+/** A RollingUpdate without a partition gets 0. */
+function defaulted(object: StoredObject): StoredObject {
+  const { type, rollingUpdate } = strategyOf(object);
+  if (type !== 'RollingUpdate' || record(rollingUpdate)['partition'] !== undefined) return object;
+  return withRollingUpdate(object, { partition: 0 });
+}
+
+/** MOCO's ValidatingAdmissionPolicy: evictions pass, deletions don't. `null` if the request is allowed. */
+export function deletionRefused(pod: StoredObject): string | null {
+  return pod.metadata.annotations?.[preventDeleteAnnotation] === annotationOn
+    ? `pods "${pod.metadata.name}" is forbidden: ValidatingAdmissionPolicy 'moco-delete-validator' denied request: ${pod.metadata.name} is protected from deletion`
+    : null;
+}

@@ -1,0 +1,97 @@
+import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import { clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
+import type { Disruption } from '../witness/disruption.ts';
+import { participates } from '../witness/member.ts';
+import type { Witness } from '../witness/witness.ts';
+import { type ApiAnswer, type ApiRequest, isDryRun } from './api-answer.ts';
+import type { ApiServer } from './api-server.ts';
+import type { VirtualClock } from './clock.ts';
+import type { Sent } from './network.ts';
+import { type ResourcePath, resourceAt } from './resource-path.ts';
+import { type Circumstances, clusterName } from './simulation.ts';
+import { record, type StoredObject } from './stored-object.ts';
+
+const controllers = /^controller-/;
+
+/**
+ * Finds the members that the controller disrupts among all requests, and when the confirmation began: with the last
+ * read of the StatefulSet by name.
+ */
+export class Deeds {
+  readonly #clock: VirtualClock;
+  readonly #server: ApiServer;
+  readonly #witness: Witness;
+  readonly #mode: Circumstances['mode'];
+  readonly #asked = new Map<string, Sent>();
+
+  constructor(clock: VirtualClock, server: ApiServer, witness: Witness, mode: Circumstances['mode']) {
+    this.#mode = mode;
+    this.#clock = clock;
+    this.#server = server;
+    this.#witness = witness;
+    server.onRequest((request, answer, before) => this.#answered(request, answer, before));
+  }
+
+  sent(sent: Sent): void {
+    if (sent.method !== 'GET') return;
+    const target = resourceAt(sent.path);
+    if (target?.kind === statefulSets && target.name !== null) this.#asked.set(sent.actor, sent);
+  }
+
+  #answered(request: ApiRequest, { code }: ApiAnswer, before: number): void {
+    const { method, path, actor, body } = request;
+    if (!controllers.test(actor) || code >= 300 || method === 'GET' || isDryRun(request)) return;
+    const target = resourceAt(path);
+    if (target === null || target.name === null) return;
+    const { kind, namespace, name, subresource } = target;
+    if (this.#isForbidden(target, method)) {
+      this.#witness.object('I10', `${method} ${path} by ${actor}, with the gate off`, this.#clock.nowMilliseconds);
+    }
+    if (kind === pods && (method === 'DELETE' || subresource === 'eviction')) {
+      this.#disrupted(method === 'DELETE' ? 'delete' : 'evict', actor, namespace, name, before);
+    }
+    const strategy = record(record(record(body)['spec'])['updateStrategy']);
+    const { partition } = record(strategy['rollingUpdate']);
+    if (kind === statefulSets && method === 'PATCH' && typeof partition === 'number') {
+      const set = this.#server.store.get(kind, namespace, name);
+      const pod = this.#server.store.get(pods, namespace, `${name}-${partition}`);
+      if (set !== null && pod !== null && isStale(set, pod)) {
+        this.#disrupted('setPartition', actor, namespace, pod.metadata.name, before);
+      }
+    }
+  }
+
+  /** With the gate off this program lowers partitions and may start members of a cluster without serving members. */
+  #isForbidden({ kind, namespace, subresource }: ResourcePath, method: ApiRequest['method']): boolean {
+    if (this.#mode === 'OnDelete' || (kind !== pods && kind !== statefulSets)) return false;
+    if (this.#mode === 'Observe' || subresource === 'eviction') return true;
+    const moment = this.#witness.latest(`${namespace}/${clusterName}`);
+    return method === 'DELETE' && moment.members.some((member) => participates(moment, member));
+  }
+
+  #disrupted(verb: Disruption['verb'], actor: string, namespace: string, name: string, before: number): void {
+    const { store } = this.#server;
+    const last = store.get(pods, namespace, name) ?? lastOf(store.changesAfter(pods, before), name);
+    if (last === null) return;
+    const asked = this.#asked.get(actor);
+    const atMilliseconds = this.#clock.nowMilliseconds;
+    this.#witness.disrupted({
+      verb,
+      actor,
+      cluster: `${namespace}/${last.metadata.labels?.[clusterNameLabel] ?? ''}`,
+      uid: last.metadata.uid,
+      ordinal: Number(name.slice(name.lastIndexOf('-') + 1)),
+      confirmingSince: asked ?? { revision: before, atMilliseconds },
+      before,
+      atMilliseconds,
+    });
+  }
+}
+
+function lastOf(changes: readonly { readonly object: StoredObject }[], name: string): StoredObject | null {
+  return changes.findLast(({ object }) => object.metadata.name === name)?.object ?? null;
+}
+
+function isStale(set: StoredObject, pod: StoredObject): boolean {
+  return pod.metadata.labels?.[revisionHashLabel] !== record(set['status'])['updateRevision'];
+}

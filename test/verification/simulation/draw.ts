@@ -1,0 +1,115 @@
+import { realEnd } from '../../support/nodes/settings.ts';
+import { Chance } from './chance.ts';
+import type { Happening, Planned } from './happening.ts';
+import { type Circumstances, firstImage } from './simulation.ts';
+import { budgets, imageNamed, span, themes } from './themes.ts';
+
+/** One run: a world, and what happens in it, in order. */
+export interface Scenario {
+  readonly circumstances: Circumstances;
+  readonly plan: readonly Planned[];
+}
+
+const second = 1000;
+/** What happens during a rollout happens within this time of its beginning. */
+const horizonMilliseconds = 180 * second;
+const badImages = ['crash', 'missing', 'hang', 'notready'] as const;
+const modes = [
+  'OnDelete',
+  'OnDelete',
+  'OnDelete',
+  'OnDelete',
+  'OnDelete',
+  'OnDelete',
+  'Partition',
+  'Partition',
+  'Observe',
+] as const;
+const themeNames = Object.keys(themes);
+
+/** The scenario of a seed, always the same. Given themes replace those of the seed. */
+export function draw(seed: string, given: readonly string[] = []): Scenario {
+  const chance = new Chance(`scenario ${seed}`);
+  const replicas = chance.pick(given.length > 0 ? [3, 5] : [1, 3, 3, 3, 3, 5]);
+  const calm = chance.happens(0.1) && given.length === 0;
+  const drawn = calm ? [] : [chance.pick(themeNames), chance.pick(themeNames)];
+  const own = given.length > 0 ? given : drawn;
+  const several = own.includes('processes') || own.includes('late') || chance.happens(0.2);
+  const circumstances: Circumstances = {
+    seed,
+    replicas,
+    mode: given.length > 0 ? 'OnDelete' : chance.pick(modes),
+    movesCurrentRevision: chance.happens(0.3),
+    onDeleteKeeper: chance.pick(['policy', 'policy', 'webhook'] as const),
+    processes: several ? 2 : 1,
+    electsLeader: several && chance.happens(0.5),
+    nodes: {
+      scheduleMilliseconds: span(chance, 0, 1),
+      initMilliseconds: span(chance, 0, 2),
+      startMilliseconds: span(chance, 0.5, 8),
+      startupMilliseconds: span(chance, 0, 4),
+      ...drawEnd(chance),
+      crashAfterMilliseconds: span(chance, 0.2, 20),
+      restartMilliseconds: span(chance, 0.2, 2),
+    },
+    moco: {
+      notice: span(chance, 0.02, 2),
+      silence: span(chance, 0.2, 9),
+      drain: span(chance, 0.1, 4),
+      failedTry: span(chance, 1, 50),
+      retry: span(chance, 0.2, 5),
+      failover: span(chance, 1, 30),
+      healthyFalse: span(chance, 0.02, 3),
+      repoint: span(chance, 0.02, 3),
+      label: span(chance, 0.02, 1),
+      open: span(chance, 0.02, 3),
+      healthyTrue: span(chance, 0.05, 3),
+    },
+    lagMilliseconds: chance.pick([5, 30, 30, 300]),
+    longestPage: chance.happens(0.2) ? 2 : Number.POSITIVE_INFINITY,
+    backups: own.includes('user'),
+    spec: own.includes('burdens') ? drawBurdens(chance) : {},
+    maxUnavailable: given.length === 0 && replicas > 3 && chance.happens(0.5) ? chance.pick(budgets) : null,
+  };
+  return { circumstances, plan: calm ? calmPlan(chance) : wildPlan(chance, replicas, own) };
+}
+
+/** A cluster that protects its primary while a replica lags, or that replicates from elsewhere. */
+function drawBurdens(chance: Chance): Circumstances['spec'] {
+  return chance.happens(0.6) ? { maxDelaySecondsForPodDeletion: 10 } : { replicationSourceSecretName: 'donor' };
+}
+
+/** Mostly as MOCO's pods end; the others differ more from each other. */
+function drawEnd(chance: Chance): Circumstances['nodes'] {
+  return chance.happens(0.7)
+    ? { ...realEnd, stopMilliseconds: span(chance, 0.2, 4) }
+    : { stopMilliseconds: span(chance, 0.2, 25) };
+}
+
+function calmPlan(chance: Chance): readonly Planned[] {
+  return [{ atMilliseconds: 0, what: { kind: 'rollOut', image: imageNamed(chance) } }];
+}
+
+function wildPlan(chance: Chance, replicas: number, own: readonly string[]): readonly Planned[] {
+  const plan: Planned[] = [{ atMilliseconds: 0, what: firstRollout(chance) }];
+  if (chance.happens(0.25)) {
+    const image = chance.happens(0.3) ? firstImage : imageNamed(chance);
+    plan.push({ atMilliseconds: span(chance, 1, 120), what: { kind: 'rollOut', image } });
+  }
+  const count = chance.whole(1, 5);
+  for (let index = 0; index < count; index++) {
+    const what = chance.pick(themes[chance.pick(own)] ?? [])(chance, replicas);
+    plan.push({ atMilliseconds: Math.round(chance.between(-5 * second, horizonMilliseconds / 2)), what });
+  }
+  return plan.sort((left, right) => left.atMilliseconds - right.atMilliseconds);
+}
+
+function firstRollout(chance: Chance): Happening {
+  if (!chance.happens(0.2)) return { kind: 'rollOut', image: imageNamed(chance) };
+  return {
+    kind: 'rollOutBad',
+    image: `mysql:8.4.${chance.whole(1, 9)}-${chance.pick(badImages)}`,
+    corrected: imageNamed(chance),
+    forMilliseconds: span(chance, 5, 240),
+  };
+}

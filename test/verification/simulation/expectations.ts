@@ -1,0 +1,105 @@
+import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import type { ExchangeRequest } from '../../../src/kube/world.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import type { Witness } from '../witness/witness.ts';
+import type { VirtualClock } from './clock.ts';
+import type { Sent } from './network.ts';
+import { resourceAt } from './resource-path.ts';
+import { record, type StoredObject } from './stored-object.ts';
+
+/** So long after it has sent a write a process may go by what it reads. */
+const patienceMilliseconds = 30_000;
+
+interface Process {
+  /** When it last requested a pod's disruption, by the request's path. */
+  readonly asked: Map<string, number>;
+  /** Disrupted pods whose end no watch has shown it yet, by uid, with the time of the request. */
+  readonly taken: Map<string, number>;
+  /** Pods whose end it has seen; a watch may be faster than the answer. */
+  readonly ended: Set<string>;
+  /** What it has read last, of what a confirmation consists of. */
+  lastRead: 'cluster' | 'statefulSet' | 'pod' | null;
+  /** A read to check completion, not to confirm: it reads the MySQLCluster first. */
+  looksOn: boolean;
+}
+
+/**
+ * Checks that no process begins a step before its watches show the previous one. A step begins with a read of the
+ * StatefulSet by name; a check of completion reads the MySQLCluster before that.
+ */
+export class Expectations {
+  readonly #clock: VirtualClock;
+  readonly #witness: Witness;
+  readonly #processes = new Map<string, Process>();
+
+  constructor(clock: VirtualClock, witness: Witness) {
+    this.#clock = clock;
+    this.#witness = witness;
+  }
+
+  sent({ actor, method, path, atMilliseconds }: Sent): void {
+    const target = resourceAt(path);
+    if (takes(method, target)) this.#of(actor).asked.set(path, atMilliseconds);
+    if (method !== 'GET' || target === null || target.name === null) return;
+    const process = this.#of(actor);
+    switch (target.kind) {
+      case clusterKind:
+        if (process.lastRead !== 'pod') process.looksOn = true;
+        process.lastRead = 'cluster';
+        return;
+      case pods:
+        process.lastRead = 'pod';
+        return;
+      case statefulSets:
+        if (!process.looksOn) this.#judge(actor, process);
+        process.looksOn = false;
+        process.lastRead = 'statefulSet';
+        return;
+      default:
+    }
+  }
+
+  answered(actor: string, { method, path, body }: ExchangeRequest, code: number): void {
+    const [asked = ''] = path.split('?');
+    const target = resourceAt(asked);
+    // A list shows every end as well.
+    if (method === 'GET' && target?.kind === pods && target.name === null) this.#of(actor).taken.clear();
+    if (!takes(method, target) || code >= 300) return;
+    const options = record(JSON.parse(body ?? '{}'));
+    const { uid } = record(options['preconditions'] ?? record(options['deleteOptions'])['preconditions']);
+    const process = this.#of(actor);
+    if (typeof uid !== 'string' || process.ended.has(uid)) return;
+    // An answer may be long on its way: what the process counts from is its own asking.
+    process.taken.set(uid, process.asked.get(asked) ?? this.#clock.nowMilliseconds);
+  }
+
+  reported(actor: string, object: StoredObject, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
+    const { uid, deletionTimestamp } = object.metadata;
+    if (type !== 'DELETED' && deletionTimestamp === undefined) return;
+    const { taken, ended } = this.#of(actor);
+    taken.delete(uid);
+    ended.add(uid);
+  }
+
+  #judge(actor: string, { taken }: Process): void {
+    for (const [uid, since] of taken) {
+      if (this.#clock.nowMilliseconds - since > patienceMilliseconds) taken.delete(uid);
+      else {
+        const text = `${actor} began anew before its watch had shown the end of ${uid}`;
+        this.#witness.object('I1', text, this.#clock.nowMilliseconds);
+      }
+    }
+  }
+
+  #of(actor: string): Process {
+    const known = this.#processes.get(actor);
+    if (known !== undefined) return known;
+    const fresh: Process = { asked: new Map(), taken: new Map(), ended: new Set(), lastRead: null, looksOn: false };
+    this.#processes.set(actor, fresh);
+    return fresh;
+  }
+}
+
+function takes(method: ExchangeRequest['method'], target: ReturnType<typeof resourceAt>): boolean {
+  return target?.kind === pods && (method === 'DELETE' || target.subresource === 'eviction');
+}

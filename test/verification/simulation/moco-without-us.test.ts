@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { cronJobs, path, podDisruptionBudgets, statefulSets } from '../../../src/kube/resource.ts';
+import { clusterKind, demoteAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
+import { prefixedName } from '../../support/moco/names.ts';
+import { fault } from './acts-of-nodes.ts';
+import { asked, podPath, setBackup, setImage } from './acts-of-people.ts';
+import type { OnDeleteKeeper } from './admission.ts';
+import { draw, type Scenario } from './draw.ts';
+import type { AllOrAbort, Happening } from './happening.ts';
+import { run } from './run.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
+import { record } from './stored-object.ts';
+
+const forEver = 10 * 3600_000;
+/** A failover of the slowest possible MOCO takes less. */
+const patienceMilliseconds = 180_000;
+const budgetPath = path(podDisruptionBudgets, { namespace, name: prefixedName(clusterName) });
+
+/** A cluster at OnDelete, and this program down for good. */
+async function started(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
+  const { circumstances } = draw('calm');
+  const simulation = new Simulation({
+    ...circumstances,
+    replicas: 3,
+    mode: 'OnDelete',
+    onDeleteKeeper,
+    processes: 1,
+    electsLeader: false,
+    backups: true,
+  });
+  await simulation.start();
+  for (const process of simulation.processes) process.crash('was uninstalled', forEver);
+  return simulation;
+}
+
+/** moco-controller restarted after that. */
+async function withoutUs(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
+  const simulation = await started(onDeleteKeeper);
+  simulation.moco.stop({ otherReplica: false });
+  await simulation.clock.runUntil(() => false, 5_000);
+  simulation.moco.start();
+  await simulation.clock.runUntil(() => false, 5_000);
+  return simulation;
+}
+
+const primaryIndex = ({ cluster }: Simulation): unknown => record(cluster?.['status'])['currentPrimaryIndex'];
+
+function killPrimary(simulation: Simulation): void {
+  expect(fault(simulation, 0, mysqldContainer, 'dead', forEver)).to.equal(true);
+}
+
+function strategy({ server }: Simulation): unknown {
+  const set = server.store.get(statefulSets, namespace, prefixedName(clusterName));
+  return record(record(set?.['spec'])['updateStrategy'])['type'];
+}
+
+const minutes = 60_000;
+
+/** The program stops, moco-controller restarts, and then something happens; a rollout follows at the end. */
+function alone(onDeleteKeeper: OnDeleteKeeper, what: Happening): Scenario {
+  const { circumstances } = draw('calm');
+  const all: AllOrAbort['all'] = [
+    { afterMilliseconds: 0, what: { kind: 'programStopped', forMilliseconds: 10 * minutes } },
+    { afterMilliseconds: 1_000, what: { kind: 'stopMoco', otherReplica: true, forMilliseconds: 5_000 } },
+    { afterMilliseconds: 2 * minutes, what },
+  ];
+  return {
+    circumstances: {
+      ...circumstances,
+      replicas: 3,
+      mode: 'OnDelete',
+      onDeleteKeeper,
+      processes: 1,
+      electsLeader: false,
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'together', all } },
+      { atMilliseconds: 9 * minutes, what: { kind: 'rollOut', image: 'mysql:8.4.9' } },
+    ],
+  };
+}
+
+const asks: Readonly<Record<string, Happening>> = {
+  failover: { kind: 'kill', ordinal: 0, container: mysqldContainer, forMilliseconds: 7 * minutes },
+  switchover: { kind: 'foreignDemote', ordinal: 0, forMilliseconds: 7 * minutes },
+};
+
+describe('I13, while the program is down,', function lawOfMocosOwn() {
+  this.timeout(60_000);
+
+  for (const [what, happening] of Object.entries(asks)) {
+    it(`finds the ${what} that a webhook which fails closed costs`, async () => {
+      const { violations } = await run(alone('failingWebhook', happening));
+      const found = violations.filter(({ law }) => law === 'I13').map(({ text }) => text);
+      expect(found).to.have.lengthOf(1);
+      expect(found[0]).to.match(new RegExp(`^no ${what} of member 0 for \\d`));
+    });
+
+    for (const keeper of ['policy', 'webhook'] as const) {
+      it(`objects to nothing about a ${what} beside the ${keeper}`, async () => {
+        const { violations, stuck, situations } = await run(alone(keeper, happening));
+        expect({ violations, stuck }).to.deep.equal({ violations: [], stuck: null });
+        expect(situations).to.include.members(['mocoRestartsAlone', 'failsOverAlone']);
+      });
+    }
+  }
+});
+
+describe('moco-controller, restarted while this program is down,', function withoutThisProgram() {
+  this.timeout(60_000);
+
+  describe('beside a webhook that fails closed (which is why there is none)', () => {
+    it('never fails over', async () => {
+      const simulation = await withoutUs('failingWebhook');
+      killPrimary(simulation);
+      const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
+      expect(moved).to.equal(false);
+    });
+
+    it('never switches over', async () => {
+      const simulation = await withoutUs('failingWebhook');
+      const body = { metadata: { annotations: { [demoteAnnotation]: 'true' } } };
+      expect(asked(simulation, { method: 'PATCH', path: podPath(0), body })).to.equal(true);
+      const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
+      expect(moved).to.equal(false);
+    });
+
+    it('writes nothing after the StatefulSet', async () => {
+      const simulation = await withoutUs('failingWebhook');
+      const { store } = simulation.server;
+      for (const job of store.all(cronJobs)) {
+        const target = path(cronJobs, { namespace, name: job.metadata.name });
+        asked(simulation, { method: 'DELETE', path: target, body: {} });
+      }
+      asked(simulation, { method: 'DELETE', path: budgetPath, body: {} });
+      await simulation.clock.runUntil(() => false, patienceMilliseconds);
+      expect([...store.all(cronJobs), ...store.all(podDisruptionBudgets)]).to.deep.equal([]);
+      expect(simulation.isTrue('ReconcileSuccess')).to.equal(false);
+    });
+
+    it('fails over if it was not restarted, since it still manages what it has reconciled', async () => {
+      const simulation = await started('failingWebhook');
+      killPrimary(simulation);
+      const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
+      expect(moved).to.equal(true);
+    });
+  });
+
+  for (const keeper of ['policy', 'webhook'] as const) {
+    describe(`beside ${keeper === 'policy' ? 'the admission policy' : 'the webhook that is done without'}`, () => {
+      it('fails over', async () => {
+        const simulation = await withoutUs(keeper);
+        killPrimary(simulation);
+        const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
+        expect(moved).to.equal(true);
+      });
+
+      it('switches over', async () => {
+        const simulation = await withoutUs(keeper);
+        const body = { metadata: { annotations: { [demoteAnnotation]: 'true' } } };
+        expect(asked(simulation, { method: 'PATCH', path: podPath(0), body })).to.equal(true);
+        const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
+        expect(moved).to.equal(true);
+      });
+
+      it('reconciles: a new template arrives, and the cluster counts as reconciled', async () => {
+        const simulation = await withoutUs(keeper);
+        setImage(simulation, 'mysql:8.4.9');
+        const { server } = simulation;
+        await simulation.clock.runUntil(() => false, 5_000);
+        const set = server.store.get(statefulSets, namespace, prefixedName(clusterName));
+        expect(JSON.stringify(set?.['spec'])).to.contain('mysql:8.4.9');
+        expect(strategy(simulation)).to.equal(keeper === 'policy' ? 'OnDelete' : 'RollingUpdate');
+        const generation = server.store.get(clusterKind, namespace, clusterName)?.metadata.generation;
+        expect(record(record(simulation.cluster?.['status'])['reconcileInfo'])['generation']).to.equal(generation);
+        expect(simulation.isTrue('ReconcileSuccess')).to.equal(true);
+      });
+
+      it('closes the budget while a backup runs', async () => {
+        const simulation = await withoutUs(keeper);
+        setBackup(simulation, true);
+        const closed = await simulation.clock.runUntil(() => {
+          const budget = simulation.server.store.get(podDisruptionBudgets, namespace, prefixedName(clusterName));
+          return record(budget?.['spec'])['maxUnavailable'] === 0;
+        }, patienceMilliseconds);
+        expect(closed).to.equal(true);
+      });
+    });
+  }
+});

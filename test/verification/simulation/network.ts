@@ -1,0 +1,252 @@
+import type { ExchangeRequest, ExchangeResponse } from '../../../src/kube/world.ts';
+import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import type { ApiServer } from './api-server.ts';
+import type { Chance } from './chance.ts';
+import type { VirtualClock } from './clock.ts';
+import { type Strike, verbOf } from './faults.ts';
+import type { StoreChange } from './object-store.ts';
+import { resourceAt } from './resource-path.ts';
+import type { Json, StoredObject } from './stored-object.ts';
+import { kindOf, type Mishap, type Trouble } from './trouble.ts';
+import { textOf, WatchStream } from './watch-stream.ts';
+
+/** A process as the network knows it. */
+export interface Client {
+  readonly process: number;
+  readonly actor: string;
+  /** Runs what reaches it: at once, later, or never. */
+  readonly deliver: (callback: () => void) => void;
+  /** Called before a write is sent and after it was executed; returns whether the process dies there. */
+  readonly writes: (to: 'pod' | 'any', when: 'before' | 'onItsWay' | 'after') => void;
+  readonly isAlive: () => boolean;
+  /** A version of an object has reached it, by a watch or a list. */
+  readonly onReported: (object: StoredObject, type: StoreChange['type']) => void;
+  /** The answer to a request has reached it. */
+  readonly onAnswered: (request: ExchangeRequest, code: number) => void;
+}
+
+/** A request as sent, with the time. */
+export interface Sent {
+  readonly actor: string;
+  readonly method: ExchangeRequest['method'];
+  readonly path: string;
+  readonly revision: number;
+  readonly atMilliseconds: number;
+}
+
+interface Latency {
+  readonly fromMilliseconds: number;
+  readonly toMilliseconds: number;
+}
+
+export interface NetworkOptions {
+  readonly clock: VirtualClock;
+  readonly chance: Chance;
+  readonly server: ApiServer;
+  readonly onSent: (sent: Sent) => void;
+  readonly onStrike: (strike: Strike) => void;
+}
+
+const encoder = new TextEncoder();
+const usual: Latency = { fromMilliseconds: 1, toMilliseconds: 6 };
+/** A request that its author has given up may arrive all the same. */
+const arrivesAfterAbort = 0.5;
+
+/** The network between the processes and the API server: bytes are delayed, split or lost. */
+export class Network {
+  readonly #clock: VirtualClock;
+  readonly #chance: Chance;
+  readonly #server: ApiServer;
+  readonly #watches = new Set<{ readonly client: Client; readonly stream: WatchStream }>();
+  readonly #onSent: (sent: Sent) => void;
+  readonly #onStrike: (strike: Strike) => void;
+  /** By process: the newest revision that it has received of each kind. */
+  readonly #reportedOf = new Map<string, Map<string, number>>();
+  /** The maximal delay of each kind's watches, by plural; default: `lagMilliseconds`. */
+  readonly lagOf = new Map<string, number>();
+  lagMilliseconds = 30;
+  /** Watches from before this revision are answered with 410. */
+  oldestRevision = 0;
+  #troubles: readonly Trouble[] = [];
+
+  constructor({ clock, chance, server, onSent, onStrike }: NetworkOptions) {
+    this.#clock = clock;
+    this.#chance = chance;
+    this.#server = server;
+    this.#onSent = onSent;
+    this.#onStrike = onStrike;
+  }
+
+  add(trouble: Trouble): void {
+    this.#troubles = [...this.#troubles, trouble].filter(
+      ({ untilMilliseconds }) => untilMilliseconds > this.#clock.nowMilliseconds,
+    );
+  }
+
+  heal(): void {
+    this.#troubles = [];
+  }
+
+  /** The open watches of a process, of all of them, of one kind. */
+  watches(process: number | null, plural: string | null): readonly WatchStream[] {
+    return [...this.#watches]
+      .filter(({ client }) => client.isAlive() && (process === null || client.process === process))
+      .map(({ stream }) => stream)
+      .filter(({ target }) => plural === null || target.kind.plural === plural);
+  }
+
+  exchange(client: Client, request: ExchangeRequest): Promise<ExchangeResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
+    const fail = (code: string): void => client.deliver(() => reject(Object.assign(new Error(code), { code })));
+    request.signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')), { once: true });
+    if (!client.isAlive()) return promise;
+    try {
+      request.assertMaySend?.();
+    } catch (error) {
+      reject(error);
+      return promise;
+    }
+    const isWrite = request.method !== 'GET' && kindOf(request) !== 'lease' && !request.path.includes('/events');
+    const to = kindOf(request) === 'pod' ? 'pod' : 'any';
+    if (isWrite) client.writes(to, 'before');
+    if (!client.isAlive()) return promise;
+    const parsed = parse(request, client.actor);
+    const { actor, method, path } = parsed;
+    this.#onSent({
+      actor,
+      method,
+      path,
+      revision: this.#server.store.revision,
+      atMilliseconds: this.#clock.nowMilliseconds,
+    });
+    const mishap = this.#mishapOf(client, request);
+    if (mishap !== null) this.#onStrike(`${mishap.kind} ${verbOf(request)}`);
+    // A process that dies now can't cancel it any more.
+    if (isWrite) client.writes(to, 'onItsWay');
+    const there = this.#latency() + (mishap?.kind === 'slow' ? mishap.thereMilliseconds : 0);
+    const back = this.#latency() + (mishap?.kind === 'slow' ? mishap.backMilliseconds : 0);
+    if (mishap?.kind === 'reset' || mishap?.kind === 'refused') {
+      this.#clock.after(there, () => fail(mishap.kind === 'reset' ? 'ECONNRESET' : 'ECONNREFUSED'));
+      return promise;
+    }
+    this.#clock.after(there, () => {
+      if (request.signal.aborted) {
+        if (!this.#chance.happens(arrivesAfterAbort)) return;
+        this.#onStrike('lateRequest');
+      }
+      const response = mishap?.kind === 'error' ? inTrouble(mishap) : this.#carryOut(client, parsed, request);
+      if (isWrite) client.writes(to, 'after');
+      if (mishap?.kind === 'silent') return;
+      if (mishap?.kind === 'lost') fail('ECONNRESET');
+      else {
+        const arrive = (): void => {
+          // Nobody learns from an answer that he has given up waiting for.
+          if (!request.signal.aborted) client.onAnswered(request, response.status);
+          resolve(response);
+        };
+        this.#clock.after(back, () => client.deliver(arrive));
+      }
+    });
+    return promise;
+  }
+
+  #latency(): number {
+    return this.#chance.between(usual.fromMilliseconds, usual.toMilliseconds);
+  }
+
+  #mishapOf(client: Client, request: ExchangeRequest): Mishap | null {
+    const now = this.#clock.nowMilliseconds;
+    for (const { mishap, requests, probability, untilMilliseconds, process } of this.#troubles) {
+      if (untilMilliseconds <= now || (process !== null && process !== client.process)) continue;
+      if (requests !== 'any' && requests !== kindOf(request)) continue;
+      if (this.#chance.happens(probability)) return mishap;
+    }
+    return null;
+  }
+
+  #noteOrder({ actor }: Client, plural: string, revision: number): void {
+    const reported = this.#reportedOf.get(actor) ?? new Map<string, number>();
+    this.#reportedOf.set(actor, reported);
+    for (const [other, newest] of reported) {
+      if (other !== plural && newest > revision) {
+        this.#onStrike('reordered');
+        break;
+      }
+    }
+    reported.set(plural, Math.max(revision, reported.get(plural) ?? 0));
+  }
+
+  #carryOut(client: Client, parsed: ApiRequest, request: ExchangeRequest): ExchangeResponse {
+    if (parsed.query?.get('watch') === 'true') return this.#watch(client, parsed, request);
+    const answer = this.#server.handle(parsed);
+    if (answer.code === 409) this.#onStrike('conflict');
+    return responseOf(answer);
+  }
+
+  #watch(
+    client: Client,
+    { path, query = new URLSearchParams() }: ApiRequest,
+    request: ExchangeRequest,
+  ): ExchangeResponse {
+    const target = resourceAt(path);
+    if (target === null) throw new Error(`expected a kind to watch at ${path}, found none`);
+    const stream = new WatchStream({
+      clock: this.#clock,
+      chance: this.#chance,
+      server: this.#server,
+      target,
+      query,
+      lag: () => this.#chance.between(1, this.lagOf.get(target.kind.plural) ?? this.lagMilliseconds),
+      deliver: client.deliver,
+      onReported: (object, type) => {
+        this.#noteOrder(client, target.kind.plural, Number(object.metadata.resourceVersion));
+        client.onReported(object, type);
+      },
+      oldestRevision: this.oldestRevision,
+    });
+    const open = { client, stream };
+    this.#watches.add(open);
+    request.signal.addEventListener(
+      'abort',
+      () => {
+        stream.body.close(new DOMException('aborted', 'AbortError'));
+        this.#watches.delete(open);
+      },
+      { once: true },
+    );
+    return { status: 200, headers: {}, body: stream.body };
+  }
+}
+
+export function parse({ method, path, headers, body }: ExchangeRequest, actor: string): ApiRequest {
+  const [target = '', query] = path.split('?');
+  const contentType = headers['content-type'];
+  return {
+    method,
+    path: target,
+    actor,
+    ...(query !== undefined && { query: new URLSearchParams(query) }),
+    ...(contentType !== undefined && { contentType }),
+    ...(body !== undefined && { body: JSON.parse(body) as Json }),
+  };
+}
+
+export function responseOf({ code, body, retryAfterSeconds }: ApiAnswer): ExchangeResponse {
+  const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  const items = body['items'] as readonly object[] | undefined;
+  const { items: _, ...rest } = body;
+  const text =
+    items === undefined
+      ? textOf(body)
+      : `${JSON.stringify(rest).slice(0, -1)},"items":[${items.map(textOf).join(',')}]}`;
+  return { status: code, headers, body: once(encoder.encode(text)) };
+}
+
+function inTrouble({ code, retryAfterSeconds }: Extract<Mishap, { kind: 'error' }>): ExchangeResponse {
+  const headers = retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) };
+  return { status: code, headers, body: once(encoder.encode('trouble on the way')) };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

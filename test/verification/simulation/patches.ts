@@ -1,0 +1,102 @@
+import { type Json, record, type StoredObject } from './stored-object.ts';
+
+/** As much of a strategic merge patch as kubelets send: lists of conditions are merged by type, other lists replaced. */
+export function strategicMergePatch(before: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch;
+  const merged: Record<string, unknown> = isRecord(before) ? { ...before } : {};
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete merged[field];
+    else if (field === 'conditions' && Array.isArray(value)) merged[field] = mergeConditions(merged[field], value);
+    else if (Array.isArray(value)) merged[field] = value;
+    else merged[field] = strategicMergePatch(merged[field], value);
+  }
+  return merged;
+}
+
+function mergeConditions(before: unknown, patch: readonly unknown[]): readonly unknown[] {
+  const conditions: Json[] = Array.isArray(before) ? [...(before as Json[])] : [];
+  for (const one of patch as readonly Json[]) {
+    const index = conditions.findIndex(({ type }) => type === one['type']);
+    const merged = strategicMergePatch(conditions[index], one) as Json;
+    if (index < 0) conditions.push(merged);
+    else conditions[index] = merged;
+  }
+  return conditions;
+}
+
+/** One operation of RFC 6902, of those that webhooks answer with. */
+interface Operation {
+  readonly op: 'add' | 'remove';
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+export function jsonPatch(object: unknown, operations: readonly Operation[]): unknown {
+  return operations.reduce((before, { op, path, value }) => {
+    const fields = path.slice(1).split('/');
+    return changedAt(before, fields, op === 'remove' ? undefined : value);
+  }, object);
+}
+
+/** `undefined` removes the field. */
+function changedAt(before: unknown, [field = '', ...rest]: readonly string[], value: unknown): unknown {
+  const { [field]: inner, ...others } = record(before);
+  const changed = rest.length === 0 ? value : changedAt(inner, rest, value);
+  return changed === undefined ? others : { ...record(before), [field]: changed };
+}
+
+/**
+ * Server-side apply with force by one manager. Lists belong to their manager as a whole, which is right if no other
+ * manager writes them; fields that the manager applied before and omits now are removed.
+ */
+export function apply(before: StoredObject | null, body: Json, manager: string): StoredObject {
+  const { apiVersion, kind, metadata, ...rest } = body;
+  const { name, namespace, ...ownMetadata } = record(metadata);
+  const applied: Json = { ...rest, metadata: ownMetadata };
+  const fields = fieldsOf(applied) as Json;
+  const entries = before?.metadata.managedFields ?? [];
+  const isOwn = (entry: Json): boolean => entry['manager'] === manager && entry['operation'] === 'Apply';
+  const base = record(withoutFields(before ?? {}, entries.find(isOwn)?.['fieldsV1'], fields));
+  const merged = record(mergeApplied(base, applied));
+  const entry = { manager, operation: 'Apply', apiVersion, fieldsType: 'FieldsV1', fieldsV1: fields };
+  return {
+    ...merged,
+    apiVersion,
+    kind,
+    metadata: {
+      ...record(merged['metadata']),
+      name,
+      namespace,
+      managedFields: [...entries.filter((one) => !isOwn(one)), entry],
+    },
+  } as unknown as StoredObject;
+}
+
+function mergeApplied(before: unknown, body: unknown): unknown {
+  if (!isRecord(body)) return body;
+  const merged: Record<string, unknown> = isRecord(before) ? { ...before } : {};
+  for (const [field, value] of Object.entries(body)) merged[field] = mergeApplied(merged[field], value);
+  return merged;
+}
+
+function fieldsOf(value: unknown): unknown {
+  if (!isRecord(value) || Object.keys(value).length === 0) return {};
+  return Object.fromEntries(Object.entries(value).map(([field, child]) => [`f:${field}`, fieldsOf(child)]));
+}
+
+/** Removes owned fields that are not desired any more. */
+function withoutFields(value: unknown, owned: unknown, wanted: unknown): unknown {
+  if (!isRecord(value) || !isRecord(owned)) return value;
+  const rest: Record<string, unknown> = { ...value };
+  for (const [name, child] of Object.entries(owned)) {
+    const field = name.slice('f:'.length);
+    const still = record(wanted)[name];
+    if (still === undefined) delete rest[field];
+    else if (Object.keys(record(child)).length > 0) rest[field] = withoutFields(rest[field], child, still);
+  }
+  return rest;
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { mistakes } from '../mistakes/catalogue.ts';
+import { draw, type Scenario } from './draw.ts';
+import { type Played, play } from './play.ts';
+import { playSeeds } from './play-seeds.ts';
+import { run } from './run.ts';
+import { shrink, withOnly } from './shrink.ts';
+import { runsUntilFound, simulatorOf } from './simulator.ts';
+import { replayLine, storyOf } from './story.ts';
+import { Tally } from './tally.ts';
+
+const rolloutsWanted = 1000;
+const longMilliseconds = 30 * 60_000;
+/** Within so many runs each mistake has to show. */
+const mostRuns = 200;
+
+describe('the simulation', function simulation() {
+  this.timeout(longMilliseconds);
+
+  it('finds no violation in a thousand rollouts, and each that can end ends', async () => {
+    const tally = new Tally();
+    const failures: string[] = [];
+    for (let seed = 1; tally.rollouts < rolloutsWanted; seed++) {
+      const { outcome, failure } = await play(String(seed));
+      tally.add(outcome);
+      if (failure !== null) failures.push(failure);
+    }
+    console.log(`      ${[...tally.situationLines, tally.closingLine].join('\n      ')}`);
+    expect(failures.join('\n')).to.equal('');
+    expect(tally.disruptions).to.be.greaterThan(rolloutsWanted);
+    expect(tally.needless).to.equal(0);
+    expect(tally.unstruck, 'faults that never struck').to.deep.equal([]);
+    expect(tally.missing, 'situations that no history contained').to.deep.equal([]);
+  });
+
+  it('needs one switchover and one disruption a member without faults, one at a time', async () => {
+    for (const [replicas, switchovers] of [
+      [1, 0],
+      [3, 1],
+      [5, 1],
+    ] as const) {
+      const { circumstances } = draw('calm');
+      const scenario: Scenario = {
+        circumstances: { ...circumstances, replicas, mode: 'OnDelete', processes: 1, electsLeader: false },
+        plan: [{ atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.1' } }],
+      };
+      const { measures, violations, races, stuck } = await run(scenario);
+      expect({ violations, races, stuck }).to.deep.equal({ violations: [], races: [], stuck: null });
+      expect(measures).to.include({ disruptions: replicas, needless: 0, switchovers, mostUnavailable: 1 });
+    }
+  });
+
+  it('gives the same history for the same seed, and another one for another', async () => {
+    const hashes = new Set<string>();
+    for (let seed = 1; seed <= 25; seed++) {
+      const first = await run(draw(String(seed)));
+      const again = await run(draw(String(seed)));
+      expect(again.historyHash, `seed ${seed}`).to.equal(first.historyHash);
+      hashes.add(first.historyHash);
+    }
+    expect(hashes.size).to.equal(25);
+  });
+
+  it('has the same history for a seed on every thread', async () => {
+    const hashes: string[] = [];
+    const onPlayed = ({ outcome }: Played): void => void hashes.push(outcome?.historyHash ?? 'broken');
+    let begun = 0;
+    await playSeeds({ from: 1, jobs: 2, onPlayed, isEnough: () => begun++ >= 4 });
+    const own = await Promise.all(['1', '2', '3', '4'].map(async (seed) => (await run(draw(seed))).historyHash));
+    expect(hashes.toSorted()).to.deep.equal(own.toSorted());
+  });
+
+  for (const [name, { simulation, wrong }] of Object.entries(mistakes)) {
+    if (simulation === undefined) continue;
+    it(`finds a controller that ${name}: ${wrong}`, async () => {
+      const result = await runsUntilFound(name, mostRuns);
+      const [finding] = result?.outcome.violations ?? [];
+      console.log(`      ${result?.runs ?? 'not found'} runs, ${finding?.law}: ${finding?.text}`);
+      expect(result).not.to.equal(null);
+    });
+  }
+
+  it('shortens a failure, and replays it from one line', async () => {
+    const mistaken = await simulatorOf('deletes instead of evicting');
+    const seed = '1';
+    const scenario = mistaken.draw(seed, ['watches']);
+    const kept = await shrink(scenario, mistaken.run);
+    const short = withOnly(scenario, kept);
+    const outcome = await mistaken.run(short);
+    expect(kept).to.have.lengthOf(1);
+    expect(replayLine(seed, kept)).to.equal(`SEED=1 REPLAY=${kept.join()} make simulate`);
+    expect(storyOf(short, outcome)).to.match(/the user asks for mysql:8\.4\.\d[\s\S]*I4: delete \d by controller-0/);
+  });
+});

@@ -1,0 +1,312 @@
+import { createHash } from 'node:crypto';
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import {
+  namespaces,
+  path,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../../src/kube/resource.ts';
+import { clusterKind, mysqldContainer, roleLabel, rolloutCompleteCondition } from '../../../src/moco/names.ts';
+import { defaultCluster } from '../../support/moco/mysql-cluster-webhook.ts';
+import type { MySQLCluster } from '../../support/moco/objects.ts';
+import { sampleCluster } from '../../support/moco/sample.ts';
+import { type ClusteringDurations, defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
+import { type NodesSettings, defaultSettings as nodesSettings } from '../../support/nodes/settings.ts';
+import { Demotions } from '../witness/demotions.ts';
+import type { WitnessedKind } from '../witness/objects.ts';
+import { Witness } from '../witness/witness.ts';
+import type { Admission, OnDeleteKeeper } from './admission.ts';
+import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import { ApiServer } from './api-server.ts';
+import { Chance } from './chance.ts';
+import { VirtualClock } from './clock.ts';
+import { ControllerProcess } from './controller-process.ts';
+import { Deeds } from './deeds.ts';
+import { Expectations } from './expectations.ts';
+import { FalseAlarms } from './false-alarms.ts';
+import type { Strike, Strikes } from './faults.ts';
+import { FoundStrikes } from './found-strikes.ts';
+import { KubeControllers } from './kube-controllers.ts';
+import { Kubelets } from './kubelets.ts';
+import { Moco } from './moco.ts';
+import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
+import { Network } from './network.ts';
+import { Situations } from './situations.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
+
+/** What a simulated world is like, whatever happens in it. */
+export interface Circumstances {
+  readonly seed: string;
+  readonly replicas: number;
+  /**
+   * Who disrupts members: this program, by pods or by partitions if MOCO has no webhook; or MOCO's own partition
+   * controller, while this program only reports.
+   */
+  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
+  readonly movesCurrentRevision: boolean;
+  readonly onDeleteKeeper: OnDeleteKeeper;
+  readonly processes: number;
+  /** Without it every process leads. */
+  readonly electsLeader: boolean;
+  readonly nodes: Partial<NodesSettings>;
+  readonly moco: Partial<ClusteringDurations>;
+  readonly lagMilliseconds: number;
+  readonly longestPage: number;
+  /** What the user has set in the MySQLRollout from the beginning; `null` for nothing. */
+  readonly maxUnavailable: number | string | null;
+  /** The cluster has a backup policy, so that there is a CronJob that can report a running backup. */
+  readonly backups: boolean;
+  /** More of the MySQLCluster's spec. */
+  readonly spec: Json;
+}
+
+export const namespace = 'default';
+export const clusterName = 'test';
+export const firstImage = 'mysql:8.4.0';
+const epochMilliseconds = Date.UTC(2026, 6, 1, 12);
+/**
+ * How long a demotion may outlive its reason if the program can read and write: enough for another process to acquire a
+ * dead one's lease.
+ */
+const demotionAllowanceMilliseconds = 60_000;
+/** So many pods stay for seconds after they were last written down. */
+const slowDeletions = 0.02;
+const startDeadlineMilliseconds = 600_000;
+
+const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<ResourceKind, WitnessedKind>([
+  [clusterKind, 'MySQLCluster'],
+  [statefulSets, 'StatefulSet'],
+  [pods, 'Pod'],
+  [rolloutKind, 'MySQLRollout'],
+  [podDisruptionBudgets, 'PodDisruptionBudget'],
+]);
+
+/** One cluster, everything around it and the controller itself, in virtual time. */
+export class Simulation {
+  readonly clock = new VirtualClock();
+  readonly demotions = new Demotions(demotionAllowanceMilliseconds);
+  readonly witness = new Witness(this.demotions);
+  readonly chance: Chance;
+  readonly server: ApiServer;
+  readonly network: Network;
+  readonly controllers: KubeControllers;
+  readonly moco: Moco;
+  readonly kubelets: Kubelets;
+  readonly processes: readonly ControllerProcess[];
+  /** Why processes have ended, in order. */
+  readonly ends: string[] = [];
+  /** By the user, whatever happens to the cluster. */
+  readonly wanted: { image: string; replicas: number };
+  readonly situations: Situations;
+  readonly mocoGoesOn: MocoGoesOn;
+  readonly #circumstances: Circumstances;
+  readonly #history: string[] = [];
+  readonly #strikes: Partial<Record<Strike, number>> = {};
+  #began = false;
+
+  constructor(circumstances: Circumstances) {
+    const { seed, movesCurrentRevision, nodes, moco, processes, electsLeader, mode } = circumstances;
+    this.#circumstances = circumstances;
+    this.wanted = { image: firstImage, replicas: circumstances.replicas };
+    this.chance = new Chance(seed);
+    const { clock, chance } = this;
+    const wall = this.#wall;
+    const admission: Admission = {
+      partitionWebhook: mode === 'Partition' ? 'own' : 'moco',
+      onDeleteKeeper: circumstances.onDeleteKeeper,
+      isMocoServing: () => this.moco.answersWebhooks,
+      isProgramServing: () => this.processes.some(({ isServing }) => isServing),
+    };
+    const etcd = chance.fork('etcd');
+    this.server = new ApiServer(wall, admission, (act) => {
+      const slow = etcd.happens(slowDeletions);
+      clock.after(slow ? etcd.between(1_000, 9_000) : etcd.between(0.5, 20), act);
+    });
+    const { server } = this;
+    server.lists.longestPage = circumstances.longestPage;
+    const deeds = new Deeds(clock, server, this.witness, mode);
+    const expectations = new Expectations(clock, this.witness);
+    const strikesFound = new FoundStrikes(this);
+    const alarms = new FalseAlarms(this.witness);
+    this.network = new Network({
+      clock,
+      chance: chance.fork('network'),
+      server,
+      onSent: (sent) => {
+        deeds.sent(sent);
+        expectations.sent(sent);
+        strikesFound.sent(sent);
+      },
+      onStrike: (strike) => this.struck(strike),
+    });
+    this.network.lagMilliseconds = circumstances.lagMilliseconds;
+    this.situations = new Situations(() => !this.processes.some(({ isServing }) => isServing));
+    server.onRequest((request, given) => this.situations.answered(request, given));
+    this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
+    const settings: NodesSettings = { ...nodesSettings, labelBeforeReady: roleLabel, ...nodes };
+    this.kubelets = new Kubelets({
+      clock,
+      server,
+      wall,
+      settingsOf: () => settings,
+      mysqldServes: (pod) => this.moco.mysqldReady(pod),
+    });
+    const clustering = { ...mocoSettings.clustering, ...moco };
+    const { failedTry: _, clone: __, ...taking } = clustering;
+    this.mocoGoesOn = new MocoGoesOn(
+      this,
+      Object.values(taking).reduce((sum, one) => sum + one),
+      mode !== 'Partition',
+    );
+    this.moco = new Moco({
+      clock,
+      server,
+      wall,
+      chance: chance.fork('moco'),
+      namespace,
+      clusterName,
+      lowersPartitions: mode !== 'Partition',
+      settings: { ...mocoSettings, clustering },
+      onDatabasesChange: () => this.kubelets.checkAll(),
+    });
+    this.processes = Array.from({ length: processes }, (_, number) => {
+      const own = chance.fork(`process ${number}`);
+      const onEnd = (why: string): void => {
+        this.ends.push(`controller ${number} ${why}`);
+      };
+      const { network } = this;
+      return new ControllerProcess({
+        clock,
+        chance: own,
+        network,
+        epochMilliseconds,
+        number,
+        strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
+        electsLeader,
+        onEnd,
+        onReported: (...reported) => expectations.reported(...reported),
+        onAnswered: (...answered) => expectations.answered(...answered),
+      });
+    });
+    server.store.subscribe((change) => {
+      const { type, object: changed, revision } = change;
+      this.#history.push(`${clock.nowMilliseconds} ${type} ${changed.metadata.name} ${revision}\n`);
+      strikesFound.changed(change);
+      alarms.changed(change, clock.nowMilliseconds);
+      if (this.#began) {
+        this.situations.changed(change, clock.nowMilliseconds, this.cluster);
+        if (watchedByI13.includes(change.kind)) this.mocoGoesOn.look();
+      }
+      const kind = witnessedKinds.get(change.kind);
+      if (kind === undefined) return;
+      const identity = change.object as unknown as Parameters<Witness['observe']>[0]['identity'];
+      const object = change.type === 'DELETED' ? null : identity;
+      this.witness.observe({
+        revision: change.revision,
+        atMilliseconds: clock.nowMilliseconds,
+        kind,
+        object,
+        identity,
+      });
+    });
+  }
+
+  /** Makes the cluster and lets it become healthy, then starts the controller and lets it find nothing to do. */
+  async start(): Promise<void> {
+    const storageClass = { metadata: { name: 'standard' }, allowVolumeExpansion: true };
+    this.request({ method: 'POST', path: '/apis/storage.k8s.io/v1/storageclasses', body: storageClass });
+    this.#createNamespace();
+    const startProcesses = (): void => this.processes.forEach((process) => process.start());
+    // Its own partition webhook fails closed: without it no StatefulSet is created.
+    const answersFirst = this.#circumstances.mode === 'Partition';
+    if (answersFirst) startProcesses();
+    this.createCluster();
+    this.moco.start();
+    const healthy = await this.clock.runUntil(() => this.isTrue('Healthy'), startDeadlineMilliseconds);
+    if (!healthy) throw new Error('expected the cluster to become healthy, it did not');
+    if (!answersFirst) startProcesses();
+    const taken = await this.clock.runUntil(() => this.isComplete(firstImage), startDeadlineMilliseconds);
+    if (!taken) throw new Error('expected the controller to take the cluster, it did not');
+    this.#began = true;
+    const { maxUnavailable } = this.#circumstances;
+    if (maxUnavailable !== null) this.setting({ maxUnavailable });
+  }
+
+  /** What the user wants of this cluster's rollouts from now on. */
+  setting(spec: Json): boolean {
+    const target = path(rolloutKind, { namespace, name: clusterName });
+    return this.request({ method: 'PATCH', path: target, body: { spec } }).code < 300;
+  }
+
+  /** A fault has had an effect. Counted are those that strike while a rollout is under way. */
+  struck(strike: Strike): void {
+    if (this.#began && !this.isComplete(this.wanted.image)) this.#strikes[strike] = (this.#strikes[strike] ?? 0) + 1;
+  }
+
+  get strikes(): Strikes {
+    return this.#strikes;
+  }
+
+  #createNamespace(): void {
+    this.request({ method: 'POST', path: path(namespaces), body: { metadata: { name: namespace } } });
+  }
+
+  createCluster(): void {
+    const { backups } = this.#circumstances;
+    const spec = { ...this.#circumstances.spec, ...(backups ? { backupPolicyName: 'daily' } : {}) };
+    const sample = sampleCluster({ name: clusterName, namespace, ...this.wanted, spec });
+    const cluster = { ...sample, metadata: { ...record(sample['metadata']), finalizers: [] as readonly string[] } };
+    for (const { path: place, value } of defaultCluster(cluster as unknown as MySQLCluster)) {
+      if (place === '/metadata/finalizers') cluster.metadata.finalizers = value as readonly string[];
+    }
+    this.request({ method: 'POST', path: path(clusterKind, { namespace }), body: cluster });
+  }
+
+  /** Anybody's request but the controller's, answered at once. */
+  request(request: Omit<ApiRequest, 'actor'>): ApiAnswer {
+    return this.server.handle({ ...request, actor: 'user' });
+  }
+
+  get cluster(): StoredObject | null {
+    return this.server.store.get(clusterKind, namespace, clusterName);
+  }
+
+  get members(): readonly StoredObject[] {
+    return this.server.store.all(pods);
+  }
+
+  isTrue(type: string): boolean {
+    return conditionOf(this.cluster, type)?.['status'] === 'True';
+  }
+
+  /** Every member runs this image, and the controller has reported the newest generation as complete. */
+  isComplete(image: string): boolean {
+    const { cluster } = this;
+    const said = conditionOf(cluster, rolloutCompleteCondition);
+    return (
+      cluster !== null &&
+      said?.['status'] === 'True' &&
+      said['observedGeneration'] === cluster.metadata.generation &&
+      this.members.every((pod) => imageOf(pod) === image)
+    );
+  }
+
+  /** The same for the same seed. */
+  historyHash(): string {
+    return createHash('sha256').update(this.#history.join('')).digest('hex');
+  }
+
+  readonly #wall = (): number => epochMilliseconds + this.clock.nowMilliseconds;
+}
+
+function conditionOf(object: StoredObject | null, type: string): Json | undefined {
+  const conditions = record(object?.['status'])['conditions'] as readonly Json[] | undefined;
+  return conditions?.find((condition) => condition['type'] === type);
+}
+
+export function imageOf(pod: StoredObject): unknown {
+  const containers = record(pod['spec'])['containers'] as readonly Json[];
+  return containers.find(({ name }) => name === mysqldContainer)?.['image'];
+}

@@ -1,0 +1,133 @@
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import { clusterKind, mysqldContainer, preventDeleteAnnotation, roleLabel } from '../../../src/moco/names.ts';
+import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import type { StoreChange } from './object-store.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
+
+/** Situations that the histories must contain: one that no history contains proves nothing. */
+export const situations = {
+  mocoRestartsAlone: 'moco-controller restarts while every process of the program is away',
+  failsOverAlone: 'the primary moves while every process of the program is away',
+  evictionRefused: 'the API server refuses an eviction: who may not, or what a policy is against',
+  confirmationTooSlow: 'for 10 s and longer, what a process reads before a step takes longer than a second',
+  neverHadARole: 'for a minute, mysqld of a replica runs that has never had a role',
+  protectedReplica: 'a replica carries prevent-delete',
+  upstreamUnavailable: 'an intermediate primary is not ready, since its upstream is away',
+  templateChangesInDemotion: 'the template changes while a member is demoted',
+  slowPull: 'a member made anew has waited for its image for more than a minute',
+  offlineInMidRollout: 'a cluster goes offline in the middle of a rollout',
+  copiedRollout: 'the MySQLRollout belongs to somebody else',
+  terminatingRollout: 'the MySQLRollout is terminating, and a finalizer keeps it',
+  memberCannotBeMade: 'a member is missing, and its creation is refused',
+  gracePeriodEnds: 'a pod is seen with grace period 0 before it goes',
+} as const;
+
+export type Situation = keyof typeof situations;
+
+const longMilliseconds = 60_000;
+const statefulSetController = 'statefulset-controller';
+
+/** Finds which situations a history contains. */
+export class Situations {
+  readonly #found = new Set<Situation>();
+  readonly #isProgramStopped: () => boolean;
+  readonly #hadRole = new Set<string>();
+  readonly #runningSince = new Map<string, number>();
+  readonly #made = new Map<string, number>();
+
+  constructor(isProgramStopped: () => boolean) {
+    this.#isProgramStopped = isProgramStopped;
+  }
+
+  get found(): readonly Situation[] {
+    return [...this.#found];
+  }
+
+  find(situation: Situation): void {
+    this.#found.add(situation);
+  }
+
+  answered({ method, path, actor }: ApiRequest, { code }: ApiAnswer): void {
+    const refused = code === 403 || code === 422;
+    if (!refused || method !== 'POST') return;
+    if (path.endsWith('/eviction') && actor.startsWith('controller-')) this.find('evictionRefused');
+    if (path.endsWith('/pods') && actor === statefulSetController) this.find('memberCannotBeMade');
+  }
+
+  changed(change: StoreChange, now: number, cluster: StoredObject | null): void {
+    const { kind, object, before, type } = change;
+    switch (kind) {
+      case pods:
+        return this.#pod(object, type === 'DELETED', now, cluster);
+      case rolloutKind:
+        return this.#rollout(object, type === 'DELETED');
+      case clusterKind:
+        if (primaryOf(object) !== primaryOf(before) && before !== null && this.#isProgramStopped()) {
+          this.find('failsOverAlone');
+        }
+        return;
+      case statefulSets:
+      default:
+    }
+  }
+
+  #pod({ metadata, status }: StoredObject, gone: boolean, now: number, cluster: StoredObject | null): void {
+    const { uid, name, labels = {}, annotations = {}, deletionGracePeriodSeconds } = metadata;
+    if (gone) {
+      for (const known of [this.#runningSince, this.#made]) known.delete(uid);
+      this.#hadRole.delete(uid);
+      return;
+    }
+    const isPrimary = name.endsWith(`-${String(primaryOf(cluster))}`);
+    if (deletionGracePeriodSeconds === 0) this.find('gracePeriodEnds');
+    if (!isPrimary && annotations[preventDeleteAnnotation] !== undefined) this.find('protectedReplica');
+    if (labels[roleLabel] !== undefined) this.#hadRole.add(uid);
+    const made = this.#made.get(uid) ?? now;
+    this.#made.set(uid, made);
+    const state = mysqldState(status);
+    if (state['running'] === undefined) this.#runningSince.delete(uid);
+    else if (!this.#runningSince.has(uid)) this.#runningSince.set(uid, now);
+    const running = this.#runningSince.get(uid);
+    if (running !== undefined && !this.#hadRole.has(uid) && now - running >= longMilliseconds) {
+      this.find('neverHadARole');
+    }
+  }
+
+  /** A pod doesn't change while it waits: asked of those that are there. */
+  look(members: readonly StoredObject[], now: number): void {
+    for (const { metadata, status } of members) {
+      const { uid } = metadata;
+      const running = this.#runningSince.get(uid);
+      if (running !== undefined && !this.#hadRole.has(uid) && now - running >= longMilliseconds) {
+        this.find('neverHadARole');
+      }
+      const { waiting } = mysqldState(status);
+      const pulls = record(waiting)['reason'] === 'ContainerCreating';
+      if (pulls && now - (this.#made.get(uid) ?? now) > longMilliseconds) this.find('slowPull');
+    }
+  }
+
+  #rollout({ metadata }: StoredObject, gone: boolean): void {
+    if (gone) return;
+    if (metadata.deletionTimestamp !== undefined) this.find('terminatingRollout');
+    if (metadata.ownerReferences?.some(({ uid }) => uid === foreignOwner.uid) === true) this.find('copiedRollout');
+  }
+}
+
+/** Of a MySQLRollout that was copied with its metadata: a cluster of another name. */
+export const foreignOwner = {
+  apiVersion: 'moco.cybozu.com/v1beta2',
+  kind: 'MySQLCluster',
+  name: 'other',
+  uid: 'uid-of-another-cluster',
+} as const;
+
+function mysqldState(status: unknown): Json {
+  const statuses = (record(status)['containerStatuses'] ?? []) as readonly Json[];
+  return record(statuses.find(({ name }) => name === mysqldContainer)?.['state']);
+}
+
+function primaryOf(cluster: StoredObject | null): unknown {
+  return record(cluster?.['status'])['currentPrimaryIndex'];
+}

@@ -1,0 +1,34 @@
+import type { ExchangeRequest } from '../../../src/kube/world.ts';
+
+/** What can happen to a request on its way. */
+export type Mishap =
+  /** The server, or a proxy in front of it, refuses. */
+  | { readonly kind: 'error'; readonly code: number; readonly retryAfterSeconds: number | null }
+  /** It is carried out, and the connection breaks before the answer. */
+  | { readonly kind: 'lost' }
+  /** The connection breaks before it has arrived. */
+  | { readonly kind: 'reset' }
+  /** Nobody listens. */
+  | { readonly kind: 'refused' }
+  /** It arrives, and the answer is lost. */
+  | { readonly kind: 'silent' }
+  /** The request or its answer is delayed. */
+  | { readonly kind: 'slow'; readonly thereMilliseconds: number; readonly backMilliseconds: number };
+
+export type RequestKind = 'read' | 'confirm' | 'pod' | 'status' | 'lease' | 'any';
+
+/** For a while, some of the requests meet with a mishap. */
+export interface Trouble {
+  readonly mishap: Mishap;
+  readonly requests: RequestKind;
+  readonly probability: number;
+  readonly untilMilliseconds: number;
+  /** The number of the process that sends them; `null` for all. */
+  readonly process: number | null;
+}
+
+export function kindOf({ method, path, pool }: ExchangeRequest): Exclude<RequestKind, 'any'> {
+  if (path.includes('/leases')) return 'lease';
+  if (method === 'GET') return pool === 'watch' || path.includes('?') ? 'read' : 'confirm';
+  return path.includes('/pods/') ? 'pod' : 'status';
+}

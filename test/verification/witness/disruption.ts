@@ -1,0 +1,15 @@
+/** A member whose disruption, directly or by the StatefulSet, the API server has just accepted. */
+export interface Disruption {
+  readonly verb: 'delete' | 'evict' | 'setPartition';
+  /** The process that did it, by whatever name the API server knows it. */
+  readonly actor: string;
+  /** `namespace/name` of its cluster. */
+  readonly cluster: string;
+  readonly uid: string;
+  readonly ordinal: number;
+  /** The store as it was when the actor began the reads that its last question to the API server consists of. */
+  readonly confirmingSince: { readonly revision: number; readonly atMilliseconds: number };
+  /** The last revision of the store before it. */
+  readonly before: number;
+  readonly atMilliseconds: number;
+}

@@ -1,0 +1,154 @@
+import {
+  annotationOn,
+  clusteringStoppedAnnotation,
+  forceRollingUpdateAnnotation,
+  preventDeleteAnnotation,
+  reconciliationStoppedAnnotation,
+} from '../../../src/moco/names.ts';
+import { budgetOf } from './budget.ts';
+import type { Disruption } from './disruption.ts';
+import {
+  behindMilliseconds,
+  canAcknowledge,
+  hasRole,
+  isPrimary,
+  isSettled,
+  isTerminating,
+  isUpdated,
+  isWell,
+  majorityOf,
+  participates,
+  replicasOf,
+} from './member.ts';
+import type { Member, Moment } from './moment.ts';
+
+/** A disrupted member, at one moment. */
+export interface Case {
+  /** Its time is that of its end, or of the deed. */
+  readonly moment: Moment;
+  readonly target: Member;
+  readonly disruption: Disruption;
+}
+
+export interface Law {
+  readonly name: string;
+  /** What it means that the law was broken. */
+  readonly sentence: string;
+  readonly holds: (given: Case) => boolean;
+}
+
+/**
+ * How long MOCO may take to fail over before running members may be disrupted all the same. A process that starts later
+ * has only the timestamps of objects, which are truncated to whole seconds.
+ */
+const failoverGraceMilliseconds = 179_000;
+
+const byPod = ({ verb }: Disruption): boolean => verb !== 'setPartition';
+const others = ({ moment, target }: Case): readonly Member[] => moment.members.filter((member) => member !== target);
+const participating = (given: Case): readonly Member[] =>
+  others(given).filter((member) => participates(given.moment, member));
+/** Members that MOCO must have settled: a missing one counts only if at most one may be unavailable. */
+const unfinished = (given: Case): readonly Member[] =>
+  budgetOf(given.moment) === 1 ? others(given) : participating(given);
+
+/** The invariants of the design that one disruption can break, each asked of the objects as the store had them. */
+export const laws: readonly Law[] = [
+  {
+    name: 'I2',
+    sentence: 'fewer than a majority went on participating',
+    holds: (given) =>
+      replicasOf(given.moment) < 3 ||
+      !participates(given.moment, given.target) ||
+      participating(given).length >= majorityOf(given.moment),
+  },
+  {
+    name: 'I2b',
+    sentence: 'fewer than a majority could go on acknowledging commits',
+    holds: (given) => {
+      const { moment, target } = given;
+      if (participates(moment, target) || !canAcknowledge(moment, target) || replicasOf(moment) < 3) return true;
+      if (nobodyCameBack(moment)) return true;
+      const long = behindMilliseconds(moment, target) >= failoverGraceMilliseconds;
+      if (long && !hasRole(target)) return true;
+      const known = others(given).filter(
+        (member) => canAcknowledge(moment, member) && (participates(moment, member) || (long && hasRole(member))),
+      );
+      return known.length >= majorityOf(moment);
+    },
+  },
+  {
+    name: 'I3',
+    sentence: 'a primary at work was disrupted, not switched away from',
+    holds: ({ moment, target, disruption }) =>
+      !byPod(disruption) || replicasOf(moment) < 2 || !isPrimary(moment, target) || !isWell(moment, target),
+  },
+  {
+    name: 'I4',
+    sentence: 'a member at work was deleted, not evicted',
+    holds: ({ moment, target, disruption }) => disruption.verb !== 'delete' || !isWell(moment, target),
+  },
+  {
+    name: 'I5',
+    sentence: 'the member was updated already',
+    holds: ({ moment, target }) => !isUpdated(moment, target),
+  },
+  {
+    name: 'terminating',
+    sentence: 'the member was on its way out already',
+    holds: ({ target }) => !isTerminating(target),
+  },
+  {
+    name: 'budget',
+    sentence: 'a member at work was taken while as many as may be were away',
+    holds: (given) =>
+      !isWell(given.moment, given.target) ||
+      participating(given).length >= replicasOf(given.moment) - budgetOf(given.moment),
+  },
+  {
+    name: 'settled',
+    sentence: 'a member at work was taken before MOCO had finished with another',
+    holds: (given) =>
+      !isWell(given.moment, given.target) || unfinished(given).every((member) => isSettled(given.moment, member)),
+  },
+  {
+    name: 'protected',
+    sentence: 'the member was protected by MOCO',
+    holds: ({ target }) => target.pod.metadata.annotations?.[preventDeleteAnnotation] !== annotationOn,
+  },
+  {
+    name: 'setting',
+    sentence: 'the user wanted nothing to be done, or that member to be kept',
+    holds: ({ moment, target }) => {
+      const {
+        paused = false,
+        repairWhilePaused = false,
+        partition = 0,
+        pinnedMembers = [],
+      } = moment.settings?.spec ?? {};
+      const mayGo = !paused || (repairWhilePaused && !participates(moment, target));
+      return mayGo && target.ordinal >= partition && !pinnedMembers.some(({ ordinal }) => ordinal === target.ordinal);
+    },
+  },
+  {
+    name: 'stopped',
+    sentence: 'MOCO was told to leave the cluster alone, or the cluster was going',
+    holds: ({ moment: { cluster, statefulSet } }) => {
+      const annotations = cluster?.metadata.annotations ?? {};
+      const names = [clusteringStoppedAnnotation, reconciliationStoppedAnnotation];
+      return (
+        cluster !== null &&
+        cluster.metadata.deletionTimestamp === undefined &&
+        cluster.spec.offline !== true &&
+        statefulSet !== null &&
+        statefulSet.metadata.deletionTimestamp === undefined &&
+        statefulSet.metadata.annotations?.[forceRollingUpdateAnnotation] !== annotationOn &&
+        names.every((name) => annotations[name] !== annotationOn)
+      );
+    },
+  },
+];
+
+/** The primary has been unavailable for longer than a failover may take. */
+function nobodyCameBack({ primaryUnavailableSince, atMilliseconds }: Moment): boolean {
+  return primaryUnavailableSince !== null && atMilliseconds - primaryUnavailableSince >= failoverGraceMilliseconds;
+}

@@ -1,0 +1,106 @@
+import { clusterNameLabel } from '../../../src/moco/names.ts';
+import type {
+  WitnessedBudget,
+  WitnessedCluster,
+  WitnessedKind,
+  WitnessedObject,
+  WitnessedPod,
+  WitnessedSettings,
+  WitnessedStatefulSet,
+} from './objects.ts';
+
+/** One version of one object, in the order of the store. */
+export interface Change {
+  /** The resulting revision of the API server's store. */
+  readonly revision: number;
+  readonly atMilliseconds: number;
+  readonly kind: WitnessedKind;
+  /** `null`: it was deleted. */
+  readonly object: WitnessedObject | null;
+  /** The object, or the last version of a deleted one. */
+  readonly identity: WitnessedObject;
+}
+
+/** A pod with facts that its current version alone doesn't show. */
+export interface Member {
+  readonly pod: WitnessedPod;
+  readonly ordinal: number;
+  /** By name of the container: since when it has not been ready. */
+  readonly notReadySince: ReadonlyMap<string, number>;
+  /** By name of the container: the restart count at which it was last seen ready; absent where it never was. */
+  readonly readyAtRestart: ReadonlyMap<string, number>;
+}
+
+/** One cluster as the store had it from this revision on. */
+export interface Moment {
+  readonly revision: number;
+  readonly atMilliseconds: number;
+  readonly cluster: WitnessedCluster | null;
+  readonly statefulSet: WitnessedStatefulSet | null;
+  readonly members: readonly Member[];
+  readonly settings: WitnessedSettings | null;
+  readonly budget: WitnessedBudget | null;
+  /** Since when the member at the primary's index has not participated, or the index has named another. */
+  readonly primaryUnavailableSince: number | null;
+  /** By uid of the pod: since when it has participated. */
+  readonly participatingSince: ReadonlyMap<string, number>;
+}
+
+export const nothing: Moment = {
+  revision: 0,
+  atMilliseconds: 0,
+  cluster: null,
+  statefulSet: null,
+  members: [],
+  settings: null,
+  budget: null,
+  primaryUnavailableSince: null,
+  participatingSince: new Map(),
+};
+
+/** The cluster that an object belongs to, `null` for one that belongs to none. */
+export function clusterOf(kind: WitnessedKind, { metadata }: WitnessedObject): string | null {
+  const name = kind === 'MySQLCluster' || kind === 'MySQLRollout' ? metadata.name : metadata.labels?.[clusterNameLabel];
+  return name === undefined ? null : `${metadata.namespace ?? ''}/${name}`;
+}
+
+export function ordinalOf(podName: string): number {
+  return Number(podName.slice(podName.lastIndexOf('-') + 1));
+}
+
+/** The moment after a change; what depends on roles is filled in by whoever knows what participating is. */
+export function after(before: Moment, change: Change): Moment {
+  const { revision, atMilliseconds, object } = change;
+  const moment = { ...before, revision, atMilliseconds };
+  switch (change.kind) {
+    case 'MySQLCluster':
+      return { ...moment, cluster: object as WitnessedCluster | null };
+    case 'StatefulSet':
+      return { ...moment, statefulSet: object as WitnessedStatefulSet | null };
+    case 'MySQLRollout':
+      return { ...moment, settings: object };
+    case 'PodDisruptionBudget':
+      return { ...moment, budget: object as WitnessedBudget | null };
+    case 'Pod':
+      return { ...moment, members: withPod(before.members, change) };
+  }
+}
+
+function withPod(members: readonly Member[], { identity, object, atMilliseconds }: Change): readonly Member[] {
+  const others = members.filter(({ pod }) => pod.metadata.name !== identity.metadata.name);
+  if (object === null) return others;
+  const pod = object as WitnessedPod;
+  const known = members.find((member) => member.pod.metadata.uid === pod.metadata.uid);
+  const notReadySince = new Map<string, number>();
+  const readyAtRestart = new Map(known?.readyAtRestart);
+  for (const { name, ready, restartCount = 0 } of containersOf(pod)) {
+    if (ready === true) readyAtRestart.set(name, restartCount);
+    else notReadySince.set(name, known?.notReadySince.get(name) ?? atMilliseconds);
+  }
+  const member = { pod, ordinal: ordinalOf(pod.metadata.name), notReadySince, readyAtRestart };
+  return [...others, member].sort((left, right) => left.ordinal - right.ordinal);
+}
+
+function containersOf({ status }: WitnessedPod) {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+}

@@ -1,0 +1,102 @@
+/** The parts of objects that the witness reads, as they stand in JSON. */
+export interface WitnessedObject {
+  readonly metadata: {
+    readonly namespace?: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+}
+
+export interface WitnessedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | null;
+  readonly observedGeneration?: number;
+}
+
+export interface WitnessedCluster extends WitnessedObject {
+  readonly spec: {
+    readonly replicas: number;
+    readonly offline?: boolean;
+    readonly podTemplate: { readonly spec: PodSpec };
+  };
+  readonly status?: {
+    readonly currentPrimaryIndex?: number;
+    readonly errantReplicaList?: readonly number[];
+    readonly conditions?: readonly WitnessedCondition[];
+  };
+}
+
+export interface WitnessedStatefulSet extends WitnessedObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly updateStrategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: { readonly partition?: number } | null;
+    };
+  };
+  readonly status?: { readonly updateRevision?: string; readonly currentRevision?: string };
+}
+
+interface PodSpec {
+  readonly containers: readonly { readonly name: string; readonly image?: string }[];
+}
+
+export interface WitnessedContainer {
+  readonly name: string;
+  readonly ready?: boolean;
+  readonly started?: boolean | null;
+  readonly restartCount?: number;
+  readonly state?: {
+    readonly running?: unknown;
+    readonly waiting?: { readonly reason?: string };
+    readonly terminated?: unknown;
+  };
+}
+
+export interface WitnessedPod extends WitnessedObject {
+  readonly spec: PodSpec;
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly WitnessedCondition[];
+    readonly containerStatuses?: readonly WitnessedContainer[];
+    readonly initContainerStatuses?: readonly WitnessedContainer[];
+  };
+}
+
+/** What the user asked of one rollout, and what the program tells of it. */
+export interface WitnessedSettings extends WitnessedObject {
+  readonly status?: {
+    readonly rollout?: { readonly revision: string; readonly tries?: { readonly count?: number } };
+    readonly intent?: { readonly id: string; readonly step: string; readonly revision: string };
+    readonly settings?: { readonly switchoverTimeoutSeconds?: { readonly value?: unknown } };
+  };
+  readonly spec?: {
+    readonly paused?: boolean;
+    readonly repairWhilePaused?: boolean;
+    readonly partition?: number;
+    readonly maxUnavailable?: number | string;
+    readonly switchoverTimeoutSeconds?: number;
+    readonly pinnedMembers?: readonly { readonly ordinal: number }[];
+  };
+}
+
+export interface WitnessedBudget extends WitnessedObject {
+  readonly spec: { readonly maxUnavailable?: number | string };
+}
+
+/** The kinds that the witness looks at; of every other kind it knows nothing. */
+export interface WitnessedKinds {
+  readonly MySQLCluster: WitnessedCluster;
+  readonly StatefulSet: WitnessedStatefulSet;
+  readonly Pod: WitnessedPod;
+  readonly MySQLRollout: WitnessedSettings;
+  readonly PodDisruptionBudget: WitnessedBudget;
+}
+
+export type WitnessedKind = keyof WitnessedKinds;

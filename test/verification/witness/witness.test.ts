@@ -1,0 +1,403 @@
+import { expect } from 'chai';
+import type { Disruption } from './disruption.ts';
+import type { WitnessedKind, WitnessedObject } from './objects.ts';
+import { Witness } from './witness.ts';
+
+const cluster = 'default/test';
+
+interface PodOptions {
+  readonly revision?: string;
+  readonly role?: 'primary' | 'replica' | null;
+  readonly mysqld?: 'ready' | 'running' | 'CrashLoopBackOff';
+  readonly ready?: boolean;
+  readonly terminating?: boolean;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly uid?: string;
+}
+
+/** A cluster of three whose member 0 is primary, all of it stale, as a store would have told of it. */
+class Scene {
+  readonly witness = new Witness();
+  #revision = 0;
+  #now = 0;
+
+  constructor(replicas = 3) {
+    this.cluster({}, replicas);
+    this.put('StatefulSet', 'moco-test', { spec: { replicas }, status: { updateRevision: 'new' } });
+    for (let ordinal = 0; ordinal < replicas; ordinal++) this.pod(ordinal);
+  }
+
+  cluster(status: object = {}, replicas = 3, metadata: object = {}): void {
+    const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'new' }] } };
+    this.put(
+      'MySQLCluster',
+      'test',
+      { spec: { replicas, podTemplate }, status: { currentPrimaryIndex: 0, ...status } },
+      {
+        generation: 2,
+        ...metadata,
+      },
+    );
+  }
+
+  pod(ordinal: number, options: PodOptions = {}): void {
+    const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
+    const { terminating = false, ready = mysqld === 'ready', uid = `moco-test-${ordinal}-uid` } = options;
+    const runs = mysqld !== 'CrashLoopBackOff';
+    const labels = { 'controller-revision-hash': revision, ...(role !== null && { 'moco.cybozu.com/role': role }) };
+    this.put(
+      'Pod',
+      `moco-test-${ordinal}`,
+      {
+        spec: { containers: [{ name: 'mysqld', image: revision }] },
+        status: {
+          phase: 'Running',
+          conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+          containerStatuses: [
+            {
+              name: 'mysqld',
+              ready: mysqld === 'ready',
+              started: runs,
+              restartCount: 0,
+              state: runs ? { running: {} } : { waiting: { reason: mysqld } },
+            },
+            { name: 'slow-log', ready: true, restartCount: 0, state: { running: {} } },
+          ],
+        },
+      },
+      {
+        uid,
+        labels,
+        ...(annotations && { annotations }),
+        ...(terminating && { deletionTimestamp: '2026-07-01T12:00:00Z' }),
+      },
+    );
+  }
+
+  put(kind: WitnessedKind, name: string, object: object, metadata: Readonly<Record<string, unknown>> = {}): void {
+    this.#revision += 1;
+    const labels = { 'app.kubernetes.io/instance': 'test', ...(metadata['labels'] as object | undefined) };
+    const identity = {
+      ...object,
+      metadata: { namespace: 'default', name, uid: `${name}-uid`, resourceVersion: '1', ...metadata, labels },
+    } as WitnessedObject;
+    this.witness.observe({
+      revision: this.#revision,
+      atMilliseconds: this.#now,
+      kind,
+      object: identity,
+      identity,
+    });
+  }
+
+  wait(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
+  /** The revision that a confirmation may have begun at. */
+  get now(): { readonly revision: number; readonly atMilliseconds: number } {
+    return { revision: this.#revision, atMilliseconds: this.#now };
+  }
+
+  take(verb: Disruption['verb'], ordinal: number, confirmingSince = this.now, actor = 'one'): void {
+    this.witness.disrupted({
+      verb,
+      actor,
+      cluster,
+      uid: `moco-test-${ordinal}-uid`,
+      ordinal,
+      confirmingSince,
+      before: this.#revision,
+      atMilliseconds: this.#now,
+    });
+  }
+
+  get found(): readonly string[] {
+    return this.witness.findings.map(({ kind, law }) => `${kind} ${law}`);
+  }
+}
+
+describe('the witness', () => {
+  it('accepts the eviction of a healthy replica and the deletion of one that is down', () => {
+    const scene = new Scene();
+    scene.take('evict', 2);
+    scene.pod(2, { terminating: true });
+    const other = new Scene();
+    other.pod(1, { mysqld: 'CrashLoopBackOff' });
+    other.take('delete', 1);
+    expect([...scene.found, ...other.found]).to.deep.equal([]);
+    expect(scene.witness.measures(cluster, 0)).to.include({ disruptions: 1, needless: 0, mostUnavailable: 3 });
+  });
+
+  it('accepts the deletion of a member that has long been behind, if a configured one remains', () => {
+    const scene = new Scene();
+    scene.pod(1, { mysqld: 'running' });
+    scene.pod(2, { mysqld: 'running' });
+    scene.wait(180_000);
+    scene.take('delete', 2);
+    expect(scene.found).to.deep.equal([]);
+  });
+
+  const broken: readonly (readonly [law: string, sentence: string, act: (scene: Scene) => void])[] = [
+    ['I4', 'a healthy member is deleted', (scene) => scene.take('delete', 2)],
+    ['I3', 'a healthy primary is evicted', (scene) => scene.take('evict', 0)],
+    [
+      'I5',
+      'an updated member is taken',
+      (scene) => {
+        scene.pod(2, { revision: 'new', mysqld: 'CrashLoopBackOff' });
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'I2b',
+      'one is taken that the quorum of those that acknowledge needs',
+      (scene) => {
+        scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+        scene.pod(2, { mysqld: 'running' });
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'I2b',
+      'one is taken that acknowledges, and the other behind may not',
+      (scene) => {
+        scene.pod(1, { mysqld: 'running' });
+        scene.pod(2, { mysqld: 'running' });
+        scene.wait(170_000);
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'I2b',
+      'one is taken that acknowledges, and the other behind was never given a role',
+      (scene) => {
+        scene.pod(1, { mysqld: 'running', role: null });
+        scene.pod(2, { mysqld: 'running' });
+        scene.wait(600_000);
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'settled',
+      'one is taken while MOCO is not done with another',
+      (scene) => {
+        scene.pod(1, { role: null });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'terminating',
+      'one is taken that goes anyway',
+      (scene) => {
+        scene.pod(2, { terminating: true });
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'protected',
+      'a primary is taken that MOCO protects',
+      (scene) => {
+        scene.pod(0, { mysqld: 'CrashLoopBackOff', annotations: { 'moco.cybozu.com/prevent-delete': 'true' } });
+        scene.take('delete', 0);
+      },
+    ],
+    [
+      'protected',
+      'a replica is taken that MOCO protects',
+      (scene) => {
+        scene.pod(2, { annotations: { 'moco.cybozu.com/prevent-delete': 'true' } });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'setting',
+      'the user has paused',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', { spec: { paused: true } });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'setting',
+      'the user keeps that member',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', { spec: { pinnedMembers: [{ ordinal: 2, reason: 'mine' }] } });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'stopped',
+      "the user has stopped MOCO's clustering",
+      (scene) => {
+        scene.cluster({}, 3, { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } });
+        scene.take('evict', 2);
+      },
+    ],
+  ];
+  for (const [law, sentence, act] of broken) {
+    it(`objects by ${law} when ${sentence}`, () => {
+      const scene = new Scene();
+      act(scene);
+      expect(scene.found).to.deep.equal([`violation ${law}`]);
+    });
+  }
+
+  it('objects by I2 if no majority would remain, and by the budget', () => {
+    const scene = new Scene();
+    scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+    scene.take('evict', 2);
+    expect(scene.found).to.deep.equal(['violation I2', 'violation budget']);
+  });
+
+  it('accepts as many unavailable members as the user and the majority allow, and no more', () => {
+    const allowed = (maxUnavailable: number | string, replicas: number, unavailable: number): readonly string[] => {
+      const scene = new Scene(replicas);
+      scene.put('MySQLRollout', 'test', { spec: { maxUnavailable } });
+      for (let ordinal = 1; ordinal <= unavailable; ordinal++) scene.pod(ordinal, { terminating: true, role: null });
+      scene.take('evict', replicas - 1);
+      return scene.found;
+    };
+    expect([...allowed(2, 5, 1), ...allowed('40%', 5, 1), ...allowed(9, 7, 2)]).to.deep.equal([]);
+    expect(allowed('39%', 5, 1)).to.deep.equal(['violation budget', 'violation settled']);
+    expect(allowed(2, 5, 2)).to.deep.equal(['violation I2', 'violation budget']);
+    expect(allowed(2, 3, 1)).to.deep.equal(['violation I2', 'violation budget', 'violation settled']);
+  });
+
+  it('asks for no role that MOCO, content with the cluster, has given nobody for as long as a failover takes', () => {
+    const judged = (seconds: number, healthy: 'True' | 'False', meanwhile: (scene: Scene) => void = () => {}) => {
+      const scene = new Scene();
+      scene.cluster({ conditions: [{ type: 'Healthy', status: healthy }] });
+      scene.pod(1, { role: null });
+      meanwhile(scene);
+      scene.wait(seconds * 1000);
+      scene.take('evict', 2);
+      return scene.found;
+    };
+    const [none, tooEarly] = [[], ['violation settled']];
+    expect(judged(180, 'True')).to.deep.equal(none);
+    expect(judged(178, 'True')).to.deep.equal(tooEarly);
+    expect(judged(3600, 'False'), 'MOCO has something to put right').to.deep.equal(tooEarly);
+    const back = (scene: Scene): void => {
+      scene.pod(1, { role: null, mysqld: 'running' });
+      scene.wait(60_000);
+      scene.pod(1, { role: null });
+    };
+    expect(judged(178, 'True', back), 'it has not been at work all the time').to.deep.equal(tooEarly);
+    const moved = (scene: Scene): void =>
+      scene.cluster({ currentPrimaryIndex: 1, conditions: [{ type: 'Healthy', status: 'True' }] });
+    expect(judged(3600, 'True', moved), 'it has become primary').to.include('violation settled');
+  });
+
+  it('counts an unreachable member as unavailable, whatever its containers reported last', () => {
+    const scene = new Scene();
+    scene.pod(1, { ready: false });
+    scene.take('evict', 2);
+    expect(scene.found).to.deep.equal(['violation I2', 'violation budget']);
+  });
+
+  it('reports a race if a law held after the confirmation began, and a violation if it never did', () => {
+    const scene = new Scene();
+    const before = scene.now;
+    scene.wait(30);
+    scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+    scene.wait(10);
+    scene.take('evict', 2, before);
+    expect(scene.found).to.deep.equal(['race I2', 'race budget']);
+    expect(scene.witness.findings[0]?.windowMilliseconds).to.equal(40);
+  });
+
+  it('accepts the deletion of running members once a failover has had its time', () => {
+    const scene = new Scene();
+    scene.pod(0, { mysqld: 'CrashLoopBackOff' });
+    scene.pod(1, { mysqld: 'running' });
+    scene.pod(2, { mysqld: 'running' });
+    scene.wait(181_000);
+    scene.take('delete', 2);
+    expect(scene.found).to.deep.equal([]);
+  });
+
+  it('objects by I1 to a second member that was confirmed together with the first, by any process', () => {
+    const scene = new Scene(5);
+    const before = scene.now;
+    scene.take('evict', 4, before, 'one');
+    scene.pod(4, { terminating: true });
+    scene.take('evict', 3, before, 'another');
+    expect(scene.found).to.include('violation I1');
+  });
+
+  it('accepts one step for several members that are down', () => {
+    const scene = new Scene();
+    scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+    scene.pod(2, { mysqld: 'CrashLoopBackOff' });
+    const before = scene.now;
+    scene.take('delete', 2, before);
+    scene.pod(2, { mysqld: 'CrashLoopBackOff', terminating: true });
+    scene.take('delete', 1, before);
+    expect(scene.found).to.deep.equal([]);
+  });
+
+  it('objects by I7 to a second healthy member for an unverified revision', () => {
+    const scene = new Scene(5);
+    scene.take('evict', 4);
+    scene.pod(4, { revision: 'new', mysqld: 'CrashLoopBackOff' });
+    scene.take('evict', 3);
+    expect(scene.found).to.include('violation I7');
+    const verified = new Scene(5);
+    verified.take('evict', 4);
+    verified.pod(4, { revision: 'new' });
+    verified.take('evict', 3);
+    expect(verified.found).to.deep.equal([]);
+  });
+
+  it('counts a member once if its partition is lowered again after the StatefulSet was re-created', () => {
+    const scene = new Scene(5);
+    scene.put('MySQLRollout', 'test', { spec: { maxUnavailable: 2 } });
+    scene.take('setPartition', 4);
+    scene.pod(4, { revision: 'new', mysqld: 'running' });
+    scene.take('setPartition', 3);
+    scene.take('setPartition', 3);
+    expect(scene.found).to.not.include('violation I7');
+  });
+
+  it('does not count a member as tried if its pod came back unchanged', () => {
+    const scene = new Scene(5);
+    scene.put('MySQLRollout', 'test', { spec: { maxUnavailable: 2 } });
+    scene.take('setPartition', 2);
+    scene.pod(2, { terminating: true });
+    scene.pod(2, { uid: 'another' });
+    scene.take('setPartition', 4);
+    scene.pod(4, { revision: 'new', mysqld: 'running' });
+    scene.take('setPartition', 3);
+    expect(scene.found).to.not.include('violation I7');
+    scene.pod(3, { revision: 'new', mysqld: 'running' });
+    scene.take('setPartition', 1);
+    expect(scene.found).to.include('violation I7');
+  });
+
+  it('objects to a rollout that is reported complete while a member runs another image', () => {
+    const scene = new Scene();
+    const type = 'moco-rollout.io/RolloutComplete';
+    scene.cluster({ conditions: [{ type, status: 'True', observedGeneration: 2 }] });
+    expect(scene.found).to.deep.equal(['violation complete']);
+    expect(scene.witness.findings[0]?.text).to.contain('0, 1, 2');
+  });
+
+  it('measures time without a writable primary, unavailable members and switchovers', () => {
+    const scene = new Scene();
+    scene.wait(1_000);
+    scene.cluster({ currentPrimaryIndex: 1 });
+    scene.wait(2_000);
+    scene.pod(1, { role: 'primary' });
+    scene.pod(2, { terminating: true });
+    scene.wait(1_000);
+    scene.pod(0, { role: 'replica' });
+    expect(scene.witness.measures(cluster, 500)).to.deep.equal({
+      secondsWithoutWritablePrimary: 2,
+      mostUnavailable: 1,
+      switchovers: 1,
+      disruptions: 0,
+      needless: 0,
+    });
+  });
+});

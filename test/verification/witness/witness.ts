@@ -1,0 +1,216 @@
+import { mysqldContainer, rolloutCompleteCondition } from '../../../src/moco/names.ts';
+import { budgetOf } from './budget.ts';
+import { Chronicle } from './chronicle.ts';
+import type { Demotions } from './demotions.ts';
+import type { Disruption } from './disruption.ts';
+import { FailedTries } from './failed-tries.ts';
+import { laws } from './laws.ts';
+import { type Measures, measure } from './measures.ts';
+import { isWell, revisionOf, updateRevisionOf } from './member.ts';
+import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
+import type { WitnessedPod } from './objects.ts';
+
+/**
+ * A law that did not hold when a member was taken down. It is a race where it had held since the actor began to ask,
+ * and a violation where it held at no moment.
+ */
+export interface Finding {
+  readonly kind: 'violation' | 'race';
+  readonly law: string;
+  readonly text: string;
+  readonly atMilliseconds: number;
+  /** From the beginning of the actor's last question to the deed. */
+  readonly windowMilliseconds: number;
+}
+
+/** A member at work that has been taken for a revision that nobody had run yet. */
+interface Trial {
+  readonly cluster: string;
+  readonly revision: string;
+  readonly ordinal: number;
+  readonly uid: string;
+}
+
+/**
+ * Watches what an API server stores, and nothing else, and judges who takes members down. It knows MOCO's names and
+ * Kubernetes' objects; of the program that it judges it knows only which requests are its own.
+ */
+export class Witness {
+  readonly #chronicles = new Map<string, Chronicle>();
+  readonly #findings: Finding[] = [];
+  readonly #disruptions: Disruption[] = [];
+  /** By cluster, update revision and member: what has been taken for it. */
+  readonly #takenFor = new Map<string, number>();
+  /** Members at work that were taken for a revision before anybody had shown that it works. */
+  #trials: readonly Trial[] = [];
+  readonly #verified = new Set<string>();
+  /** Not judged without: it has to be known when nobody could have taken a demotion back. */
+  readonly #demotions: Demotions | null;
+  /** By cluster. */
+  readonly #failedTries = new Map<string, FailedTries>();
+  #isDoubtful = false;
+  #needless = 0;
+
+  constructor(demotions: Demotions | null = null) {
+    this.#demotions = demotions;
+  }
+
+  /** In the order of the store's revisions. */
+  observe(change: Change): void {
+    const cluster = clusterOf(change.kind, change.identity);
+    if (cluster === null) return;
+    const moment = this.#chronicleOf(cluster).add(change);
+    for (const { podName, why, forMilliseconds } of this.#demotions?.observe(moment) ?? []) {
+      const seconds = (forMilliseconds / 1000).toFixed(1);
+      this.object('I12', `a demotion was left on ${podName} for ${seconds} s after ${why}`, change.atMilliseconds);
+    }
+    if (change.kind === 'MySQLRollout') {
+      for (const text of this.#failedTriesOf(cluster).observe(moment)) {
+        this.object('tries', text, change.atMilliseconds);
+      }
+    }
+    if (change.kind === 'Pod') this.#noteProof(cluster, moment);
+    if (change.kind === 'MySQLCluster') this.#judgeCompletion(moment);
+  }
+
+  /** A clock of the program has been moved: what it tells of times is not judged. */
+  doubtTimes(): void {
+    this.#isDoubtful = true;
+    for (const tries of this.#failedTries.values()) tries.doubt();
+  }
+
+  /** Right when it happens: after the changes before it, and before those that it makes. */
+  disrupted(disruption: Disruption): void {
+    const moments = this.#chronicleOf(disruption.cluster).between(
+      disruption.confirmingSince.revision,
+      disruption.before,
+    );
+    const cases = moments.flatMap((began, index) => {
+      const atMilliseconds = moments[index + 1]?.atMilliseconds ?? disruption.atMilliseconds;
+      const moment = { ...began, atMilliseconds };
+      const target = moment.members.find(({ pod }) => pod.metadata.uid === disruption.uid);
+      return target === undefined ? [] : [{ moment, target, disruption }];
+    });
+    for (const { name, sentence, holds } of laws) {
+      const last = cases.at(-1);
+      if (last === undefined || holds(last)) continue;
+      this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
+    }
+    this.#judgeOrder(disruption);
+    const last = cases.at(-1);
+    if (last !== undefined) this.#count(disruption, last.moment, last.target);
+    this.#disruptions.push(disruption);
+  }
+
+  /** Something is wrong that no disruption shows. */
+  object(law: string, text: string, atMilliseconds: number): void {
+    this.#findings.push({ kind: 'violation', law, text, atMilliseconds, windowMilliseconds: 0 });
+  }
+
+  get findings(): readonly Finding[] {
+    return this.#findings;
+  }
+
+  get disruptions(): readonly Disruption[] {
+    return this.#disruptions;
+  }
+
+  /** The newest moment of a cluster. */
+  latest(cluster: string): Moment {
+    return this.#chronicleOf(cluster).latest;
+  }
+
+  /** What a cluster has been through since a moment. */
+  measures(cluster: string, sinceMilliseconds: number): Measures {
+    const own = this.#disruptions.filter((one) => one.cluster === cluster && one.atMilliseconds >= sinceMilliseconds);
+    const { moments } = this.#chronicleOf(cluster);
+    return { ...measure(moments, sinceMilliseconds), disruptions: own.length, needless: this.#needless };
+  }
+
+  #failedTriesOf(cluster: string): FailedTries {
+    const tries = this.#failedTries.get(cluster) ?? new FailedTries();
+    if (this.#isDoubtful) tries.doubt();
+    this.#failedTries.set(cluster, tries);
+    return tries;
+  }
+
+  #chronicleOf(cluster: string): Chronicle {
+    const chronicle = this.#chronicles.get(cluster) ?? new Chronicle();
+    this.#chronicles.set(cluster, chronicle);
+    return chronicle;
+  }
+
+  /** At most one step in flight: two that were confirmed beside each other are one too many, whoever took them. */
+  #judgeOrder(disruption: Disruption): void {
+    const { confirmingSince, cluster, uid, actor } = disruption;
+    for (const earlier of this.#disruptions.toReversed()) {
+      if (earlier.cluster !== cluster) continue;
+      if (earlier.before < confirmingSince.revision) break;
+      const sameStep = earlier.actor === actor && earlier.confirmingSince.revision === confirmingSince.revision;
+      if (sameStep && earlier.uid !== uid) continue;
+      this.#find('violation', 'I1', `another member was being taken (${earlier.verb} ${earlier.ordinal})`, disruption);
+      break;
+    }
+  }
+
+  #count(disruption: Disruption, moment: Moment, target: Member): void {
+    const revision = `${disruption.cluster} ${updateRevisionOf(moment)}`;
+    const taken = `${revision} ${disruption.ordinal} ${target.pod.metadata.uid}`;
+    const before = this.#takenFor.get(taken) ?? 0;
+    this.#takenFor.set(taken, before + 1);
+    // A partition that was lowered may be put back before the StatefulSet has followed it.
+    const again = before > 0 && disruption.verb !== 'setPartition';
+    if (again || revisionOf(target.pod) === updateRevisionOf(moment)) this.#needless += 1;
+    if (before > 0 || !isWell(moment, target) || this.#verified.has(revision)) return;
+    const { cluster, ordinal, uid } = disruption;
+    this.#trials = [...this.#trials, { cluster, revision: updateRevisionOf(moment), ordinal, uid }];
+    const unproven = this.#trials.filter(
+      (trial) => trial.cluster === cluster && trial.revision === updateRevisionOf(moment),
+    ).length;
+    // A revision that no pod has come up with has not been tried yet.
+    const tried = moment.members.some((member) => revisionOf(member.pod) === updateRevisionOf(moment));
+    if (unproven > budgetOf(moment) && tried) {
+      this.#find('violation', 'I7', `${unproven} members at work were given a revision that nobody ran`, disruption);
+    }
+  }
+
+  /** Somebody has run that revision and been at work with it. */
+  #noteProof(cluster: string, moment: Moment): void {
+    for (const member of moment.members) {
+      if (isWell(moment, member)) this.#verified.add(`${cluster} ${revisionOf(member.pod)}`);
+    }
+    this.#trials = this.#trials.filter((trial) => trial.cluster !== cluster || !isOff(trial, moment));
+  }
+
+  /** Complete means that every member runs what the MySQLCluster asks for. */
+  #judgeCompletion({ cluster, members, atMilliseconds }: Moment): void {
+    const said = cluster?.status?.conditions?.find(({ type }) => type === rolloutCompleteCondition);
+    if (cluster === null || said?.status !== 'True' || said.observedGeneration !== cluster.metadata.generation) return;
+    const wanted = imageOf(cluster.spec.podTemplate);
+    const others = members.filter(({ pod }) => imageOf(pod) !== wanted);
+    if (others.length === 0) return;
+    const ordinals = others.map(({ ordinal }) => ordinal).join(', ');
+    this.object('complete', `RolloutComplete was True with other images in ${ordinals}`, atMilliseconds);
+  }
+
+  #find(kind: Finding['kind'], law: string, sentence: string, disruption: Disruption): void {
+    const { verb, ordinal, actor, atMilliseconds, confirmingSince } = disruption;
+    this.#findings.push({
+      kind,
+      law,
+      text: `${verb} ${ordinal} by ${actor}: ${sentence}`,
+      atMilliseconds,
+      windowMilliseconds: atMilliseconds - confirmingSince.atMilliseconds,
+    });
+  }
+}
+
+/** Whoever has come in its place runs something else: the partition was put back before the StatefulSet made a new one. */
+function isOff({ revision, ordinal, uid }: Trial, { members }: Moment): boolean {
+  const successor = members.find((member) => member.ordinal === ordinal && member.pod.metadata.uid !== uid);
+  return successor !== undefined && revisionOf(successor.pod) !== revision;
+}
+
+function imageOf({ spec }: Pick<WitnessedPod, 'spec'>): string | undefined {
+  return spec.containers.find(({ name }) => name === mysqldContainer)?.image;
+}
