@@ -108,7 +108,11 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     rolloutComplete:
       ours['type'] === undefined
         ? null
-        : { status: ours['status'] === 'True', observedGeneration: whole(ours['observedGeneration'], 0) },
+        : {
+            status: ours['status'] === 'True',
+            reason: text(ours['reason']) ?? '',
+            observedGeneration: whole(ours['observedGeneration'], 0),
+          },
   };
 }
 

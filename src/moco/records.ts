@@ -34,7 +34,11 @@ export interface ClusterRecord extends ObjectRecord {
   /** A user has released it. */
   readonly released: boolean;
   /** Our own condition, or `null` if there is none. */
-  readonly rolloutComplete: { readonly status: boolean; readonly observedGeneration: number } | null;
+  readonly rolloutComplete: {
+    readonly status: boolean;
+    readonly reason: string;
+    readonly observedGeneration: number;
+  } | null;
 }
 
 export interface StatefulSetRecord extends ObjectRecord {

@@ -121,8 +121,14 @@ describe('a recorded MySQLCluster', () => {
   });
 
   it('shows our own condition as it stands', () => {
-    const conditions = [{ type: 'moco-rollout.io/RolloutComplete', status: 'True', observedGeneration: 7 }];
-    expect(cluster({ status: { conditions } }).rolloutComplete).to.deep.equal({ status: true, observedGeneration: 7 });
+    const conditions = [
+      { type: 'moco-rollout.io/RolloutComplete', status: 'True', reason: 'RolloutComplete', observedGeneration: 7 },
+    ];
+    expect(cluster({ status: { conditions } }).rolloutComplete).to.deep.equal({
+      status: true,
+      reason: 'RolloutComplete',
+      observedGeneration: 7,
+    });
   });
 });
 

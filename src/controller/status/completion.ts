@@ -1,5 +1,5 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
-import type { Hold } from '../../core/decision.ts';
+import { isRoutine } from '../../core/rules/catalogue.ts';
 import { isConflict } from '../../kube/api-error.ts';
 import { objects as items, type Json, object, whole } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
@@ -10,8 +10,10 @@ import type { Observation } from '../observe/observe.ts';
 import { isShown } from './shown.ts';
 import type { StatusClient } from './status-client.ts';
 
-/** The reason of a True condition. */
 const mostTries = 3;
+
+/** The reason of a False condition while no hold needs attention. */
+const rollingOut = 'RollingOut';
 
 /** How long MOCO may take to restore a template that somebody else has written. */
 const foreignTemplateMilliseconds = 10_000;
@@ -43,7 +45,10 @@ function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMillisec
 /** What the condition of the MySQLCluster should be. */
 export interface Completion {
   readonly complete: boolean;
-  readonly hold: Hold | null;
+  /** `RolloutComplete`, `RollingOut`, or the rule that holds the rollout. */
+  readonly reason: string;
+  /** Whether the rollout waits only briefly, for what ends by itself. */
+  readonly brief: boolean;
   /** How long until a cluster without stale members may be called complete. */
   readonly unsettledMilliseconds: number;
 }
@@ -51,12 +56,19 @@ export interface Completion {
 export function completionOf(observation: Observation): Completion {
   const { complete, hold } = observation.decision;
   const unsettled = complete ? unsettledMilliseconds(observation) : 0;
-  return { complete: complete && unsettled === 0, hold, unsettledMilliseconds: unsettled };
+  const shown = hold !== null && isShown(hold, observation.heldForSeconds);
+  return {
+    complete: complete && unsettled === 0,
+    reason: complete && unsettled === 0 ? 'RolloutComplete' : shown && !isRoutine(hold.rule) ? hold.rule : rollingOut,
+    brief: hold !== null && !shown,
+    unsettledMilliseconds: unsettled,
+  };
 }
 
 /**
- * Maintains condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait`. It is written only on
- * transitions, since every write makes MOCO reconcile.
+ * Maintains condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait` and GitOps tools. It is
+ * written only when its status or its reason changes, since every write makes MOCO reconcile. The reason of False names
+ * the hold that needs attention, if there is one.
  *
  * True is never written from the cache. The MySQLCluster is read first, so a StatefulSet that is read after it
  * contains what MOCO had applied for that generation. Its resourceVersion is the precondition. False needs no fresh
@@ -69,12 +81,12 @@ export function completionOf(observation: Observation): Completion {
  */
 export async function writeCompletion(
   completion: Completion,
-  { objects: known, heldForSeconds, now }: Observation,
+  { objects: known, now }: Observation,
   observeLive: (objects: ClusterObjects, rollout: MySQLRollout | null) => Observation,
   api: StatusClient,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!differs(known.cluster, completion) || canWait(known.cluster, completion, heldForSeconds)) return;
+  if (!differs(known.cluster, completion) || canWait(known.cluster, completion)) return;
   const { namespace, name } = known.cluster;
   for (let tries = 1; ; tries++) {
     const raw = await api.readCluster(namespace, name, signal);
@@ -97,26 +109,22 @@ export async function writeCompletion(
 }
 
 /** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
-function differs({ rolloutComplete, generation }: ClusterRecord, { complete }: Completion): boolean {
-  if (!complete) return rolloutComplete?.status === true;
-  return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
+function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
+  if (complete) return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
+  return rolloutComplete !== null && (rolloutComplete.status || rolloutComplete.reason !== reason);
 }
 
 /**
  * Whether the present condition misleads nobody who waits for this generation, and what is in progress ends by itself.
  */
-function canWait(
-  { rolloutComplete, generation }: ClusterRecord,
-  { complete, hold }: Completion,
-  heldForSeconds: number,
-): boolean {
+function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, brief }: Completion): boolean {
   const isOlder = rolloutComplete !== null && rolloutComplete.observedGeneration !== generation;
-  return !complete && isOlder && hold !== null && !isShown(hold, heldForSeconds);
+  return !complete && isOlder && brief;
 }
 
 function withCondition(
   raw: Json,
-  { complete, hold }: Completion,
+  { complete, reason }: Completion,
   generation: number,
   nowTimestamp: string,
 ): readonly Json[] {
@@ -127,7 +135,7 @@ function withCondition(
   const condition = {
     type: rolloutCompleteCondition,
     status,
-    reason: complete ? 'RolloutComplete' : (hold?.rule ?? 'RollingOut'),
+    reason,
     message: complete
       ? 'every member is at the newest revision and participates'
       : 'not every member is at the newest revision and participates',

@@ -38,7 +38,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     expect(written(bench)).to.have.length(1);
   });
 
-  it('is written on transitions only, and costs nothing in between', async () => {
+  it('is written only on changes, and costs nothing in between', async () => {
     const [bench, program] = await complete();
     const { writes, reads } = bench.server;
     const before = [writes.length, reads.length];
@@ -279,6 +279,23 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     bench.mysqld(2, 'starting');
     await program.work();
     expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
+  });
+
+  it('names the hold that needs attention while it is False, and only that one', async () => {
+    const [bench, program] = await complete();
+    bench.changeStatefulSet({ metadata: { generation: 7 } });
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'False', reason: 'RollingOut' });
+    const since = completion(bench)?.lastTransitionTime;
+    bench.world.freeze(5000);
+    bench.setting({ paused: true });
+    bench.changeStatefulSet({ status: { observedGeneration: 7, updateRevision: 'moco-test-third' } });
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'False', reason: 'Paused', lastTransitionTime: since });
+    bench.setting({ paused: false });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(completion(bench)).to.include({ status: 'False', reason: 'RollingOut', lastTransitionTime: since });
   });
 
   it('becomes False at once if it was True of this generation, even for a transient reason', async () => {
