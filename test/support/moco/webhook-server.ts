@@ -37,15 +37,20 @@ interface AdmissionResponse {
 const internalServerError = 500;
 const badRequest = 400;
 const notFound = 404;
+/** Longer than the API server keeps an idle connection (Go: 90 s), so that it is never closed under a request. */
+const keepAliveMilliseconds = 120_000;
 
 /** Listens on a free port of 127.0.0.1. */
 export async function startMocoWebhookServer(): Promise<MocoWebhookServer> {
   const { certificate, key } = await loopbackCertificate();
-  const server = createServer({ cert: certificate, key }, (request, response) => {
-    answer(request, response).catch((error: unknown) => {
-      response.writeHead(badRequest).end(String(error));
-    });
-  });
+  const server = createServer(
+    { cert: certificate, key, keepAliveTimeout: keepAliveMilliseconds },
+    (request, response) => {
+      answer(request, response).catch((error: unknown) => {
+        response.writeHead(badRequest).end(String(error));
+      });
+    },
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
