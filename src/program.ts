@@ -147,6 +147,7 @@ function controllerSettings(
     fleetLimits: {
       maxConcurrentRollouts: options.maxConcurrentRollouts,
       releaseStalledSlots: options.releaseStalledSlots,
+      maxFailingRollouts: options.maxFailingRollouts,
       disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,
       partitionUpdateIntervalSeconds: options.partitionUpdateIntervalMilliseconds / 1000,
     },

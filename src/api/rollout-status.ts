@@ -177,7 +177,10 @@ const rollout = struct(
     verified: flag('Whether a member at the revision has participated for minReadySeconds.'),
     takenDown: ordinals('The ordinals of the members that were down already when the controller took them.'),
     ...optional({
-      begunAt: time('When the first step was written that needs a slot of the fleet.'),
+      begunAt: time(
+        'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
+      ),
+      failing: flag('Whether a member fails at the revision, and none has verified it.'),
       tries,
       waiting: ordinals('The ordinals of the stale members that no step has taken yet.'),
       unavailableMembers: listBy(

@@ -5,11 +5,13 @@ import { WorkQueue } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
+import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
 import { ClusterApi } from './disrupt/cluster-client.ts';
 import { Cache, keyOf } from './observe/cache.ts';
-import { Fleet, type FleetLimits, followRollouts } from './observe/fleet.ts';
+import { Fleet, type FleetLimits } from './observe/fleet.ts';
+import { followRollouts } from './observe/follow-fleet.ts';
 import type { StrategySettings } from './observe/mode.ts';
 import type { DefaultSettings } from './observe/settings.ts';
 import { Watches } from './observe/watches.ts';
@@ -23,6 +25,7 @@ export interface ControllerOptions {
     readonly rollouts: RolloutMetrics;
     readonly workQueues: WorkQueueMetrics;
     readonly caches: CacheMetrics;
+    readonly fleet: FleetMetrics;
   };
   readonly defaults: DefaultSettings;
   readonly strategies: StrategySettings;
@@ -59,6 +62,7 @@ export class Controller {
     const api = new ClusterApi(client);
     const fleet = new Fleet(options.fleetLimits, world, (key) => this.#queue.add(key));
     followRollouts(this.#cache, fleet);
+    metrics.fleet.observe(() => (isLeading() ? fleet.numbers : null));
     const reconciler = new Reconciler({
       cache: this.#cache,
       fleet,

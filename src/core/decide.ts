@@ -111,6 +111,7 @@ export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decisi
     members: reports(situation, outcome),
     stale,
     verified: isVerified(situation),
+    failing: failingRevision(situation) !== null,
     complete: isComplete(situation, stale),
     progressDeadlineExceeded: isStuck(situation, stale, outcome?.hold ?? null),
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
@@ -134,9 +135,13 @@ function withItsStep(situation: Situation): Outcome | null {
   return hold?.rule === 'StrategyNotOnDelete' && mayAdopt(situation) ? take({ kind: 'setStrategy' }) : held(hold);
 }
 
-/** Members that are down need no slot, and a rollout that has begun keeps its slot. */
+/** Members that are down wait for no other cluster, and neither does a rollout that has begun. */
 function fleetHold({ snapshot, overridden, deadlines }: Situation): Outcome | null {
-  const { fleetQueue, fleetInterval } = snapshot;
+  const { fleetWaits, fleetQueue, fleetInterval } = snapshot;
+  for (const { hold, remainingSeconds } of fleetWaits) {
+    const isOver = remainingSeconds !== null && deadlines.reached(0, remainingSeconds);
+    if (!isOver && !overridden.has(hold.rule)) return wait(hold);
+  }
   if (fleetQueue !== null && !overridden.has('AwaitingFleetSlot')) {
     return wait({ rule: 'AwaitingFleetSlot', ...fleetQueue });
   }

@@ -95,6 +95,8 @@ export interface Decision {
   readonly stale: number;
   /** An updated member has verified the update revision by participating for minReadySeconds. */
   readonly verified: boolean;
+  /** A member fails at the update revision, and none has verified it. */
+  readonly failing: boolean;
   /** No member is stale, every member participates and is not impaired, and MOCO has applied the current generation. */
   readonly complete: boolean;
   /** The rollout has not moved for progressDeadlineSeconds, and nobody has requested that it waits. */

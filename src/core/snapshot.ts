@@ -1,4 +1,5 @@
-import type { FleetPlace } from './fleet.ts';
+import type { FleetPlace } from './fleet/queue.ts';
+import type { FleetWait } from './fleet/waits.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
@@ -23,6 +24,8 @@ export interface ClusterSnapshot {
   readonly createFailure: string | null;
   /** The user has released this cluster, and no later setting says otherwise. */
   readonly released: boolean;
+  /** Why the cluster may not begin a rollout because of others, the strongest reason first. Empty once it has begun. */
+  readonly fleetWaits: readonly FleetWait[];
   /** The place in the queue of a cluster that may not begin yet, or `null`. */
   readonly fleetQueue: FleetPlace | null;
   /**

@@ -106,6 +106,11 @@ export const flags = {
     defaultText: 'false',
     description: 'with --max-concurrent-rollouts, let another cluster begin while a rollout has the condition Stalled',
   }),
+  'max-failing-rollouts': integerFlag(0, 100_000, {
+    defaultText: '3',
+    description:
+      'number of clusters with a failing or stalled rollout from which on no other cluster begins one; 0 means no limit',
+  }),
   'disruption-interval': intervalFlag({
     defaultText: '0',
     description: 'minimum time between two disruptions of members that work, in all clusters together; 0 means none',

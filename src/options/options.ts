@@ -33,6 +33,8 @@ export interface Options {
   /** 0: as many as there are. */
   readonly maxConcurrentRollouts: number;
   readonly releaseStalledSlots: boolean;
+  /** 0: any number. */
+  readonly maxFailingRollouts: number;
   /** 0: none. */
   readonly disruptionIntervalMilliseconds: number;
   readonly partitionUpdateIntervalMilliseconds: number;
@@ -123,6 +125,7 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
     partitionDriver: read('partition-driver', flags['partition-driver'], texts),
     maxConcurrentRollouts: read('max-concurrent-rollouts', flags['max-concurrent-rollouts'], texts),
     releaseStalledSlots: read('release-stalled-slots', flags['release-stalled-slots'], texts),
+    maxFailingRollouts: read('max-failing-rollouts', flags['max-failing-rollouts'], texts),
     disruptionIntervalMilliseconds: read('disruption-interval', flags['disruption-interval'], texts),
     partitionUpdateIntervalMilliseconds: read('partition-update-interval', flags['partition-update-interval'], texts),
     defaultStrategy: read('default-strategy', flags['default-strategy'], texts),

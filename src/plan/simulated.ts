@@ -75,6 +75,8 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
         ...snapshot,
         cluster: { ...cluster, reconciledGeneration: cluster.generation, succeededGeneration: cluster.generation },
       };
+    case 'FleetFailing':
+      return { ...snapshot, fleetWaits: snapshot.fleetWaits.filter(({ hold: one }) => one.rule !== hold.rule) };
     case 'AwaitingFleetSlot':
       return { ...snapshot, fleetQueue: null };
     case 'AwaitingFleetInterval':

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { CacheMetrics } from './cache-metrics.ts';
+import { FleetMetrics } from './fleet-metrics.ts';
 import type { HttpHandler } from './http-server.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
 import { WorkQueueMetrics } from './work-queue-metrics.ts';
@@ -15,6 +16,7 @@ export interface Metrics {
   readonly rollouts: RolloutMetrics;
   readonly workQueues: WorkQueueMetrics;
   readonly caches: CacheMetrics;
+  readonly fleet: FleetMetrics;
   readonly registry: Registry;
   /** Serves everything in Prometheus' text format. */
   readonly handler: HttpHandler;
@@ -47,6 +49,7 @@ export function createMetrics(version: string, features: readonly FeatureState[]
     rollouts: new RolloutMetrics(registry),
     workQueues: new WorkQueueMetrics(registry),
     caches: new CacheMetrics(registry),
+    fleet: new FleetMetrics(registry),
     handler: async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
   };
 }

@@ -61,6 +61,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     startedAt: at,
     lastProgressAt: at,
     begunAt: at,
+    failing: true,
     verified: true,
     takenDown: [1, 2],
     disruptions: 2,

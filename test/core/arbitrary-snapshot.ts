@@ -103,6 +103,10 @@ const around = {
   createFailure: rarely<string | null>(null, 'quota'),
   released: rarely(false, true),
   wasAdopted: fc.boolean(),
+  fleetWaits: rarely<ClusterSnapshot['fleetWaits']>(
+    [],
+    [{ hold: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'a/b' }, remainingSeconds: null }],
+  ),
   fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
   fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),

@@ -1,3 +1,4 @@
+import type { FleetHold } from '../../src/core/fleet/waits.ts';
 import type {
   AdmissionProblem,
   BudgetFacts,
@@ -8,6 +9,8 @@ import type {
   StepFailure,
 } from '../../src/core/snapshot.ts';
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+
+export const fleetFailing: FleetHold = { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' };
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
 export const cluster = (replicas: number): ClusterBuilder => new ClusterBuilder(replicas);
@@ -127,6 +130,12 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** Other clusters keep it from beginning. */
+  waitingForOthers(hold: FleetHold, remainingSeconds: number | null = null): this {
+    this.#around = { ...this.#around, fleetWaits: [{ hold, remainingSeconds }] };
+    return this;
+  }
+
   /** So many seconds ago something was disrupted in the fleet, and there are to be more between two disruptions. */
   interval(seconds: number, sinceSeconds: number): this {
     this.#around = { ...this.#around, fleetInterval: { flag: '--disruption-interval', seconds, sinceSeconds } };
@@ -243,6 +252,7 @@ export class ClusterBuilder {
       createFailure: null,
       released: false,
       wasAdopted: false,
+      fleetWaits: [],
       fleetQueue: null,
       fleetInterval: null,
       admissionProblem: null,

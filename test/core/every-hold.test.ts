@@ -1,5 +1,5 @@
 import type { HoldRule } from '../../src/core/decision.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, fleetFailing } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import {
   type Case,
@@ -276,6 +276,13 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     justDoesNot: {
       given: cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180),
       decides: deletes('PrimaryNotParticipating', 0),
+    },
+  },
+  FleetFailing: {
+    applies: { given: stale().waitingForOthers(fleetFailing), decides: holds(fleetFailing) },
+    justDoesNot: {
+      given: stale().waitingForOthers(fleetFailing).members(member(1).down('ImagePullBackOff')),
+      decides: deletes('MemberDown', 1),
     },
   },
   AwaitingFleetSlot: {

@@ -138,6 +138,12 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     [{ rule: 'NotInitialized' }, 'the cluster is not initialized: it is cloning, restoring, or has never started'],
   ],
   Released: [[{ rule: 'Released' }, 'the cluster was released to MOCO']],
+  FleetFailing: [
+    [
+      { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' },
+      '3 rollouts in the fleet fail, prod/orders among them; from 3 on no other one begins (--max-failing-rollouts)',
+    ],
+  ],
   AwaitingFleetSlot: [
     [
       { rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 0 },

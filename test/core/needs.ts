@@ -72,7 +72,8 @@ const notTooManyTries: Need = (snapshot, policy) => {
   const afterTheLast = approved(policy, snapshot) ? 2700 : Infinity;
   return sinceLastTrySeconds >= (retryDelaysSeconds[switchoverTries] ?? afterTheLast);
 };
-const slot: Need = ({ fleetQueue, fleetInterval }, policy) =>
+const slot: Need = ({ fleetWaits, fleetQueue, fleetInterval }, policy) =>
+  fleetWaits.every(({ hold, remainingSeconds }) => remainingSeconds === 0 || off(policy, hold.rule)) &&
   (fleetQueue === null || off(policy, 'AwaitingFleetSlot')) &&
   (fleetInterval === null ||
     off(policy, 'AwaitingFleetInterval') ||

@@ -61,7 +61,7 @@ describe('the catalogue of rules', () => {
       'are requested by a person',
       isRequestedByUser,
       `ClusterDeleting Released ReconciliationStopped ClusteringStopped Offline ForcedRollingUpdate Paused
-       AwaitingFleetSlot AwaitingFleetInterval PrimaryWaitsForPinned AwaitingApproval PartitionReached`,
+       FleetFailing AwaitingFleetSlot AwaitingFleetInterval PrimaryWaitsForPinned AwaitingApproval PartitionReached`,
     ],
   ];
   for (const [what, is, names] of marked) {
@@ -70,7 +70,13 @@ describe('the catalogue of rules', () => {
 
   it('has one alert for each rule', () => {
     const own = holdRules.filter((rule) => rules[rule].alert !== undefined);
-    expect(own).to.deep.equal(['Paused', 'UpdateRevisionFailing', 'AwaitingSwitchover', 'BlockedByPDB']);
+    expect(own).to.deep.equal([
+      'Paused',
+      'UpdateRevisionFailing',
+      'FleetFailing',
+      'AwaitingSwitchover',
+      'BlockedByPDB',
+    ]);
     expect(alertOf('BlockedByPDB')).to.equal('MocoRolloutBlockedByPDB');
     expect(alertOf('StepRefused')).to.equal('MocoRolloutStalled');
     expect(alertOf('BackupRunning')).to.equal('MocoRolloutNoProgress');

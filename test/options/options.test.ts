@@ -22,6 +22,7 @@ describe('options', () => {
       kubeApiBurst: 200,
       partitionDriver: 'moco',
       maxConcurrentRollouts: 0,
+      maxFailingRollouts: 3,
       releaseStalledSlots: false,
       disruptionIntervalMilliseconds: 0,
       partitionUpdateIntervalMilliseconds: 0,

@@ -40,6 +40,6 @@ export function dependenciesOf(
       settingsSources: ({ namespace, labels }) => ({ policies, cluster: { namespace, labels, namespaceLabels } }),
       unavailable: new Map(),
     },
-    fleet: { factsFor: () => ({ fleetQueue: null, fleetInterval: null }) },
+    fleet: { factsFor: () => ({ fleetWaits: [], fleetQueue: null, fleetInterval: null }) },
   };
 }

@@ -9,6 +9,12 @@ export interface Known {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly rolling: boolean;
+  /** The revision of its rollout; `null` without one. */
+  readonly revision: string | null;
+  /** Its rollout has begun. It waits for no other cluster any more. */
+  readonly begun: boolean;
+  /** The revision fails, or a rollout that has begun is stalled. */
+  readonly failing: boolean;
   /** The cluster is rolling and cannot continue without a person. */
   readonly stalled: boolean;
   /** When a rollout was first seen that has not begun, on the wall clock; otherwise `null`. */
@@ -43,7 +49,7 @@ export const disrupts = (one: Pick<Intent, 'step' | 'rule'>): boolean =>
 export const lowers = ({ step }: Pick<Intent, 'step' | 'rule'>): boolean => step === 'setPartition';
 
 /** Waits that only a free slot or the end of the interval can end. */
-const fleetWaits: ReadonlySet<string> = new Set<HoldRule>(['AwaitingFleetSlot', 'AwaitingFleetInterval']);
+const slotWaits: ReadonlySet<string> = new Set<HoldRule>(['AwaitingFleetSlot', 'AwaitingFleetInterval']);
 
 export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): Known {
   const { intent } = status;
@@ -71,19 +77,22 @@ function standing({
   hold,
   members,
   conditions,
-}: RolloutStatus): Pick<Known, 'rolling' | 'stalled' | 'waitingSince' | 'wantsSlot'> {
-  if (!rollout) return { rolling: false, stalled: false, waitingSince: null, wantsSlot: false };
+}: RolloutStatus): Omit<Known, 'uid' | 'resourceVersion' | 'open'> {
+  const idle = { begun: false, rolling: false, stalled: false, failing: false, waitingSince: null, wantsSlot: false };
+  if (!rollout) return { ...idle, revision: null };
+  const none = { ...idle, revision: rollout.revision };
   const rule = hold?.rule;
+  const failing = rollout.failing === true;
   if (rollout.begunAt !== undefined) {
     const rolling = !isKeptWaiting(rule, members);
     const stalled = rolling && conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
-    return { rolling, stalled, waitingSince: null, wantsSlot: false };
+    return { ...none, begun: true, rolling, stalled, failing: failing || stalled };
   }
-  const wantsSlot = rule === undefined || fleetWaits.has(rule);
-  return { rolling: false, stalled: false, waitingSince: milliseconds(rollout.startedAt), wantsSlot };
+  const wantsSlot = rule === undefined || slotWaits.has(rule);
+  return { ...none, failing, waitingSince: milliseconds(rollout.startedAt), wantsSlot };
 }
 
 function isKeptWaiting(rule: HoldRule | undefined, members: RolloutStatus['members']): boolean {
-  if (rule === undefined || !isRequestedByUser(rule) || fleetWaits.has(rule)) return false;
+  if (rule === undefined || !isRequestedByUser(rule) || slotWaits.has(rule)) return false;
   return slotReleasingRules.has(rule) || (members ?? []).every(({ state }) => state === 'participating');
 }

@@ -1,12 +1,13 @@
-import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
+import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
-import { type FleetCluster, type FleetPlace, fleetQueue } from '../../core/fleet.ts';
+import { type FleetCluster, type FleetPlace, fleetQueue } from '../../core/fleet/queue.ts';
+import type { FailingFleet } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/resource-version.ts';
 import type { World } from '../../kube/world.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { type Cache, keyOf } from './cache.ts';
+import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
 import { disrupts, type Known, known, lowers, needsSlot, type TimedStep } from './fleet-standing.ts';
 
 /** Limits across all clusters; 0 stands for no limit. */
@@ -16,6 +17,8 @@ export interface FleetLimits {
   readonly releaseStalledSlots: boolean;
   readonly disruptionIntervalSeconds: number;
   readonly partitionUpdateIntervalSeconds: number;
+  /** So many failing rollouts keep all others from beginning. */
+  readonly maxFailingRollouts: number;
 }
 
 export const noFleetLimits: FleetLimits = {
@@ -23,6 +26,7 @@ export const noFleetLimits: FleetLimits = {
   releaseStalledSlots: false,
   disruptionIntervalSeconds: 0,
   partitionUpdateIntervalSeconds: 0,
+  maxFailingRollouts: 0,
 };
 
 /**
@@ -35,6 +39,7 @@ export class Fleet {
   readonly #world: Pick<World, 'wall'>;
   readonly #wake: (key: string) => void;
   readonly #known = new Map<string, Known>();
+  readonly #failing = new Set<string>();
   readonly #promised = new Map<string, TimedStep>();
   /** The times of the last completed steps, on the wall clock. */
   #lastDisruption = Number.NEGATIVE_INFINITY;
@@ -50,6 +55,7 @@ export class Fleet {
   /** Updates a cluster's MySQLRollout from a watch or an own write; `null` if it no longer exists. */
   note(key: string, rollout: MySQLRollout | null): void {
     const before = this.#known.get(key);
+    const wasStopped = this.#breaker() !== null;
     if (rollout === null) {
       this.#known.delete(key);
     } else {
@@ -60,11 +66,14 @@ export class Fleet {
       if (lastStep?.result === 'done') this.count(lastStep);
     }
     const now = this.#known.get(key);
+    if (now?.failing) this.#failing.add(key);
+    else this.#failing.delete(key);
     if (!this.#occupies(now) && (this.#occupies(before) || (before?.wantsSlot === true && now?.wantsSlot !== true))) {
       // The rollout ended, or the cluster left the queue.
       this.#freed();
     }
     if (this.#holdsStalled(before) !== this.#holdsStalled(now)) this.#wakeWaiting();
+    if (wasStopped !== (this.#breaker() !== null)) this.#wakeNotBegun();
   }
 
   /** Counts intervals from this step: it was done, or its outcome will never be known. */
@@ -79,14 +88,48 @@ export class Fleet {
     return this.#limits.maxConcurrentRollouts > 0;
   }
 
-  /** The number of clusters with a rollout in progress, without those that a user keeps waiting. */
-  get rolling(): number {
-    return [...this.#known.values()].filter(({ rolling }) => rolling).length;
+  get numbers(): FleetNumbers {
+    const all = [...this.#known.values()];
+    const { maxConcurrentRollouts: limit } = this.#limits;
+    return {
+      slots: limit > 0 ? limit : null,
+      rolling: all.filter(({ rolling }) => rolling).length,
+      waiting: all.filter(({ waitingSince }) => waitingSince !== null).length,
+      failing: this.#failing.size,
+    };
   }
 
-  /** The facts about other clusters that `decide` needs. */
-  factsFor(key: string, mode: RolloutPolicy['mode']): Pick<ClusterSnapshot, 'fleetQueue' | 'fleetInterval'> {
-    return { fleetQueue: this.#place(key), fleetInterval: this.#interval(key, mode) };
+  /** The facts about other clusters that `decide` needs for a rollout to this revision. */
+  factsFor(
+    key: string,
+    mode: RolloutPolicy['mode'],
+    revision: string,
+  ): Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval'> {
+    return {
+      fleetWaits: this.#waits(key, revision),
+      fleetQueue: this.#place(key),
+      fleetInterval: this.#interval(key, mode),
+    };
+  }
+
+  #waits(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
+    const failing = this.#breaker();
+    if (failing === null || this.#hasBegun(key, revision)) return [];
+    return [{ hold: { rule: 'FleetFailing', ...failing }, remainingSeconds: null }];
+  }
+
+  /** A correction of a failing revision counts as begun, also before the status has its rollout. */
+  #hasBegun(key: string, revision: string): boolean {
+    const one = this.#known.get(key);
+    return one !== undefined && (one.revision === revision ? one.begun : one.failing);
+  }
+
+  /** Why no rollout may begin, or `null`. */
+  #breaker(): FailingFleet | null {
+    const { maxFailingRollouts: limit } = this.#limits;
+    if (limit <= 0 || this.#failing.size < limit) return null;
+    const [cluster = ''] = [...this.#failing].toSorted();
+    return { failing: this.#failing.size, limit, cluster };
   }
 
   /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
@@ -175,6 +218,10 @@ export class Fleet {
     for (const [key, { wantsSlot }] of this.#known) if (wantsSlot) this.#wake(key);
   }
 
+  #wakeNotBegun(): void {
+    for (const [key, { waitingSince }] of this.#known) if (waitingSince !== null) this.#wake(key);
+  }
+
   /** Wakes the clusters that can get a slot now. */
   #freed(): void {
     const { maxConcurrentRollouts: limit } = this.#limits;
@@ -185,25 +232,4 @@ export class Fleet {
       if (!rolling && waitingForSeconds !== null && !queue.has(key)) this.#wake(key);
     }
   }
-}
-
-/**
- * Tells the fleet about the MySQLRollout of each MySQLCluster that exists and is not being deleted. Any other
- * MySQLRollout has nothing in progress and would never end.
- */
-export function followRollouts(
-  { clusters, rollouts }: Pick<Cache, 'clusters' | 'rollouts'>,
-  fleet: Pick<Fleet, 'note'>,
-): void {
-  const note = (changed: { readonly namespace: string; readonly name: string } | null): void => {
-    if (changed === null) return;
-    const { namespace, name } = changed;
-    const cluster = clusters.get(namespace, name);
-    const record = rollouts.get(namespace, name);
-    const rollout = record?.partial ? undefined : record?.object;
-    const counts = cluster && !cluster.deleting && rollout && isOwnOf(cluster, rollout);
-    fleet.note(keyOf(namespace, name), counts ? rollout : null);
-  };
-  rollouts.subscribe(({ before, after }) => note(after ?? before));
-  clusters.subscribe(({ before, after }) => note(after ?? before));
 }

@@ -62,7 +62,7 @@ export function collectFacts(
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = state;
     return {
       ...facts,
-      ...fleet.factsFor(keyOf(cluster.namespace, cluster.name), mode),
+      ...fleet.factsFor(keyOf(cluster.namespace, cluster.name), mode, statefulSet?.updateRevision ?? ''),
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,

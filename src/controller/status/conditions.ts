@@ -1,16 +1,15 @@
 import type { Condition } from '../../api/rollout-status.ts';
 import type { Decision, Hold } from '../../core/decision.ts';
-import { isAlarming, isRequestedByUser, isRoutine } from '../../core/rules/catalogue.ts';
+import { isAlarming, isRequestedByUser, isRoutine, ruleGroups } from '../../core/rules/catalogue.ts';
 
 /** Whether only a person can end the hold. */
 const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
 
 /**
- * Whether a user requested the wait, even with stale members. A place in a queue is not such a request: that rollout
- * is in progress.
+ * Whether a user requested the wait, even with stale members. A wait for other clusters is not such a request: that
+ * rollout is in progress.
  */
-const isRequestedWait = ({ rule }: Hold): boolean =>
-  isRequestedByUser(rule) && rule !== 'AwaitingFleetSlot' && rule !== 'AwaitingFleetInterval';
+const isRequestedWait = ({ rule }: Hold): boolean => isRequestedByUser(rule) && !(rule in ruleGroups.fleet);
 
 /** Why a rollout is stalled although no rule says so. */
 export const deadlineExceeded = 'ProgressDeadlineExceeded';

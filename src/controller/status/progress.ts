@@ -35,7 +35,8 @@ export function progressOf(
   if (revision === '') return before.rollout ?? null;
   const same = before.rollout?.revision === revision ? before.rollout : null;
   if (same === null && (decision.complete || decision.stale === 0)) return null;
-  const known: RolloutProgress = same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp);
+  const known: RolloutProgress =
+    same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp, before.rollout?.failing === true);
   const ended = unreported(before, memory);
   const tries = triesOf(known, ended, memory, objects, nowTimestamp, intent);
   const switched =
@@ -52,6 +53,7 @@ export function progressOf(
     lastProgressAt: memory.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && needsSlot(intent) ? intent.at : undefined),
     verified: known.verified || decision.verified,
+    failing: decision.failing ? true : undefined,
     takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
     disruptions: known.disruptions + disruptedFor(revision, ended),
     switchovers: known.switchovers + (switched ? 1 : 0),
@@ -65,10 +67,12 @@ export function progressOf(
   });
 }
 
-function begun(revision: string, { members }: Decision, startedAt: string): RolloutProgress {
+/** A rollout that corrects a failing one does not wait for other clusters. */
+function begun(revision: string, { members }: Decision, startedAt: string, corrects: boolean): RolloutProgress {
   return omitUndefined<RolloutProgress>({
     revision,
     startedAt,
+    begunAt: corrects ? startedAt : undefined,
     lastProgressAt: startedAt,
     verified: false,
     takenDown: [],

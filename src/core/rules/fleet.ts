@@ -1,8 +1,21 @@
-import type { FleetPlace } from '../fleet.ts';
+import type { FleetPlace } from '../fleet/queue.ts';
+import type { FailingFleet } from '../fleet/waits.ts';
 import { rule } from './rule.ts';
 
 /** Members that are down are replaced, and nothing else happens. */
 export const fleet = {
+  FleetFailing: rule<FailingFleet>({
+    sentence: ({ failing, limit, cluster }) =>
+      `${failing} rollouts in the fleet fail, ${cluster} among them; from ${limit} on no other one begins (--max-failing-rollouts)`,
+    meaning: 'So many rollouts in the fleet fail that no other one begins (--max-failing-rollouts).',
+    details:
+      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun go on, members that are down are replaced, and so is what a failing revision has taken down.',
+    endedBy: ['a person'],
+    ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. By itself, once fewer rollouts fail.',
+    overridable: true,
+    requestedBy: '`--max-failing-rollouts`',
+    alert: 'MocoRolloutFleetFailing',
+  }),
   AwaitingFleetSlot: rule<FleetPlace>({
     sentence: ({ limit, place, stalled }) =>
       `${limit} clusters may be rolling at a time; this one is number ${place} in the queue${stalledSlots(stalled)}`,

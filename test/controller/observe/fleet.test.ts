@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { Cache } from '../../../src/controller/observe/cache.ts';
-import { Fleet, type FleetLimits, followRollouts, noFleetLimits } from '../../../src/controller/observe/fleet.ts';
+import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/observe/fleet.ts';
+import { followRollouts } from '../../../src/controller/observe/follow-fleet.ts';
 import { type RolloutRecord, wholeRecord } from '../../../src/controller/observe/rollout-record.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
@@ -42,11 +43,11 @@ class Watched {
   }
 
   place(key: string): number | null {
-    return this.fleet.factsFor(key, 'OnDelete').fleetQueue?.place ?? null;
+    return this.fleet.factsFor(key, 'OnDelete', 'r').fleetQueue?.place ?? null;
   }
 
   left(key: string, mode: 'OnDelete' | 'Partition' = 'OnDelete'): number | null {
-    const { fleetInterval: interval } = this.fleet.factsFor(key, mode);
+    const { fleetInterval: interval } = this.fleet.factsFor(key, mode, 'r');
     return interval && interval.seconds - interval.sinceSeconds;
   }
 }
@@ -157,7 +158,7 @@ describe('the slots of a fleet', () => {
     watched.rolls('a');
     watched.rolls('b');
     watched.waits('c', 1, 'AwaitingFleetSlot');
-    const stalled = () => watched.fleet.factsFor('c', 'OnDelete').fleetQueue?.stalled;
+    const stalled = () => watched.fleet.factsFor('c', 'OnDelete', 'r').fleetQueue?.stalled;
     expect([stalled(), watched.woken]).to.deep.equal([0, []]);
     watched.rolls('a', { conditions: stalledTrue });
     expect([stalled(), watched.woken]).to.deep.equal([1, ['c']]);
@@ -213,6 +214,52 @@ describe('the slots of a fleet', () => {
   });
 });
 
+describe('the breaker of a fleet', () => {
+  const failing = { rollout: { ...progress, failing: true } };
+  const stalled: RolloutStatus = {
+    rollout: { ...progress, begunAt: at(0) },
+    conditions: [{ type: 'Stalled', status: 'True', reason: 'R', message: '', lastTransitionTime: at(0) }],
+  };
+  const waitsOf = (watched: Watched, key: string) => watched.fleet.factsFor(key, 'OnDelete', 'r').fleetWaits;
+
+  it('keeps every rollout from beginning that has not begun, once so many fail', () => {
+    const watched = new Watched({ maxFailingRollouts: 2 });
+    watched.notify('b', failing);
+    expect(waitsOf(watched, 'c')).to.deep.equal([]);
+    watched.notify('a', stalled);
+    const hold = { rule: 'FleetFailing', failing: 2, limit: 2, cluster: 'a' };
+    expect(waitsOf(watched, 'c')).to.deep.equal([{ hold, remainingSeconds: null }]);
+    expect(watched.fleet.numbers).to.deep.equal({ slots: null, rolling: 1, waiting: 1, failing: 2 });
+  });
+
+  it('lets go on what has begun', () => {
+    const watched = new Watched({ maxFailingRollouts: 1 });
+    watched.notify('a', failing);
+    watched.rolls('b');
+    watched.rolls('c', { hold: { rule: 'Paused', message: '', since: at(0) } });
+    expect([waitsOf(watched, 'b'), waitsOf(watched, 'c')]).to.deep.equal([[], []]);
+  });
+
+  it('does not count a rollout that is stalled and has not begun', () => {
+    const watched = new Watched({ maxFailingRollouts: 1 });
+    watched.notify('a', { ...stalled, rollout: progress });
+    expect(waitsOf(watched, 'b')).to.deep.equal([]);
+  });
+
+  it('wakes those that wait when it opens and when it closes, and is off at 0', () => {
+    const watched = new Watched({ maxFailingRollouts: 1 });
+    watched.waits('b', 1, 'BackupRunning');
+    watched.notify('a', failing);
+    expect(watched.woken).to.deep.equal(['b', 'a']);
+    watched.waits('b', 1, 'FleetFailing');
+    watched.fleet.note('a', null);
+    expect([watched.woken, waitsOf(watched, 'b')]).to.deep.equal([['b', 'a', 'b'], []]);
+    const off = new Watched({ maxFailingRollouts: 0 });
+    off.notify('a', failing);
+    expect(waitsOf(off, 'b')).to.deep.equal([]);
+  });
+});
+
 describe('the interval of a fleet', () => {
   it('is zero without a flag', () => {
     const watched = new Watched({});
@@ -252,8 +299,8 @@ describe('the interval of a fleet', () => {
   it('is the one with more time left', () => {
     const watched = new Watched({ disruptionIntervalSeconds: 30, partitionUpdateIntervalSeconds: 60 });
     watched.rolls('a', step('setPartition', 'ReplicaHealthy', 90));
-    expect(watched.fleet.factsFor('b', 'Partition').fleetInterval?.flag).to.equal('--partition-update-interval');
-    expect(watched.fleet.factsFor('b', 'OnDelete').fleetInterval?.flag).to.equal('--disruption-interval');
+    expect(watched.fleet.factsFor('b', 'Partition', 'r').fleetInterval?.flag).to.equal('--partition-update-interval');
+    expect(watched.fleet.factsFor('b', 'OnDelete', 'r').fleetInterval?.flag).to.equal('--disruption-interval');
   });
 
   it('does not get shorter if the clock goes back', () => {
@@ -301,10 +348,34 @@ describe('the MySQLRollouts that count for a fleet', () => {
 });
 
 describe('a cluster of a fleet', () => {
+  it('corrects a failing revision without waiting for the others, and begins no other rollout', async () => {
+    const bench = new Bench();
+    const program = bench.start({}, { ...noFleetLimits, maxFailingRollouts: 1 });
+    const other = { namespace: 'default', name: 'other', uid: 'other', resourceVersion: '1' };
+    const failing = { rollout: { ...progress, failing: true } };
+    await program.work();
+    bench.replace(2);
+    bench.mysqld(2, 'CrashLoopBackOff');
+    await program.work();
+    expect([bench.status.hold?.rule, bench.status.rollout?.failing]).to.deep.equal(['UpdateRevisionFailing', true]);
+    program.fleet.note('default/other', { apiVersion: '', kind: '', metadata: other, status: failing });
+    bench.changeStatefulSet({ status: { updateRevision: 'corrected' } });
+    await program.work();
+    expect(bench.status.rollout?.begunAt).to.equal(bench.status.rollout?.startedAt);
+    bench.replace(2, { revision: 'corrected' });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2', 'delete 2', 'evict 1']);
+    expect(bench.status.rollout?.failing).to.equal(undefined);
+    bench.changeStatefulSet({ status: { updateRevision: 'another' } });
+    bench.replace(1, { revision: 'corrected' });
+    await program.work();
+    expect([bench.status.hold?.rule, bench.steps.length]).to.deep.equal(['FleetFailing', 3]);
+  });
+
   it('gives up its slot when it goes offline in the middle of its rollout', async () => {
     const bench = new Bench();
     const program = bench.start({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
-    const place = () => program.fleet.factsFor('default/other', 'OnDelete').fleetQueue?.place ?? null;
+    const place = () => program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place ?? null;
     await program.work();
     expect([bench.steps, place()]).to.deep.equal([['evict 2'], 1]);
     bench.changeCluster({ spec: { offline: true } });

@@ -67,8 +67,8 @@ describe('the cached part of a MySQLRollout', () => {
     const program = bench.start({});
     program.sync('rollouts');
     program.cache.rollouts.put(partialRecord(bench.server.get(rolloutKind, 'test') as unknown as MySQLRollout));
-    expect(program.fleet.rolling).to.equal(0);
+    expect(program.fleet.numbers.rolling).to.equal(0);
     await program.pass();
-    expect(program.fleet.rolling, key).to.equal(1);
+    expect(program.fleet.numbers.rolling, key).to.equal(1);
   });
 });

@@ -201,10 +201,10 @@ describe('publishing the status', () => {
     bench.replace(2, { ready: false });
     bench.setting({ paused: true });
     await program.work();
-    expect(program.fleet.rolling).to.equal(1);
+    expect(program.fleet.numbers.rolling).to.equal(1);
     bench.replace(2);
     await program.reportAll();
-    expect(program.fleet.rolling).to.equal(0);
+    expect(program.fleet.numbers.rolling).to.equal(0);
   });
 
   it('retries on top of another writer’s change', async () => {

@@ -150,6 +150,8 @@ export class Stage {
         `--partition-driver=${this.#partitionDriver}`,
         `--leader-election-namespace=${systemNamespace}`,
         '--log-level=debug',
+        // Clusters of other tests fail on purpose.
+        '--max-failing-rollouts=0',
         '--log-format=json',
         ...flags,
       ],

@@ -46,6 +46,7 @@ export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision 
     members: [],
     stale: 0,
     verified: false,
+    failing: false,
     complete: false,
     progressDeadlineExceeded: false,
     requeueAfterSeconds: null,

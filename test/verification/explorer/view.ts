@@ -194,6 +194,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     createFailure: null,
     released: false,
     wasAdopted: false,
+    fleetWaits: [],
     fleetQueue: null,
     fleetInterval: null,
     admissionProblem: null,

@@ -9,6 +9,7 @@ import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { CacheMetrics } from '../../../src/telemetry/cache-metrics.ts';
+import { FleetMetrics } from '../../../src/telemetry/fleet-metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
 import { WorkQueueMetrics } from '../../../src/telemetry/work-queue-metrics.ts';
 import type { Chance } from './chance.ts';
@@ -215,6 +216,7 @@ class Life {
         rollouts: new RolloutMetrics(registry),
         workQueues: new WorkQueueMetrics(registry),
         caches: new CacheMetrics(registry),
+        fleet: new FleetMetrics(registry),
       },
       defaults: { policy: defaultPolicy, strategy: builtInStrategy },
       strategies,

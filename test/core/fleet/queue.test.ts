@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { type FleetCluster, fleetQueue } from '../../src/core/fleet.ts';
-import { cluster } from './cluster-builder.ts';
-import { member } from './member-builder.ts';
-import { decideCase, holds, play } from './table.ts';
+import { type FleetCluster, fleetQueue } from '../../../src/core/fleet/queue.ts';
+import { cluster } from '../cluster-builder.ts';
+import { member } from '../member-builder.ts';
+import { decideCase, holds, play } from '../table.ts';
 
 const rolling = (key: string): FleetCluster => ({ key, rolling: true, stalled: false, waitingForSeconds: null });
 const stalled = (key: string): FleetCluster => ({ ...rolling(key), stalled: true });
