@@ -39,6 +39,9 @@ const hold = struct(
     rule: oneOf(holdRules, 'The name of the rule that holds the rollout.'),
     message: message('What the rule found and what it waits for.'),
     since: time('Since when this rule holds the rollout.'),
+    ...optional({
+      opensAt: time('When the next step may begin. Only of OutsideMaintenanceWindow and Blackout.'),
+    }),
   },
   'Why nothing is done at the moment. Absent while nothing holds the rollout.',
 );

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defaultPolicy, type MaxUnavailable } from '../core/policy.ts';
+import { maintenanceFields } from './maintenance.ts';
 import { flag, type Infer, oneOf, rules, struct, whole } from './schema.ts';
 
 // The settings that a MySQLRollout has for one cluster and a MySQLRolloutPolicy for many.
@@ -84,6 +85,7 @@ const shape = {
     'Whether the primary is updated by itself once all other members are, or after a person has approved it by ' +
       `approvedRevision. Defaults to ${defaultPolicy.primaryUpdatePolicy}.`,
   ),
+  ...maintenanceFields,
 };
 
 type Optional<Shape extends Readonly<Record<string, z.ZodType>>> = {

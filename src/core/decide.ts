@@ -12,6 +12,7 @@ import {
   untouchable,
 } from './holds.ts';
 import { lowerPartition, notYetReplaced } from './lower-partition.ts';
+import { outsideMaintenance } from './maintenance.ts';
 import { restartUnserved, startUnserved } from './no-serving-members.ts';
 import {
   membersDown,
@@ -103,7 +104,7 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], readonly Rule[]>> = {
  */
 export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
-  const outcome = stepFailing(situation, firstOutcome(situation));
+  const outcome = stepFailing(situation, outsideMaintenance(situation, firstOutcome(situation)));
   const stale = situation.members.filter((member) => !member.updated).length;
   return {
     step: outcome?.step ?? { kind: 'none' },

@@ -33,6 +33,8 @@ export interface ClusterSnapshot {
    * interval.
    */
   readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
+  /** When members that work may be taken. `null` if at any time. */
+  readonly maintenance: MaintenanceFacts | null;
   /** What a dry run has shown about admission, or `null` while nothing is known against it. */
   readonly admissionProblem: AdmissionProblem | null;
   /** The cluster's pods were last seen under this program's protection: at OnDelete, kept there by admission. */
@@ -51,6 +53,33 @@ export interface ClusterSnapshot {
   readonly statusRefusal: string | null;
   /** A write of this controller that the facts do not show yet, in a word or two, or `null`. */
   readonly ownWritePending: string | null;
+}
+
+/** What is known of the next 30 days. */
+export interface MaintenanceFacts {
+  /** The maintenance windows that are not over, in order and apart from each other. `null` if there are none. */
+  readonly windows: readonly Interval[] | null;
+  /** The blackouts that are not over. */
+  readonly blackouts: readonly Blackout[];
+  /** How long a member is expected to be unavailable while it is updated. */
+  readonly memberSeconds: number;
+}
+
+export interface Interval {
+  readonly from: Moment;
+  readonly until: Moment;
+}
+
+export interface Blackout extends Interval {
+  readonly reason: string;
+}
+
+/** A point in time. */
+export interface Moment {
+  /** Negative if it is over. */
+  readonly inSeconds: number;
+  /** For people. */
+  readonly at: string;
 }
 
 /** The MySQLRollout is being deleted, and these finalizers keep it; or it belongs to another MySQLCluster. */

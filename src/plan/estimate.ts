@@ -44,5 +44,17 @@ function ofTheLast({ history = [] }: RolloutStatus): Known | null {
   return { secondsEach: (end - start) / 1000 / last.disruptions, from };
 }
 
+/**
+ * How long members of this rollout and of the last one were unavailable: the median, since one that a failing revision
+ * kept down says little about the next. `null` if none was measured.
+ */
+export function measuredMemberSeconds({ rollout, history = [] }: RolloutStatus): number | null {
+  const last = history.findLast(({ outcome }) => outcome === 'Complete');
+  const seconds = [...(rollout?.memberDurations ?? []), ...(last?.memberDurations ?? [])]
+    .map((one) => one.seconds)
+    .toSorted((one, other) => one - other);
+  return seconds[Math.floor(seconds.length / 2)] ?? null;
+}
+
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);

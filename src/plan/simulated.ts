@@ -1,4 +1,5 @@
 import type { Hold, Step } from '../core/decision.ts';
+import { afterSeconds, atOpening } from '../core/maintenance.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
 import {
   changed,
@@ -26,7 +27,7 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
       return snapshot;
     case 'delete':
     case 'evict':
-      return replaced(handedOn(snapshot, step.targets), step.targets);
+      return afterUpdate(replaced(handedOn(snapshot, step.targets), step.targets));
     case 'demote':
       return handedOn(
         changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.revision })),
@@ -49,18 +50,21 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
         ...snapshot,
         statefulSet: statefulSet && { ...statefulSet, strategy: 'OnDelete', labelled: true, partition: null },
       };
-    case 'setPartition':
-      return replaced(
-        {
-          ...handedOn(snapshot, step.targets),
-          statefulSet: statefulSet && { ...statefulSet, partition: step.partition },
-        },
-        step.targets,
-      );
+    case 'setPartition': {
+      const lowered = { ...snapshot, statefulSet: statefulSet && { ...statefulSet, partition: step.partition } };
+      const { targets } = step;
+      return targets.length === 0 ? lowered : afterUpdate(replaced(handedOn(lowered, targets), targets));
+    }
     case 'promoteRevision':
       return { ...snapshot, statefulSet: statefulSet && { ...statefulSet, currentRevision: step.revision } };
   }
 }
+
+/** Maintenance windows go by while a member is updated. */
+const afterUpdate = ({ maintenance, ...snapshot }: ClusterSnapshot): ClusterSnapshot => ({
+  ...snapshot,
+  maintenance: maintenance && afterSeconds(maintenance, maintenance.memberSeconds),
+});
 
 /** The facts after the wait, or `null` if only a person can end it. */
 export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapshot | null {
@@ -81,6 +85,11 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
       return { ...snapshot, fleetQueue: null };
     case 'AwaitingFleetInterval':
       return { ...snapshot, fleetInterval: null };
+    case 'OutsideMaintenanceWindow':
+    case 'Blackout':
+      return snapshot.maintenance === null || hold.opensAt === null
+        ? null
+        : { ...snapshot, maintenance: atOpening(snapshot.maintenance, hold.opensAt) };
     case 'RevisionFlapping':
       return { ...snapshot, memory: { ...snapshot.memory, recentRevisionAgesSeconds: [] } };
     case 'SwitchoverFailing':

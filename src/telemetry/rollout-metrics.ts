@@ -27,6 +27,7 @@ export class RolloutMetrics {
   readonly #members: Gauge<'namespace' | 'name' | 'state'>;
   readonly #staleMembers: Gauge<'namespace' | 'name'>;
   readonly #holdSince: Gauge<'namespace' | 'name' | 'rule'>;
+  readonly #noMaintenanceWindow: Gauge<'namespace' | 'name'>;
   readonly #lastProgress: Gauge<'namespace' | 'name'>;
   readonly #currentReplicas: Gauge<'namespace' | 'name'>;
   readonly #updatedReplicas: Gauge<'namespace' | 'name'>;
@@ -105,6 +106,12 @@ export class RolloutMetrics {
       labelNames: [...clusterLabels, 'rule'],
       registers,
     });
+    this.#noMaintenanceWindow = new Gauge({
+      name: 'moco_rollout_no_maintenance_window',
+      help: 'No maintenance window of the next 30 days is long enough for the primary of a cluster; no series otherwise.',
+      labelNames: clusterLabels,
+      registers,
+    });
     this.#currentReplicas = new Gauge({
       name: 'moco_cluster_current_replicas',
       help: 'Members at the current revision of the StatefulSet, where this program lowers its partition.',
@@ -178,6 +185,11 @@ export class RolloutMetrics {
     this.#rules.set(keyOf(cluster), hold.rule);
   }
 
+  setMaintenanceWindow([namespace, name]: ClusterName, isLongEnough: boolean): void {
+    if (isLongEnough) this.#noMaintenanceWindow.remove({ namespace, name });
+    else this.#noMaintenanceWindow.set({ namespace, name }, 1);
+  }
+
   /** When the rollout under way last got further, or `null` when none is under way. */
   setLastProgress([namespace, name]: ClusterName, seconds: number | null): void {
     if (seconds === null) this.#lastProgress.remove({ namespace, name });
@@ -191,6 +203,7 @@ export class RolloutMetrics {
     this.#states.delete(keyOf(cluster));
     this.#staleMembers.remove({ namespace, name });
     this.setHold(cluster, null);
+    this.setMaintenanceWindow(cluster, true);
     this.setLastProgress(cluster, null);
     this.setPartition(cluster, null);
   }

@@ -16,6 +16,13 @@ const at = '2026-01-02T03:04:05Z';
 const held = (ordinal: number) => ({ ordinal, reason: 'a debugger is attached' });
 const override = (rule: string, until = at) => ({ rule, until, reason: 'the backup of tonight may be lost' });
 
+const maintenanceWindow = (fields: Readonly<Record<string, string>>) => ({
+  schedule: '0 1 * * TUE-THU',
+  duration: '4h',
+  ...fields,
+});
+const blackout = (until: string) => ({ from: '2026-12-20T00:00:00+09:00', until, reason: 'end of the year' });
+
 /** Every field that the controller may write; a field that is missing in the schema would be pruned. */
 const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress>; intent: Required<Intent> } = {
   observedGeneration: 1,
@@ -30,7 +37,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
   readyReplicas: 3,
   currentReplicas: 1,
   primary: 0,
-  hold: { rule: 'AwaitingSwitchover', message: 'MOCO was asked to move the primary.', since: at },
+  hold: { rule: 'AwaitingSwitchover', message: 'MOCO was asked to move the primary.', since: at, opensAt: at },
   members: [
     {
       ordinal: 0,
@@ -96,6 +103,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     strategy: { value: 'OnDelete', source: 'MySQLRolloutPolicy/production' },
     maxUnavailable: { value: '34%', source: 'MySQLRollout' },
     overrides: { value: [{ rule: 'BackupRunning', until: at }], source: 'MySQLRollout' },
+    maintenanceWindows: { value: [maintenanceWindow({})], source: 'MySQLRollout' },
+    blackouts: { value: [blackout('2027-01-04T00:00:00Z')], source: 'MySQLRollout' },
   },
   promotion: { from: 'moco-test-5897fd84f8', to: 'moco-test-7966559688' },
   conditions: [condition('Reconciling'), condition('Stalled'), condition('Ready')],
@@ -167,6 +176,12 @@ describe('the API server and MySQLRollout', function () {
   const taken: Readonly<Record<string, readonly unknown[]>> = {
     maxUnavailable: [1, 1000, '1%', '9%', '10%', '99%', '100%'],
     overrides: [[], [override('BackupRunning'), override('RevisionFlapping', '2026-01-02T03:04:05.678+09:00')]],
+    maintenanceWindows: [
+      [],
+      [maintenanceWindow({ timeZone: 'Asia/Tokyo' }), maintenanceWindow({ schedule: '30 1,13 1-7 */2 5#2' })],
+      ['1m', '9999m', '168h'].map((duration) => maintenanceWindow({ duration })),
+    ],
+    blackouts: [[], [blackout('2027-01-04T00:00:00Z'), blackout('2026-12-19T15:00:01Z')]],
   };
   for (const [field, values] of Object.entries(taken)) {
     it(`accept what the program accepts as ${field}`, async () => {
@@ -198,6 +213,18 @@ describe('the API server and MySQLRollout', function () {
     'an override until an invalid time': [
       { overrides: [override('BackupRunning', 'tomorrow')] },
       /overrides\[0\]\.until.*date-time/,
+    ],
+    'a schedule of every minute': [
+      { maintenanceWindows: [maintenanceWindow({ schedule: '* * * * *' })] },
+      /maintenanceWindows\[0\]\.schedule.*must be a schedule of five fields/,
+    ],
+    'a duration without a unit': [
+      { maintenanceWindows: [maintenanceWindow({ duration: '240' })] },
+      /maintenanceWindows\[0\]\.duration/,
+    ],
+    'a blackout that ends when it begins': [
+      { blackouts: [blackout('2026-12-19T15:00:00Z')] },
+      /blackouts\[0\].*must end after it begins/,
     ],
     'a field that does not exist': [{ pause: true }, /unknown field "spec\.pause"/],
   };

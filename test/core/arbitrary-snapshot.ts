@@ -5,7 +5,9 @@ import type {
   BudgetFacts,
   ClusterSnapshot,
   ContainerFacts,
+  MaintenanceFacts,
   MemberFacts,
+  Moment,
   StatefulSetFacts,
 } from '../../src/core/snapshot.ts';
 import { cluster } from './cluster-builder.ts';
@@ -93,6 +95,24 @@ function built(ordinal: number, { stale, condition, age, roleOff, demote, preven
   }
 }
 
+const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds}` });
+const interval = fc
+  .tuple(fc.integer({ min: -500, max: 900 }), fc.integer({ min: 1, max: 600 }))
+  .map(([from, length]) => ({ from: moment(from), until: moment(from + length) }))
+  .filter(({ until }) => until.inSeconds > 0);
+
+const maintenance: fc.Arbitrary<MaintenanceFacts | null> = fc.option(
+  fc.record({
+    windows: fc.option(fc.array(interval, { maxLength: 1 })),
+    blackouts: fc.array(
+      interval.map((one) => ({ ...one, reason: 'sales' })),
+      { maxLength: 2 },
+    ),
+    memberSeconds: fc.constantFrom(1, 100),
+  }),
+  { freq: 4, nil: null },
+);
+
 /** What a snapshot has beside the objects of its cluster. */
 const around = {
   backupJobActive: rarely(false, true),
@@ -109,6 +129,7 @@ const around = {
   ),
   fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
   fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
+  maintenance,
   admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
   adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
   stepFailure: rarely<ClusterSnapshot['stepFailure']>(null, {

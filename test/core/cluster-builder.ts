@@ -4,6 +4,8 @@ import type {
   BudgetFacts,
   ClusterFacts,
   ClusterSnapshot,
+  Interval,
+  Moment,
   RolloutMemory,
   StatefulSetFacts,
   StepFailure,
@@ -11,6 +13,8 @@ import type {
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 
 export const fleetFailing: FleetHold = { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' };
+
+type Pair = readonly [from: number, until: number];
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
 export const cluster = (replicas: number): ClusterBuilder => new ClusterBuilder(replicas);
@@ -142,6 +146,19 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** Maintenance windows and blackouts as pairs of seconds from now. A member takes 100 s. */
+  maintenance(windows: readonly Pair[] | null, ...blackouts: readonly Pair[]): this {
+    const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds >= 0 ? '+' : ''}${inSeconds}` });
+    const interval = ([from, until]: Pair): Interval => ({ from: moment(from), until: moment(until) });
+    const maintenance = {
+      windows: windows && windows.map(interval),
+      blackouts: blackouts.map((pair) => ({ ...interval(pair), reason: 'sales' })),
+      memberSeconds: 100,
+    };
+    this.#around = { ...this.#around, maintenance };
+    return this;
+  }
+
   /** So many dry runs in a row, the last so many seconds ago, did not come back as they have to. */
   admissionProblem(sinceSeconds: number, { tries = 1, mode = 'OnDelete' }: Partial<AdmissionProblem> = {}): this {
     const finding = 'a dry run left it at RollingUpdate';
@@ -255,6 +272,7 @@ export class ClusterBuilder {
       fleetWaits: [],
       fleetQueue: null,
       fleetInterval: null,
+      maintenance: null,
       admissionProblem: null,
       adoptionAgesSeconds: [],
       promotion: null,

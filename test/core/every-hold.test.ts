@@ -479,6 +479,38 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: promotes(3),
     },
   },
+  OutsideMaintenanceWindow: {
+    applies: {
+      given: stale().maintenance([
+        [-3600, 99],
+        [7200, 7300],
+      ]),
+      decides: holds({
+        rule: 'OutsideMaintenanceWindow',
+        closesAt: 'T+99',
+        neededSeconds: 100,
+        opensAt: 'T+7200',
+      }),
+      requeueAfterSeconds: 7200,
+    },
+    justDoesNot: { given: stale().maintenance([[-3600, 100]]), decides: next },
+  },
+  Blackout: {
+    applies: {
+      given: stale().maintenance(null, [99, 7200]),
+      decides: holds({
+        rule: 'Blackout',
+        from: 'T+99',
+        until: 'T+7200',
+        reason: 'sales',
+        begun: false,
+        neededSeconds: 100,
+        opensAt: 'T+7200',
+      }),
+      requeueAfterSeconds: 7200,
+    },
+    justDoesNot: { given: stale().maintenance(null, [100, 7200]), decides: next },
+  },
   ConfirmationTooSlow: {
     applies: {
       given: stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 7 }),

@@ -265,6 +265,8 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   },
   SwitchoverFailing: { does: 'leaves alone', given: { given: demoted().memory({ switchoverTries: 2 }) } },
   PartitionReached: { does: 'takes back', given: { given: demoted(), settings: { partition: 1 } } },
+  OutsideMaintenanceWindow: { does: 'leaves alone', given: { given: demoted().maintenance([[-60, -1]]) } },
+  Blackout: { does: 'leaves alone', given: { given: demoted().maintenance(null, [-60, 60]) } },
   ConfirmationTooSlow: { does: 'leaves alone', given: { given: demoted().stepFailed({ cause: 'tooSlow' }) } },
   StepRefused: { does: 'leaves alone', given: { given: demoted().stepFailed({}) } },
 };

@@ -360,6 +360,42 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'partition 2 keeps moco-test-0, moco-test-1 at the previous revision',
     ],
   ],
+  OutsideMaintenanceWindow: [
+    [
+      { rule: 'OutsideMaintenanceWindow', closesAt: null, neededSeconds: 40, opensAt: '2026-01-03T01:00:00Z' },
+      'no maintenance window is open; the next step may begin at 2026-01-03T01:00:00Z',
+    ],
+    [
+      { rule: 'OutsideMaintenanceWindow', closesAt: '2026-01-02T05:00:00Z', neededSeconds: 40, opensAt: null },
+      'the maintenance window closes at 2026-01-02T05:00:00Z, and the next step takes about 40 s; no opening of the next 30 days has 40 s for the next step',
+    ],
+  ],
+  Blackout: [
+    [
+      {
+        rule: 'Blackout',
+        from: '2026-01-02T03:00:00Z',
+        until: '2026-01-02T05:00:00Z',
+        reason: 'end of the year.',
+        begun: true,
+        neededSeconds: 40,
+        opensAt: '2026-01-03T01:00:00Z',
+      },
+      'there is a blackout until 2026-01-02T05:00:00Z (end of the year); the next step may begin at 2026-01-03T01:00:00Z',
+    ],
+    [
+      {
+        rule: 'Blackout',
+        from: '2026-01-02T03:00:00Z',
+        until: '2026-01-02T05:00:00Z',
+        reason: 'end of the year',
+        begun: false,
+        neededSeconds: 40,
+        opensAt: '2026-01-02T05:00:00Z',
+      },
+      'a blackout begins at 2026-01-02T03:00:00Z (end of the year), and the next step takes about 40 s; the next step may begin at 2026-01-02T05:00:00Z',
+    ],
+  ],
   ConfirmationTooSlow: [
     [
       { rule: 'ConfirmationTooSlow', message: 'reading took more than 1000 ms' },

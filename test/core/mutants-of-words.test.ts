@@ -72,6 +72,8 @@ const requestedByUser: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>
   FleetFailing: { given: stale().waitingForOthers(fleetFailing) },
   AwaitingFleetSlot: { given: stale().queued(1, 1) },
   AwaitingFleetInterval: { given: stale().interval(60, 30) },
+  OutsideMaintenanceWindow: { given: stale().maintenance([[60, 600]]) },
+  Blackout: { given: stale().maintenance(null, [-60, 60]) },
   AwaitingApproval: { given: lastOne(), settings: { primaryUpdatePolicy: 'Manual' } },
   PrimaryWaitsForPinned: { given: lastOne().members(member(1).stale()), settings: { pinnedOrdinals: [1] } },
   PartitionReached: { given: stale(), settings: { partition: 3 } },

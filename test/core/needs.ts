@@ -1,7 +1,7 @@
 import type { Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { StepRule } from '../../src/core/rules/steps.ts';
-import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
+import type { ClusterSnapshot, MaintenanceFacts, MemberFacts } from '../../src/core/snapshot.ts';
 import { crashes, down, impaired, lost, participates, rolesMove, slow, unsettled } from './judged-members.ts';
 import { approved, kept, off, room } from './judged-settings.ts';
 
@@ -78,6 +78,22 @@ const slot: Need = ({ fleetWaits, fleetQueue, fleetInterval }, policy) =>
   (fleetInterval === null ||
     off(policy, 'AwaitingFleetInterval') ||
     fleetInterval.sinceSeconds >= fleetInterval.seconds);
+/** Tried second by second, unless the step repairs: everybody who goes is broken, or writes have stopped. */
+const inTime: Need = (snapshot, policy, going) => {
+  const { maintenance, cluster } = snapshot;
+  const primary = primaryOf(snapshot);
+  if (maintenance === null || !primary || !participates(snapshot, primary)) return true;
+  if (going.every((one) => !participates(snapshot, one) && (down(snapshot, one) || crashes(one)))) return true;
+  const switchover = going.includes(primary) && cluster.replicas > 1 ? policy.switchoverTimeoutSeconds : 0;
+  const during = (all: MaintenanceFacts['blackouts'] | NonNullable<MaintenanceFacts['windows']>, second: number) =>
+    all.some(({ from, until }) => from.inSeconds <= second && second < until.inSeconds);
+  for (let second = 0; second < maintenance.memberSeconds + switchover; second++) {
+    const open = maintenance.windows === null || during(maintenance.windows, second);
+    if (!open && !off(policy, 'OutsideMaintenanceWindow')) return false;
+    if (during(maintenance.blackouts, second) && !off(policy, 'Blackout')) return false;
+  }
+  return true;
+};
 const approval: Need = (snapshot, policy) => policy.primaryUpdatePolicy === 'Automatic' || approved(policy, snapshot);
 const nonePinnedBehind: Need = ({ members, statefulSet }, policy) =>
   off(policy, 'PrimaryWaitsForPinned') ||
@@ -145,7 +161,7 @@ const noneToMake: Need = ({ cluster, statefulSet, members, createFailure }) => {
     .every((ordinal) => members.some((one) => one.ordinal === ordinal));
 };
 
-const standing = { applied, revisionStands, notKept, unprotected };
+const standing = { applied, revisionStands, notKept, unprotected, inTime };
 const calm = { ...standing, slot, oneOnly, rolesRest, nobodyUnsettled, noBackup };
 const alone = { ...calm, nobodyLeaves };
 const healthyOnes = { ...calm, somebodyMayGo, noForeignDemote, healthy, budgetAllows };

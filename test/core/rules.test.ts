@@ -61,7 +61,8 @@ describe('the catalogue of rules', () => {
       'are requested by a person',
       isRequestedByUser,
       `ClusterDeleting Released ReconciliationStopped ClusteringStopped Offline ForcedRollingUpdate Paused
-       FleetFailing AwaitingFleetSlot AwaitingFleetInterval PrimaryWaitsForPinned AwaitingApproval PartitionReached`,
+       FleetFailing AwaitingFleetSlot AwaitingFleetInterval PrimaryWaitsForPinned AwaitingApproval PartitionReached
+       OutsideMaintenanceWindow Blackout`,
     ],
   ];
   for (const [what, is, names] of marked) {

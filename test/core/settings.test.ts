@@ -223,6 +223,8 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
   FleetFailing: { on: { given: stale().waitingForOthers(fleetFailing) }, off: next },
   AwaitingFleetSlot: { on: { given: stale().queued(3, 1) }, off: next },
   AwaitingFleetInterval: { on: { given: stale().interval(60, 1) }, off: next },
+  OutsideMaintenanceWindow: { on: { given: stale().maintenance([[-60, 1]]) }, off: next },
+  Blackout: { on: { given: stale().maintenance(null, [-60, 60]) }, off: next },
   BackupRunning: {
     on: { given: stale().members(member(2).lagging()).budgets({ closed: true }) },
     off: deletes('MemberNotParticipating', 2),

@@ -130,6 +130,17 @@ describe('the plan of a rollout', () => {
       lastOne().statefulSet({ strategy: 'RollingUpdate', labelled: false, partition: 3 }),
       ['setStrategy', ...andDone],
     ],
+    'in the maintenance windows that each step fits into': [
+      stale().maintenance([
+        [-60, 150],
+        [1000, 1200],
+        [2000, 2120],
+        [3000, 3200],
+      ]),
+      ['evict 2', 'wait OutsideMaintenanceWindow', 'evict 1', 'wait OutsideMaintenanceWindow', ...lastOf3],
+    ],
+    'after a blackout': [stale(1).maintenance(null, [-60, 60]), ['wait Blackout', 'evict 0', promote, 'done']],
+    'that no window is long enough for': [stale(1).maintenance([[60, 159]]), ['stops at OutsideMaintenanceWindow']],
     'that first takes a demotion back': [
       lastOne().members(member(0).stale().demotedByUs(90)),
       ['undemote 0', ...andDone],

@@ -11,6 +11,7 @@ function everything(): Metrics {
   rollouts.setMembers(cluster, { participating: 2, down: 1 }, 1);
   rollouts.setHold(cluster, { rule: 'Paused', sinceSeconds: 10 });
   rollouts.setLastProgress(cluster, 30);
+  rollouts.setMaintenanceWindow(cluster, false);
   rollouts.setPartition(cluster, { current: 1, updated: 2, lastUpdatedSeconds: 20 });
   rollouts.disruptions.inc({ verb: 'evict', rule: 'ReplicaHealthy' });
   rollouts.switchovers.inc({ outcome: 'done' });

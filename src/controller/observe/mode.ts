@@ -46,6 +46,9 @@ const unknownToMoco: readonly string[] = [
   'approvedRevision',
   'pinnedMembers',
   'overrides',
+  'maintenanceWindows',
+  'blackouts',
+  'expectedMemberSeconds',
   'switchoverTimeoutSeconds',
 ];
 

@@ -1,3 +1,4 @@
+import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance.ts';
 import type { PolicyRecord } from '../../api/policy.ts';
 import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
 import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.ts';
@@ -26,6 +27,7 @@ export interface DefaultSettings {
 export type Settings =
   | {
       readonly policy: RolloutPolicy;
+      readonly maintenance: MaintenanceSettings;
       readonly strategy: Strategy;
       readonly sources: SettingsInForce;
       readonly problem: null;
@@ -36,6 +38,7 @@ export type Settings =
    */
   | {
       readonly policy: RolloutPolicy;
+      readonly maintenance: MaintenanceSettings;
       readonly strategy: null;
       readonly sources: Readonly<Record<string, never>>;
       readonly problem: string;
@@ -83,8 +86,13 @@ export function settingsOf(
     primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
     ...ofThisClusterAlone(own, defaults.policy, nowMilliseconds, resolution),
   };
+  const maintenance: MaintenanceSettings = {
+    maintenanceWindows: resolution.takeIfSet('maintenanceWindows') ?? noMaintenance.maintenanceWindows,
+    blackouts: resolution.takeIfSet('blackouts') ?? noMaintenance.blackouts,
+    expectedMemberSeconds: resolution.takeIfSet('expectedMemberSeconds') ?? noMaintenance.expectedMemberSeconds,
+  };
   const problem = resolution.problems.values().next().value ?? contradictionOf(policy, resolution.sources);
-  if (problem === null) return { policy, strategy, sources: resolution.sources, problem };
+  if (problem === null) return { policy, maintenance, strategy, sources: resolution.sources, problem };
   return settingsUnknown(defaults, problem, resolution.problems.has('paused') || policy.paused);
 }
 
@@ -114,17 +122,24 @@ class Resolution {
     otherwise: NonNullable<CommonSettings[Field]>,
     builtIn: NonNullable<CommonSettings[Field]>,
   ): NonNullable<CommonSettings[Field]> {
-    const layer = firstWith(field, this.#layers);
+    const value = this.takeIfSet(field);
+    if (value !== undefined) return value;
     const flag = otherwise === builtIn ? undefined : flags[field];
-    if (layer === undefined) {
+    if (!this.problems.has(field)) {
       this.sources[field] = { value: otherwise, source: flag === undefined ? 'default' : `flag ${flag}` };
-      return otherwise;
     }
+    return otherwise;
+  }
+
+  /** `undefined` if no layer has the field, or if the value is invalid. It is shown only if it is set. */
+  takeIfSet<Field extends keyof CommonSettings>(field: Field): NonNullable<CommonSettings[Field]> | undefined {
+    const layer = firstWith(field, this.#layers);
+    if (layer === undefined) return undefined;
     const value = layer.fields?.[field];
     const problem = layer.problem ?? unreadable(layer, field);
     if (problem !== null) {
       this.problems.set(field, problem);
-      return otherwise;
+      return undefined;
     }
     this.sources[field] = { value, source: layer.source, ...(layer.enforced && { enforced: true }) };
     return value as NonNullable<CommonSettings[Field]>;
@@ -203,6 +218,7 @@ function contradictionOf(
 /** Nothing may be done with the defaults then. */
 export const settingsUnknown = ({ policy }: DefaultSettings, problem: string, paused: boolean): Settings => ({
   policy: { ...policy, paused },
+  maintenance: noMaintenance,
   strategy: null,
   sources: {},
   problem,

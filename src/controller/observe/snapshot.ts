@@ -10,6 +10,7 @@ import { milliseconds } from '../../moco/timestamp.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
 import type { Dependencies } from './dependencies.ts';
+import { maintenanceFacts } from './maintenance.ts';
 import { inForce, modeOf, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { unseen } from './own-writes.ts';
 import { waitedOnRequest } from './requested-wait.ts';
@@ -64,6 +65,7 @@ export function collectFacts(
       ...facts,
       ...fleet.factsFor(keyOf(cluster.namespace, cluster.name), mode, statefulSet?.updateRevision ?? ''),
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
+      maintenance: mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,
       released: cluster.released,

@@ -18,6 +18,7 @@ export function emit(report: Report, state: ClusterState, { metrics, recorder, l
   const cluster = [namespace, name] as const;
   metrics.setMembers(cluster, series.membersByState, series.stale);
   metrics.setHold(cluster, series.hold);
+  metrics.setMaintenanceWindow(cluster, series.hasOpening);
   metrics.setLastProgress(cluster, series.lastProgressSeconds);
   metrics.setPartition(cluster, series.partition);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);

@@ -1,4 +1,5 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { hasOpening } from '../../core/maintenance.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Observation } from '../observe/observe.ts';
@@ -9,6 +10,8 @@ export interface Series {
   readonly stale: number;
   readonly hold: { readonly rule: string; readonly sinceSeconds: number } | null;
   readonly lastProgressSeconds: number | null;
+  /** Some maintenance window of the next 30 days is long enough for every member. */
+  readonly hasOpening: boolean;
   readonly partition: Parameters<RolloutMetrics['setPartition']>[1];
   /** Members that this process disrupted and that participate again. */
   readonly returned: readonly { readonly ordinal: number; readonly seconds: number }[];
@@ -28,6 +31,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
     stale,
     hold: hold && { rule: hold.rule, sinceSeconds: seconds(since) ?? seconds(now) ?? 0 },
     lastProgressSeconds: seconds(status.rollout?.lastProgressAt),
+    hasOpening: hasOpening(snapshot, policy),
     partition: isOwn
       ? {
           current: snapshot.members.filter(({ revision }) => revision === currentRevision).length,

@@ -109,14 +109,16 @@ function shownHold({ decision: { hold }, heldForSeconds }: Observation): Hold | 
 }
 
 function holdStatus(
-  { rule }: Hold,
+  hold: Hold,
   message: string,
   before: RolloutStatus,
   memory: Memory,
   nowTimestamp: string,
 ): NonNullable<RolloutStatus['hold']> {
+  const { rule } = hold;
   const since = before.hold?.rule === rule ? before.hold.since : (memory.holding?.since ?? nowTimestamp);
-  return { rule, message, since };
+  const opensAt = 'opensAt' in hold && hold.opensAt !== null ? hold.opensAt : null;
+  return { rule, message, since, ...(opensAt !== null && { opensAt }) };
 }
 
 /** A rule that is not shown yet is not shown for a member either. */

@@ -3,6 +3,48 @@ import { rule } from './rule.ts';
 
 /** The step that was chosen is not done. */
 export const step = {
+  OutsideMaintenanceWindow: rule<{
+    /** When the window closes that is open, but not for long enough. */
+    readonly closesAt: string | null;
+    /** How long the step is expected to take. */
+    readonly neededSeconds: number;
+    /** When the next window opens that is long enough, within 30 days. */
+    readonly opensAt: string | null;
+  }>({
+    sentence: ({ closesAt, neededSeconds, opensAt }) =>
+      (closesAt === null
+        ? 'no maintenance window is open'
+        : `the maintenance window closes at ${closesAt}, and the next step takes about ${neededSeconds} s`) +
+      nextOpening(opensAt, neededSeconds),
+    meaning: 'A member that works would be taken outside of the maintenance windows (maintenanceWindows).',
+    details:
+      'A step begins only if its expected time fits into what is left of the window: the median of the measured times of members, or expectedMemberSeconds as long as there are none. For the primary, switchoverTimeoutSeconds is added. Members that are down, and clusters whose primary does not participate, do not wait.',
+    endedBy: ['time'],
+    ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what is done in which window.',
+    overridable: true,
+    requestedBy: '`maintenanceWindows`',
+  }),
+  Blackout: rule<{
+    readonly from: string;
+    readonly until: string;
+    readonly reason: string;
+    /** Otherwise the step would not be over before it. */
+    readonly begun: boolean;
+    readonly neededSeconds: number;
+    readonly opensAt: string | null;
+  }>({
+    sentence: ({ from, until, reason, begun, neededSeconds, opensAt }) =>
+      (begun
+        ? `there is a blackout until ${until} (${withoutFullStop(reason)})`
+        : `a blackout begins at ${from} (${withoutFullStop(reason)}), and the next step takes about ${neededSeconds} s`) +
+      nextOpening(opensAt, neededSeconds),
+    meaning: 'A member that works would be taken during a blackout (blackouts), or too shortly before one.',
+    details: 'What fits, and what does not wait, is as with OutsideMaintenanceWindow.',
+    endedBy: ['time'],
+    ends: 'By itself, when the blackout is over.',
+    overridable: true,
+    requestedBy: '`blackouts`',
+  }),
   ReleaseUnsafe: rule<{ readonly message: string }>({
     sentence: ({ message }) =>
       `the StatefulSet can't be released without risk to its pods: ${withoutFullStop(message)}`,
@@ -34,3 +76,8 @@ export const step = {
     phase: 'Failing',
   }),
 };
+
+const nextOpening = (opensAt: string | null, neededSeconds: number): string =>
+  opensAt === null
+    ? `; no opening of the next 30 days has ${neededSeconds} s for the next step`
+    : `; the next step may begin at ${opensAt}`;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { anything, assert, constantFrom, integer, oneof, property, record } from 'fast-check';
+import { noMaintenance } from '../../../src/api/maintenance.ts';
 import type { PolicyRecord } from '../../../src/api/policy.ts';
 import { builtInStrategy, type CommonSettings } from '../../../src/api/settings.ts';
 import {
@@ -9,7 +10,7 @@ import {
   type SettingsSources,
   settingsOf,
 } from '../../../src/controller/observe/settings.ts';
-import { defaultPolicy, type RolloutPolicy } from '../../../src/core/policy.ts';
+import { defaultPolicy } from '../../../src/core/policy.ts';
 import { milliseconds } from '../../../src/moco/timestamp.ts';
 import { flagNames } from '../../../src/options/flags.ts';
 
@@ -28,6 +29,9 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   switchoverTimeoutSeconds: [30, 600],
   failoverGraceSeconds: [60, 3600],
   primaryUpdatePolicy: ['Manual', 'Automatic'],
+  maintenanceWindows: [[{ schedule: '0 1 * * TUE-THU', duration: '4h', timeZone: 'Asia/Tokyo' }], []],
+  blackouts: [[{ from: '2026-12-20T00:00:00Z', until: '2027-01-04T00:00:00Z', reason: 'end of the year' }], []],
+  expectedMemberSeconds: [60, 3600],
 };
 const valid: Readonly<Record<string, unknown>> = Object.fromEntries(
   Object.entries(values).map(([field, [value]]) => [field, value]),
@@ -109,7 +113,8 @@ describe('the settings for a cluster', () => {
         if (name === null) rollout = { [field]: value };
         else policies.unshift(policy(name, placed(name, { [field]: value })));
         const result = settings(rollout, policies);
-        expect(field === 'strategy' ? result.strategy : result.policy[field as keyof RolloutPolicy]).to.equal(value);
+        const all = { ...result.policy, ...result.maintenance, strategy: result.strategy };
+        expect(all[field as keyof typeof all]).to.equal(value);
         expect(result.sources[field as keyof typeof result.sources]).to.deep.equal({
           value,
           source: name === null ? 'MySQLRollout' : `MySQLRolloutPolicy/${name}`,
@@ -215,6 +220,12 @@ describe('the settings for a cluster', () => {
 describe('invalid settings', () => {
   const wholeFrom0 = 'a whole number from 0 to 2147483647';
   const budget = 'a whole number from 1 to 1000, or a percentage from "1%" to "100%"';
+  const window = { schedule: '0 1 * * *', duration: '4h', timeZone: 'Asia/Tokyo' };
+  const windowPath = 'expected spec.maintenanceWindows[0]';
+  const schedule =
+    'a schedule of five fields, of which the first is a minute and the second an hour or up to six hours, such as "0 1 * * TUE-THU"';
+  const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
+  const duration = 'a duration from "1m" to "168h", in whole minutes or hours';
   const override = { rule: 'BackupRunning', until: '2026-01-02T03:04:05Z', reason: 'x' };
   const unreadable: Readonly<Record<string, readonly [spec: object, says: string]>> = {
     'a strategy of Kubernetes’ own': [
@@ -308,6 +319,62 @@ describe('invalid settings', () => {
       { overrides: [{ ...override, reason: '' }] },
       'expected spec.overrides[0].reason to be a text of 1 to 256 characters, got ""',
     ],
+    ...Object.fromEntries(
+      [
+        '* 1 * * *',
+        '0 */2 * * *',
+        '0 1 * *',
+        '0 0 1 * * *',
+        '0 24 * * *',
+        '60 1 * * *',
+        '0 1 32 * *',
+        '0 1 * * FRI-MON',
+        '0 1 * * XYZ',
+        '@daily',
+        '2026-01-02T03:04:05',
+        '',
+      ].map((text) => [
+        `a window with the schedule ${text}`,
+        [
+          { maintenanceWindows: [{ ...window, schedule: text }] },
+          `${windowPath}.schedule to be ${schedule}, got "${text}"`,
+        ],
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['Mars/Olympus', '+09:00', 'Local', ''].map((name) => [
+        `a window in the time zone ${name}`,
+        [
+          { maintenanceWindows: [{ ...window, timeZone: name }] },
+          `${windowPath}.timeZone to be ${zone}, got "${name}"`,
+        ],
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['0h', '169h', '4', '1h30m', '-1h', '30s'].map((text) => [
+        `a window for ${text}`,
+        [
+          { maintenanceWindows: [{ ...window, duration: text }] },
+          `${windowPath}.duration to be ${duration}, got "${text}"`,
+        ],
+      ]),
+    ),
+    'a window without a schedule': [
+      { maintenanceWindows: [{ duration: '4h' }] },
+      `${windowPath}.schedule to be ${schedule}, got nothing`,
+    ],
+    'a blackout that ends when it begins': [
+      { blackouts: [{ from: override.until, until: override.until, reason: 'x' }] },
+      'expected spec.blackouts[0].until to be a time after the beginning of the blackout, got "2026-01-02T03:04:05Z"',
+    ],
+    'a blackout without a reason': [
+      { blackouts: [{ from: override.until, until: '2026-01-03T00:00:00Z' }] },
+      'expected spec.blackouts[0].reason to be a text of 1 to 256 characters, got nothing',
+    ],
+    'no time for a member': [
+      { expectedMemberSeconds: 0 },
+      'expected spec.expectedMemberSeconds to be a whole number from 1 to 86400, got 0',
+    ],
     'two overrides of one rule': [
       { overrides: [override, override] },
       'expected spec.overrides[1].rule to be different from every other rule in the list, got "BackupRunning"',
@@ -317,7 +384,13 @@ describe('invalid settings', () => {
     it(`are a named problem if there is ${what}`, () => {
       // A pause that can't be read counts as one.
       const policyThen = { ...defaultPolicy, paused: 'paused' in spec };
-      expect(settings(spec)).to.deep.equal({ policy: policyThen, strategy: null, sources: {}, problem: says });
+      expect(settings(spec)).to.deep.equal({
+        policy: policyThen,
+        maintenance: noMaintenance,
+        strategy: null,
+        sources: {},
+        problem: says,
+      });
     });
   }
 

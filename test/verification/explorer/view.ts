@@ -197,6 +197,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     fleetWaits: [],
     fleetQueue: null,
     fleetInterval: null,
+    maintenance: null,
     admissionProblem: null,
     adoptionAgesSeconds: [],
     promotion: null,

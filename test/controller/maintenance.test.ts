@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import type { MySQLRollout } from '../../src/api/rollout.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
+import { timestampOf } from '../../src/moco/timestamp.ts';
+import { Bench, member, type Process } from './bench.ts';
+
+const hour = 3_600_000;
+
+/** A schedule that opens every day at that moment of the bench's clock, in UTC. */
+function dailyAt(bench: Bench, fromNow: number): string {
+  const [hours, minutes] = timestampOf(bench.world.wall() + fromNow)
+    .slice(11, 16)
+    .split(':')
+    .map(Number);
+  return `${minutes} ${hours} * * *`;
+}
+
+const read = (bench: Bench): MySQLRollout | undefined =>
+  bench.server.all(rolloutKind).map((raw) => raw as unknown as MySQLRollout)[0];
+
+const evicted = (bench: Bench): readonly string[] =>
+  bench.server.writes.flatMap(({ path }) => /pods\/([^/]+)\/eviction$/.exec(path)?.[1] ?? []);
+
+async function metrics({ registry }: Process): Promise<string> {
+  return await registry.metrics();
+}
+
+describe('a cluster with maintenance windows', () => {
+  it('waits for the window, says when it opens, and goes on by itself at that time', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.setting({ maintenanceWindows: [{ schedule: dailyAt(bench, 2 * hour), duration: '1h' }] });
+    await program.reportAll();
+    const { hold, conditions } = read(bench)?.status ?? {};
+    const opensAt = Date.parse(hold?.opensAt ?? '');
+    expect(hold?.rule).to.equal('OutsideMaintenanceWindow');
+    expect(opensAt - bench.world.wall()).to.be.within(hour, 2 * hour);
+    expect(hold?.message).to.contain(hold?.opensAt);
+    expect(conditions?.find(({ type }) => type === 'Stalled')?.status).to.equal('False');
+    expect(program.events.map(({ reason, note }) => [reason, note])).to.deep.include([hold?.rule, hold?.message]);
+    while (bench.world.wall() < opensAt) {
+      program.sync();
+      const { requeueAfterMilliseconds = Number.NaN } = await program.pass();
+      expect(evicted(bench)).to.deep.equal([]);
+      expect(bench.world.wall() + requeueAfterMilliseconds).to.be.at.most(opensAt + 1);
+      bench.world.freeze(requeueAfterMilliseconds);
+    }
+    await program.work();
+    expect(evicted(bench)).to.deep.equal([member(2)]);
+  });
+
+  it('rests between two members when the window ends, and looks after the one that it took', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.setting({
+      maintenanceWindows: [{ schedule: dailyAt(bench, -hour / 2), duration: '1h' }],
+      expectedMemberSeconds: 60,
+    });
+    await program.work();
+    expect(evicted(bench)).to.deep.equal([member(2)]);
+    bench.replace(2, { ready: false });
+    bench.world.freeze(hour);
+    await program.reportAll();
+    expect(read(bench)?.status?.hold?.rule).to.equal('UpdatedMemberNotParticipating');
+    bench.replace(2);
+    await program.reportAll();
+    expect(read(bench)?.status?.hold?.rule).to.equal('OutsideMaintenanceWindow');
+    expect(evicted(bench)).to.deep.equal([member(2)]);
+  });
+
+  it('is not adopted any later for it', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.changeStatefulSet({
+      metadata: { labels: { 'moco-rollout.io/strategy': null } },
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
+    });
+    bench.setting({ maintenanceWindows: [{ schedule: dailyAt(bench, 2 * hour), duration: '1h' }] });
+    await program.work();
+    expect(read(bench)?.status?.strategy).to.equal('OnDelete');
+  });
+
+  it('is reported if no window of the next 30 days is long enough, also while no member is stale', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    bench.setting({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '5m' }] });
+    await program.work();
+    const series = 'moco_rollout_no_maintenance_window{namespace="default",name="test"} 1';
+    expect(await metrics(program)).to.contain(series);
+    bench.setting({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '1h' }] });
+    await program.work();
+    expect(await metrics(program)).to.not.contain(series);
+  });
+
+  it('waits with SettingsInvalid for a time zone that does not exist', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.setting({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '24h', timeZone: 'Mars/Olympus' }] });
+    await program.work();
+    expect(read(bench)?.status?.hold?.rule).to.equal('SettingsInvalid');
+    expect(evicted(bench)).to.deep.equal([]);
+  });
+});
