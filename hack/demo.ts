@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { type Host, realHost } from '../src/cli/host.ts';
 import { runCli } from '../src/cli/run.ts';
-import { clusterKind, mysqldContainer } from '../src/moco/names.ts';
+import { annotationOn, clusterKind, demoteAnnotation, mysqldContainer } from '../src/moco/names.ts';
+import type { AuditEvent } from '../test/support/control-plane/audit-log.ts';
 import { sampleCluster } from '../test/support/moco/sample.ts';
-import { reactions } from './bench/fleet/reaction.ts';
 import { interruption } from './bench/program/interruption.ts';
 import { progressing } from './bench/program/progress.ts';
 import { type Parsed, parsed, runProgram } from './bench/program/run-program.ts';
@@ -71,8 +71,18 @@ async function rollOut(demo: BenchStage): Promise<string> {
   const seconds = ((stage.world.wall() - since) / 1_000).toFixed(1);
   const gap = (outage.end().milliseconds / 1_000).toFixed(1);
   const events = (await controlPlane.audit()).filter(({ objectRef }) => objectRef?.namespace === place.namespace);
-  const steps = reactions(events, since).map(({ verb, pod }) => `${verb} ${pod}`);
+  const steps = events.filter(({ requestReceivedTimestamp: at }) => Date.parse(at) >= since).flatMap(stepOf);
   return `Rolled out in ${seconds} s: ${steps.join(', ')}. No commit was answered for ${gap} s.`;
+}
+
+/** The controller's requests that take a member or move the primary, such as `evict moco-test-2`. */
+function stepOf({ user, verb, objectRef, requestObject }: AuditEvent): readonly string[] {
+  if (!user.username.endsWith(':moco-rollout') || objectRef?.resource !== 'pods') return [];
+  const { name, subresource } = objectRef;
+  if (verb === 'create' && subresource === 'eviction') return [`evict ${name}`];
+  if (verb === 'delete') return [`delete ${name}`];
+  const demotes = JSON.stringify(requestObject ?? null).includes(`"${demoteAnnotation}":"${annotationOn}"`);
+  return demotes ? [`demote ${name}`] : [];
 }
 
 /** Resolves once the command line says that the rollout is complete. */

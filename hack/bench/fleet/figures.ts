@@ -1,4 +1,4 @@
-import { median, percentile } from '../record/spread.ts';
+import { median } from '../record/spread.ts';
 import { members } from './clusters.ts';
 import { type FleetRollout, rolloutsPerMinute } from './fleet-rollout.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
@@ -50,7 +50,7 @@ export function ratioOf({ controller, plainLoop }: MeasuredFleet): number {
 export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   const largest = fleets.at(-1);
   if (largest === undefined) return [];
-  const { clusters, controller, reaction, coldStart } = largest;
+  const { controller } = largest;
   const cost = (figure: keyof CostOfMember): number => medianOf(controller, (rollout) => costOfMember(rollout)[figure]);
   const smaller = fleets.slice(0, -1);
   const before = smaller.findLast((fleet) => fleet.clusters <= mostClustersForRounds) ?? smaller.at(-1);
@@ -90,28 +90,6 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
             unit: '',
             digits: 2,
             limit: mostGrowth,
-          },
-        ]),
-    ...(reaction === null
-      ? []
-      : [
-          {
-            what: `reaction, p99 of ${reaction.disruptions.length} disruptions`,
-            value: percentile(reaction.disruptions, 0.99),
-            unit: ' ms',
-            digits: 0,
-            limit: 50,
-          },
-        ]),
-    ...(coldStart === null
-      ? []
-      : [
-          {
-            what: `cold start, until all ${clusters} are decided`,
-            value: coldStart.lastDecision,
-            unit: ' s',
-            digits: 1,
-            limit: 5,
           },
         ]),
   ];

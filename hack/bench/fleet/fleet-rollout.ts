@@ -1,4 +1,4 @@
-import { endOfAudit, preciseMilliseconds, readAudit } from '../../../test/support/control-plane/audit-lines.ts';
+import { endOfAudit, readAudit } from '../../../test/support/control-plane/audit-lines.ts';
 import type { AuditEvent } from '../../../test/support/control-plane/audit-log.ts';
 import { percentile } from '../record/spread.ts';
 import type { EventLoopDelay, MeasuredProcess } from '../runtime/measured-process.ts';
@@ -81,7 +81,7 @@ export async function rollOutFleet(
   await readAudit(installation.auditFile, { from: auditStart, to }, (event) => {
     count.take(event);
     if (isOfStuckBudget(event)) budgetsStuck += 1;
-    if (event.verb !== 'watch' && preciseMilliseconds(event.requestReceivedTimestamp) <= wallEnd) requestsInTime += 1;
+    if (event.verb !== 'watch' && Date.parse(event.requestReceivedTimestamp) <= wallEnd) requestsInTime += 1;
   });
   const seconds = (end.atMilliseconds - start.atMilliseconds) / 1000;
   return {

@@ -1,18 +1,12 @@
-import { type ColdStart, measureColdStart } from '../runtime/cold-start.ts';
 import type { MeasuredProcess } from '../runtime/measured-process.ts';
 import { quiet } from '../runtime/watching.ts';
 import type { Clusters } from './clusters.ts';
 import { type FleetRollout, rollOutFleet } from './fleet-rollout.ts';
 import type { Installation } from './installation.ts';
-import { measureReaction, type ReactionTimes } from './reaction-time.ts';
 import { every } from './wait.ts';
 
-/** A controller that nothing holds back but the API server. */
-export const fleetFlags = ['--kube-api-qps=1000', '--kube-api-burst=1000'];
 /** The plain loop waits for Ready and for nothing after it. */
-const alwaysFlags = ['--min-ready-seconds=0'];
-/** The log line of a cluster's first decision if nothing is due. */
-const allDone = '"rule":"complete"';
+const flags = ['--min-ready-seconds=0'];
 
 /** All that is measured with one number of clusters. */
 export interface MeasuredFleet {
@@ -22,20 +16,11 @@ export interface MeasuredFleet {
   readonly takeOverSeconds: number;
   readonly controller: readonly FleetRollout[];
   readonly plainLoop: readonly FleetRollout[];
-  /** With the program's default limit of calls per second; `null` if not requested. */
-  readonly defaultLimits: FleetRollout | null;
-  readonly reaction: ReactionTimes | null;
-  readonly coldStart: ColdStart | null;
 }
 
 export interface FleetPlan {
   readonly clusters: number;
   readonly rounds: number;
-  /** 0: none. */
-  readonly reactions: number;
-  readonly withDefaultLimits: boolean;
-  readonly withColdStart: boolean;
-  readonly controllerFlags: readonly string[];
 }
 
 interface Place {
@@ -51,14 +36,12 @@ export async function measureFleet(
 ): Promise<MeasuredFleet> {
   const { clusters } = place;
   const creationSeconds = await secondsOf(() => create(place, plan.clusters, progress));
-  const flags = [...fleetFlags, ...plan.controllerFlags];
   const rollouts: { readonly controller: FleetRollout[]; readonly plainLoop: FleetRollout[] } = {
     controller: [],
     plainLoop: [],
   };
-  let running = await start(place, flags, progress);
+  let running = await start(place, progress);
   const takeOverSeconds = running.seconds;
-  const reaction = plan.reactions === 0 ? null : await measureReaction(place, plan.reactions, progress);
   const byController = async (): Promise<void> => {
     rollouts.controller.push(await rollOutFleet(place, 'controller', running.process, progress));
   };
@@ -71,19 +54,10 @@ export async function measureFleet(
     await loop.stop();
   };
   await byController();
-  let coldStart: ColdStart | null = null;
-  if (plan.withColdStart) {
-    await quiet(running.process, 1);
-    await running.process.stop();
-    progress('starting with all of them done');
-    const again = await measureColdStart(() => controllerOf(place, flags), allDone, clusters.count);
-    coldStart = again.coldStart;
-    running = { ...running, process: again.process };
-  }
   // The programs alternate, so that a slow machine affects both; two runs in a row need one start.
   await byPlainLoop(plan.rounds > 1 ? 2 : 1);
   for (let round = 2; round <= plan.rounds; round += 2) {
-    running = await start(place, flags, progress);
+    running = await start(place, progress);
     await byController();
     if (round === plan.rounds) {
       await running.process.stop();
@@ -92,16 +66,7 @@ export async function measureFleet(
     await byController();
     await byPlainLoop(Math.min(2, plan.rounds - round));
   }
-  const defaultLimits = plan.withDefaultLimits ? await withDefaultLimits(place, plan, progress) : null;
-  return {
-    clusters: clusters.count,
-    creationSeconds,
-    takeOverSeconds,
-    ...rollouts,
-    defaultLimits,
-    reaction,
-    coldStart,
-  };
+  return { clusters: clusters.count, creationSeconds, takeOverSeconds, ...rollouts };
 }
 
 async function create({ clusters }: Place, count: number, progress: (what: string) => void): Promise<void> {
@@ -124,12 +89,11 @@ async function create({ clusters }: Place, count: number, progress: (what: strin
 /** Resolves once it has nothing left to do. */
 async function start(
   { installation, clusters }: Place,
-  flags: readonly string[],
   progress: (what: string) => void,
 ): Promise<{ readonly process: MeasuredProcess; readonly seconds: number }> {
   progress('starting the controller');
   const begun = performance.now();
-  const process = await controllerOf({ installation, clusters }, flags);
+  const process = await installation.controller(flags);
   await process.logged('the cache is in sync');
   await every(clusters, clusters.all, (cluster) => clusters.isComplete(cluster), {
     what: 'every cluster to be adopted and complete',
@@ -137,21 +101,6 @@ async function start(
   const seconds = (performance.now() - begun) / 1000;
   await quiet(process, 1);
   return { process, seconds };
-}
-
-function controllerOf({ installation }: Place, flags: readonly string[]): Promise<MeasuredProcess> {
-  return installation.controller([...alwaysFlags, ...flags]);
-}
-
-async function withDefaultLimits(
-  place: Place,
-  { controllerFlags }: FleetPlan,
-  progress: (what: string) => void,
-): Promise<FleetRollout> {
-  const { process } = await start(place, controllerFlags, progress);
-  const rollout = await rollOutFleet(place, 'controller', process, progress);
-  await process.stop();
-  return rollout;
 }
 
 async function secondsOf(work: () => Promise<void>): Promise<number> {

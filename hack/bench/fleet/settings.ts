@@ -6,16 +6,10 @@ export interface FleetBenchOptions {
   readonly clusters: readonly number[];
   /** How often fleets of up to {@link mostClustersForRounds} are rolled out by each rival. */
   readonly rounds: number;
-  /** How many rollouts in a row measure the reaction, with the fewest and with the most clusters. */
-  readonly reactions: number;
   /** How many MySQLRolloutPolicies there are, one a team; every cluster is of one of the teams. */
   readonly policies: number;
-  /** Flags of the controller in addition to those of the benchmark, or in place of them. */
-  readonly controllerFlags: readonly string[];
-  /** The numbers on standard output, everything else on standard error. */
-  readonly json: boolean;
   /** File that the tables and every number behind them are written to. */
-  readonly record: string | null;
+  readonly record: string | undefined;
 }
 
 const mostClusters = 5000;
@@ -29,10 +23,7 @@ Rolls out fleets on a real control plane, by the bundle in dist/ and by a plain 
 
   --clusters N,N,…    clusters of three members, each number a measurement (10,100,1000)
   --rounds N          how often each rival rolls out a fleet of up to ${mostClustersForRounds}; larger ones once (3)
-  --reactions N       rollouts one after another for the reaction, at the least and the most clusters (35)
   --policies N        MySQLRolloutPolicies, one a team, each for its own clusters (50)
-  --controller FLAG   a flag of the controller over those that it is given here; may be repeated
-  --json              the numbers as JSON on standard output, all else on standard error
   --record FILE       write the tables and all numbers behind them to this file
   --help              show this and exit
 `;
@@ -47,10 +38,7 @@ export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetB
         options: {
           clusters: { type: 'string', default: '10,100,1000' },
           rounds: { type: 'string', default: '3' },
-          reactions: { type: 'string', default: '35' },
           policies: { type: 'string', default: '50' },
-          controller: { type: 'string', multiple: true, default: [] },
-          json: { type: 'boolean', default: false },
           record: { type: 'string' },
           help: { type: 'boolean', default: false },
         },
@@ -59,11 +47,8 @@ export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetB
       return {
         clusters: clusterCounts(values.clusters),
         rounds: wholeNumber('--rounds', values.rounds, 1, 100),
-        reactions: wholeNumber('--reactions', values.reactions, 0, 1000),
         policies: wholeNumber('--policies', values.policies, 0, mostPolicies),
-        controllerFlags: values.controller,
-        json: values.json,
-        record: values.record ?? null,
+        record: values.record,
       };
     },
   );

@@ -1,4 +1,4 @@
-import { percentile, spreadOf } from '../record/spread.ts';
+import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import { members } from './clusters.ts';
 import { type CostOfMember, costOfMember, type Figure, isMissed, medianOf, ratioOf } from './figures.ts';
@@ -9,7 +9,7 @@ const megabyte = 1_000_000;
 
 /** Every table of a run. */
 export function tablesOf(fleets: readonly MeasuredFleet[], figures: readonly Figure[]): readonly Table[] {
-  return [limits(figures), growth(fleets), processors(fleets), calls(fleets), reaction(fleets)];
+  return [limits(figures), growth(fleets), processors(fleets), calls(fleets)];
 }
 
 function limits(figures: readonly Figure[]): Table {
@@ -60,10 +60,6 @@ const growthRows: readonly Row[] = [
   { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, rolloutsPerMinute, 0) },
   { what: 'the one by the other', of: (fleet) => `${(ratioOf(fleet) * 100).toFixed(0)} %` },
   {
-    what: 'rollouts a minute, client limits as the program has them',
-    of: ({ defaultLimits }) => (defaultLimits === null ? '' : rolloutsPerMinute(defaultLimits).toFixed(0)),
-  },
-  {
     what: 'budgets that stayed closed for two minutes',
     of: ({ controller }) => spread(controller, ({ budgetsStuck }) => budgetsStuck, 0),
   },
@@ -109,15 +105,6 @@ const growthRows: readonly Row[] = [
     of: ({ controller }) => spread(controller, ({ eventLoop }) => eventLoop.p99, 0, ' ms'),
   },
   { what: 'adopted and complete after', of: ({ takeOverSeconds }) => `${takeOverSeconds.toFixed(0)} s` },
-  {
-    what: 'cold start: cache in sync, first decision, all decided',
-    of: ({ coldStart }) =>
-      coldStart === null
-        ? ''
-        : [coldStart.synced, coldStart.firstDecision, coldStart.lastDecision]
-            .map((seconds) => `${seconds.toFixed(1)} s`)
-            .join(', '),
-  },
 ];
 
 function growth(fleets: readonly MeasuredFleet[]): Table {
@@ -167,31 +154,5 @@ function calls(fleets: readonly MeasuredFleet[]): Table {
     rows: kinds
       .map((kind) => [kind, ...perMember.map((one) => (one.get(kind) ?? 0).toFixed(2))])
       .filter((row) => row.slice(1).some((cell) => cell !== '0.00')),
-  };
-}
-
-function reaction(fleets: readonly MeasuredFleet[]): Table {
-  const measured = fleets.flatMap(({ reaction: one }) => (one === null ? [] : [one]));
-  const row = (what: string, of: (one: (typeof measured)[number]) => readonly number[]): (readonly string[])[] => {
-    const shown = (figure: (times: readonly number[]) => string): readonly string[] =>
-      measured.map((one) => (of(one).length === 0 ? '' : figure(of(one))));
-    const milliseconds = (part: number) => (times: readonly number[]) => `${percentile(times, part).toFixed(1)} ms`;
-    return [
-      [`${what}: how many`, ...shown((times) => String(times.length))],
-      [`${what}: p50`, ...shown(milliseconds(0.5))],
-      [`${what}: p99`, ...shown(milliseconds(0.99))],
-      [`${what}: longest`, ...shown(milliseconds(1))],
-    ];
-  };
-  const gates = [...new Set(measured.flatMap(({ byGate }) => Object.keys(byGate)))];
-  return {
-    name: 'reaction',
-    title: 'From the write that opened the last gate to the request of the next step',
-    columns: ['', ...measured.map(({ clusters }) => `${clusters} clusters watched`)],
-    rows: [
-      ...row('evictions and deletions', ({ disruptions }) => disruptions),
-      ...row('demotions', ({ demotions }) => demotions),
-      ...gates.flatMap((gate) => row(`last gate ${gate}`, ({ byGate }) => byGate[gate] ?? [])),
-    ],
   };
 }

@@ -5,11 +5,6 @@ const reminderMilliseconds = 10_000;
 /** Prints a line. */
 export type Say = (line: string) => void;
 
-/** Prints to standard error if standard output is for the numbers as JSON. */
-export function sayTo(json: boolean): Say {
-  return (line) => void (json ? process.stderr : process.stdout).write(`${line}\n`);
-}
-
 /**
  * Says what is being done when it begins, and again now and then.
  *

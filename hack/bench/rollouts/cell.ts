@@ -8,7 +8,7 @@ import type { Measure } from './measure.ts';
 import { beginObservation, type Observation, observed, restarted } from './observation.ts';
 import { Outage } from './outage.ts';
 import { type Interval, isDone, newImage } from './scenario.ts';
-import type { MemberProgress } from './turns.ts';
+import type { Turns } from './turns.ts';
 import { judgedWay } from './way.ts';
 
 /** One rollout in numbers; durations in milliseconds. */
@@ -50,11 +50,11 @@ export interface Bench {
   readonly demo: BenchStage;
   readonly clusters: LiveClusters;
   /** How many clusters are created concurrently. */
-  readonly preparing: MemberProgress;
+  readonly preparing: Turns;
   /** The next one of the concurrent rollouts, some time after the previous one. */
-  readonly starting: MemberProgress;
+  readonly starting: Turns;
   /** Concurrent rollouts, each weighted by its restarts per second. */
-  readonly rolling: MemberProgress;
+  readonly rolling: Turns;
   /** Aborted when it is over before its time: nothing is begun any more. */
   readonly signal: AbortSignal;
 }

@@ -4,10 +4,9 @@ import { withBenchStage } from './bench-stage.ts';
 import { type Bench, prepare, type Result, runCell } from './cell.ts';
 import type { BenchCluster } from './cluster.ts';
 import { LiveClusters } from './live-cluster.ts';
-import { type Use, withMachineUse } from './machine-use.ts';
 import type { Cell } from './matrix.ts';
 import type { Measured } from './results.ts';
-import { MemberProgress } from './turns.ts';
+import { Turns } from './turns.ts';
 import type { Setting } from './way.ts';
 import { countWrites } from './write-count.ts';
 
@@ -20,11 +19,11 @@ const creationRestartMilliseconds = 300;
 
 /** Measures cells side by side on a control plane of their own. */
 export async function measurePlane(
-  { name, stage }: Setting,
+  { stage }: Setting,
   cells: readonly Cell[],
   say: Say,
   interrupted: Interruption,
-): Promise<{ readonly measured: readonly Measured[]; readonly use: Use }> {
+): Promise<readonly Measured[]> {
   const settings = { restartMilliseconds: creationRestartMilliseconds, say, interruption: interrupted, ...stage };
   // Bodies would fill the disk: only user, object and time of writes are needed.
   const audit = { writes: 'Metadata', reads: 'None', controllerManager: 'Metadata' } as const;
@@ -33,9 +32,9 @@ export async function measurePlane(
     const bench: Bench = {
       demo,
       clusters: new LiveClusters(demo.stage.client, demo.stage.world, []),
-      preparing: new MemberProgress(mostPreparing),
-      starting: new MemberProgress(1),
-      rolling: new MemberProgress(mostRestartsASecond),
+      preparing: new Turns(mostPreparing),
+      starting: new Turns(1),
+      rolling: new Turns(mostRestartsASecond),
       signal: AbortSignal.any([interrupted.signal, failed.signal]),
     };
     let [made, rolled] = [0, 0];
@@ -57,23 +56,17 @@ export async function measurePlane(
         () => demo.race(Promise.all(cells.map(make))),
         () => `: ${made} of ${cells.length} done`,
       );
-      const { result: results, use } = await withMachineUse(name, (share) =>
-        progressing(
-          say,
-          'Rolling out',
-          () => demo.race(Promise.all(clusters.map((cluster, index) => rollOut(cells[index] as Cell, cluster)))),
-          () => {
-            const busy = `${Math.round(share() * 100)} % of the CPU`;
-            return `: ${rolled} of ${cells.length} done, ${bench.rolling.running} side by side, ${busy}`;
-          },
-        ),
+      const results = await progressing(
+        say,
+        'Rolling out',
+        () => demo.race(Promise.all(clusters.map((cluster, index) => rollOut(cells[index] as Cell, cluster)))),
+        () => `: ${rolled} of ${cells.length} done, ${bench.rolling.running} side by side`,
       );
       const writes = await countWrites(demo.controlPlane, results);
-      const measured = cells.flatMap((cell, index): Measured[] => {
+      return cells.flatMap((cell, index): Measured[] => {
         const [result, count] = [results[index], writes[index]];
         return result === undefined || count === undefined ? [] : [{ cell, result, writes: count }];
       });
-      return { measured, use };
     } finally {
       failed.abort();
       await bench.clusters.stop();

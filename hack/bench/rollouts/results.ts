@@ -1,7 +1,7 @@
 import { spreadOf } from '../record/spread.ts';
 import type { Result } from './cell.ts';
-import { type Cell, isMeasured, type Row, rowTitle } from './matrix.ts';
-import { judgedWay, type Way } from './way.ts';
+import { type Cell, isMeasured, type Row, rows, rowTitle } from './matrix.ts';
+import { judgedWay, type Way, ways } from './way.ts';
 import type { WriteCount } from './write-count.ts';
 
 /** A rollout that was measured. */
@@ -17,9 +17,9 @@ export class Results {
   readonly ways: readonly Way[];
   readonly #measured: readonly Measured[];
 
-  constructor(rows: readonly Row[], ways: readonly Way[], measured: readonly Measured[]) {
-    this.rows = rows;
-    this.ways = ways;
+  constructor(measured: readonly Measured[]) {
+    this.rows = rows.filter((row) => measured.some(({ cell }) => isOf(cell, row)));
+    this.ways = ways.filter((way) => measured.some(({ cell }) => cell.way === way));
     this.#measured = measured;
   }
 
@@ -27,14 +27,7 @@ export class Results {
   of(row: Row, way: Way): readonly Measured[] {
     const wanted = way.knowsMinReady ? row.minReadySeconds : 0;
     return this.#measured
-      .filter(
-        ({ cell }) =>
-          cell.way === way &&
-          cell.scenario === row.scenario &&
-          cell.members === row.members &&
-          cell.restartSeconds === row.restartSeconds &&
-          cell.minReadySeconds === wanted,
-      )
+      .filter(({ cell }) => cell.way === way && isOf(cell, { ...row, minReadySeconds: wanted }))
       .toSorted((one, other) => one.cell.run - other.cell.run);
   }
 
@@ -68,3 +61,9 @@ export class Results {
     });
   }
 }
+
+const isOf = (cell: Cell, { scenario, members, restartSeconds, minReadySeconds }: Row): boolean =>
+  cell.scenario === scenario &&
+  cell.members === members &&
+  cell.restartSeconds === restartSeconds &&
+  cell.minReadySeconds === minReadySeconds;

@@ -54,8 +54,8 @@ const questions: readonly Question[] = [
     answer: (measured) => most(measured, ({ moves }) => moves),
   },
   {
-    name: 'away',
-    title: 'Most members away at once',
+    name: 'unavailable',
+    title: 'Most members unavailable at once',
     answer: (measured) => most(measured, ({ mostUnavailable }) => mostUnavailable),
   },
   {

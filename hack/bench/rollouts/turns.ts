@@ -1,5 +1,5 @@
 /** Runs work concurrently, as much as fits at a time, in the order of the calls. */
-export class MemberProgress {
+export class Turns {
   readonly #capacity: number;
   readonly #waiting: Turn[] = [];
   readonly #running = new Set<Turn>();

@@ -21,28 +21,17 @@ export async function measureColdStarts(
   guard: Guard,
 ): Promise<readonly ColdStart[]> {
   const measured: ColdStart[] = [];
-  const start = (): MeasuredProcess => new MeasuredProcess([...bundle.command, ...flags], guard, bundle.environment);
   for (let times = 0; times < starts; times += 1) {
-    const { process, coldStart } = await measureColdStart(start, anythingDecided, clusters);
-    measured.push(coldStart);
+    const begun = performance.now();
+    const since = (): number => (performance.now() - begun) / 1000;
+    const process = new MeasuredProcess([...bundle.command, ...flags], guard, bundle.environment);
+    await process.logged('the cache is in sync');
+    const synced = since();
+    await process.logged(anythingDecided);
+    const firstDecision = since();
+    await process.logged(anythingDecided, clusters);
+    measured.push({ synced, firstDecision, lastDecision: since() });
     await process.stop();
   }
   return measured;
-}
-
-/** @param decided stands in the line that is logged at a cluster's first decision */
-export async function measureColdStart(
-  start: () => MeasuredProcess | Promise<MeasuredProcess>,
-  decided: string,
-  clusters: number,
-): Promise<{ readonly process: MeasuredProcess; readonly coldStart: ColdStart }> {
-  const begun = performance.now();
-  const since = (): number => (performance.now() - begun) / 1000;
-  const process = await start();
-  await process.logged('the cache is in sync');
-  const synced = since();
-  await process.logged(decided);
-  const firstDecision = since();
-  await process.logged(decided, clusters);
-  return { process, coldStart: { synced, firstDecision, lastDecision: since() } };
 }

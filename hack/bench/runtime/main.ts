@@ -1,13 +1,12 @@
 import { runProgram } from '../program/run-program.ts';
 import { Recording } from '../record/record.ts';
 import { textOf } from '../record/table.ts';
-import { measureEventRate } from './event-rate.ts';
 import { measureIdle } from './idle.ts';
 import { parseRuntimeBenchArguments, type RuntimeBenchOptions } from './settings.ts';
 import { findingsOf } from './table.ts';
 
-// What the runtime costs: a fleet listed, watched under many events, and watched with nothing to do. Of the bundle that
-// `make build` leaves in dist/, as the image runs it, and from source. Figures are of this machine, and of how busy it is.
+// What a fleet costs with which nothing happens: memory, processor time and starts, of the bundle that `make build` leaves
+// in dist/, as the image runs it and in other ways.
 
 await runProgram(parseRuntimeBenchArguments(process.argv.slice(2)), run);
 
@@ -16,11 +15,9 @@ async function run(options: RuntimeBenchOptions): Promise<void> {
     throw new Error(`expected Linux, whose /proc says what a process uses, got ${process.platform}`);
   const say = (line: string): void => console.log(line);
   const recording = new Recording('runtime');
-  say(`${options.events.perSecond} events a second for ${options.events.seconds} s`);
-  const eventRate = await measureEventRate(options);
   const atRest = await measureIdle(options, say);
-  const { tables, missed } = findingsOf(eventRate, atRest, options);
+  const { tables, missed } = findingsOf(atRest, options);
   for (const table of tables) say(`\n${textOf(table)}`);
-  await recording.write(options.record, tables, { options, eventRate, ...atRest });
+  await recording.write(options.record, tables, { options, ...atRest });
   if (missed.length > 0) throw new Error(`missed: ${missed.join('; ')}`);
 }

@@ -5,7 +5,6 @@ export interface RuntimeBenchOptions {
   readonly clusters: number;
   readonly namespaces: number;
   readonly idleSeconds: number;
-  readonly events: { readonly perSecond: number; readonly seconds: number };
   /** A file to write the numbers into. */
   readonly record?: string | undefined;
 }
@@ -15,8 +14,6 @@ const usage = `Usage: node hack/bench/runtime/main.ts [flags]
   --clusters N        clusters of three members (1000)
   --namespaces N      namespaces that they are in (10)
   --idle-seconds N    how long an idle program is watched (60)
-  --events N          events a second (1000)
-  --event-seconds N   for so long (20)
   --record FILE       write the numbers into that file, as docs/performance has them
 `;
 
@@ -31,8 +28,6 @@ export function parseRuntimeBenchArguments(argv: readonly string[]): Parsed<Runt
           clusters: { type: 'string', default: '1000' },
           namespaces: { type: 'string', default: '10' },
           'idle-seconds': { type: 'string', default: '60' },
-          events: { type: 'string', default: '1000' },
-          'event-seconds': { type: 'string', default: '20' },
           record: { type: 'string' },
           help: { type: 'boolean', default: false },
         },
@@ -42,10 +37,6 @@ export function parseRuntimeBenchArguments(argv: readonly string[]): Parsed<Runt
         clusters: wholeNumber('--clusters', values.clusters, 1, Number.MAX_SAFE_INTEGER),
         namespaces: wholeNumber('--namespaces', values.namespaces, 1, Number.MAX_SAFE_INTEGER),
         idleSeconds: wholeNumber('--idle-seconds', values['idle-seconds'], 1, Number.MAX_SAFE_INTEGER),
-        events: {
-          perSecond: wholeNumber('--events', values.events, 1, Number.MAX_SAFE_INTEGER),
-          seconds: wholeNumber('--event-seconds', values['event-seconds'], 1, Number.MAX_SAFE_INTEGER),
-        },
         record: values.record,
       };
     },

@@ -1,7 +1,6 @@
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import type { ColdStart } from './cold-start.ts';
-import type { EventRate } from './event-rate.ts';
 import type { AtRest, Idle } from './idle.ts';
 import type { RuntimeBenchOptions } from './settings.ts';
 import { bundle } from './variants.ts';
@@ -43,12 +42,12 @@ class Limits {
 const limitOf = ({ limit, unit }: Bounded): string => (limit === undefined ? '' : `< ${limit} ${unit}`);
 
 /** Everything that was measured, as tables. */
-export function findingsOf(eventRate: EventRate, atRest: AtRest, options: RuntimeBenchOptions): Findings {
+export function findingsOf(atRest: AtRest, options: RuntimeBenchOptions): Findings {
   const limits = new Limits();
   const tables = [
     idleTable(atRest.idle, options, limits),
     coldStartTable(atRest.coldStarts, options, limits),
-    watchingTable(eventRate, atRest.statusAllMilliseconds, options, limits),
+    statusTable(atRest.statusAllMilliseconds, options, limits),
   ];
   return { tables, missed: limits.missed };
 }
@@ -122,54 +121,12 @@ function coldStartTable(starts: readonly ColdStart[], { clusters }: RuntimeBench
   };
 }
 
-function watchingTable(
-  { program, runtime }: EventRate,
-  statusAllMilliseconds: readonly number[],
-  { clusters, events }: RuntimeBenchOptions,
-  limits: Limits,
-): Table {
-  const rate = `${events.perSecond} events/s`;
-  const { connections } = program;
-  const row = (what: string, value: number, unit: string, digits = 0, limit?: number): readonly string[] => {
-    const bounded = { what, unit, digits, ...(limit !== undefined && { limit }) };
-    return [what, limits.cell(bounded, value), limitOf(bounded)];
-  };
-  const fromSource = 'without passes, from source';
+function statusTable(milliseconds: readonly number[], { clusters }: RuntimeBenchOptions, limits: Limits): Table {
+  const bounded = { what: `of ${clusters} clusters`, unit: 'ms', digits: 0, limit: longestStatusMilliseconds };
   return {
-    name: 'watching',
-    title: `${clusters * 3} pods listed and watched, from a server that answers at once`,
-    columns: ['', 'measured', 'limit'],
-    rows: [
-      row(
-        'event-loop delay during the initial list, p99',
-        program.listing.duringList.p99,
-        'ms',
-        0,
-        longestDelayMilliseconds,
-      ),
-      row(`event-loop delay during ${rate}, p99`, program.eventLoop.p99, 'ms', 0, longestDelayMilliseconds),
-      row('the longest', program.eventLoop.max, 'ms'),
-      row('CPU for 1,000 events, passes included', program.cpuSecondsPerThousand * 1000, 'ms'),
-      row(
-        `CPU for 1,000 events from connection to work queue (${fromSource})`,
-        runtime.cpuSecondsPerThousand * 1000,
-        'ms',
-      ),
-      row(`an event's sending to its pass's start, p50 (${fromSource})`, runtime.latencyMilliseconds.p50, 'ms', 1),
-      row(`an event's sending to its pass's start, p99 (${fromSource})`, runtime.latencyMilliseconds.p99, 'ms', 1),
-      row(`resident after ${events.seconds} s of ${rate}`, program.residentBytes / megabyte, 'MB'),
-      row('calls', connections.calls, ''),
-      row('connections for calls', connections.callConnections, ''),
-      row('calls per connection', connections.calls / connections.callConnections, ''),
-      row('watches', connections.watches, ''),
-      row('connections for watches', connections.watchConnections, ''),
-      row(
-        '`kubectl moco-rollout status -A`, median of five',
-        spreadOf(statusAllMilliseconds).median,
-        'ms',
-        0,
-        longestStatusMilliseconds,
-      ),
-    ],
+    name: 'status',
+    title: '`kubectl moco-rollout status --all-namespaces`, start-up included',
+    columns: ['', `median of ${milliseconds.length}`, 'limit'],
+    rows: [[bounded.what, limits.cell(bounded, spreadOf(milliseconds).median), limitOf(bounded)]],
   };
 }

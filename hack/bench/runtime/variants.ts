@@ -10,7 +10,7 @@ export interface Variant {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-const file = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const file = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const { environment, nodeFlags } = theImage;
 const main = file('dist/main.js');
 /** What the image runs but for one flag of Node's. */
@@ -32,9 +32,3 @@ export const variants: readonly Variant[] = [
   { name: 'as Node is', command: [main], environment: {} },
   { name: 'source, as Node is', command: [file('src/main.ts')], environment: {} },
 ];
-/** Connection, reflectors, stores and work queue alone. */
-export const runtimeAlone: Variant = {
-  name: 'runtime',
-  command: [file('hack/bench/runtime/runtime/main.ts')],
-  environment: {},
-};

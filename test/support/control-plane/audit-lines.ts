@@ -26,9 +26,3 @@ export async function readAudit(
     if (line.endsWith('}')) onEvent(JSON.parse(line) as AuditEvent);
   }
 }
-
-/** Milliseconds since 1970 with fractions: `Date` would cut off the microseconds. */
-export function preciseMilliseconds(timestamp: string): number {
-  const microseconds = /\.\d{3}(\d{1,3})/.exec(timestamp)?.[1] ?? '';
-  return Date.parse(timestamp) + Number(microseconds.padEnd(3, '0')) / 1000;
-}

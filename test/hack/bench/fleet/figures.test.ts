@@ -33,9 +33,6 @@ function fleet(change: Partial<MeasuredFleet> = {}): MeasuredFleet {
     takeOverSeconds: 5,
     controller: [rollout()],
     plainLoop: [rollout({ rival: 'plain loop', seconds: 50 })],
-    defaultLimits: null,
-    reaction: null,
-    coldStart: null,
     ...change,
   };
 }
@@ -68,15 +65,6 @@ describe('hack/bench/fleet: the targets', () => {
     const dear = rollout({ processorSeconds: { controller: 8 } });
     expect(missed([fleet(), fleet({ controller: [dear] })])).to.deep.equal([
       'processor time a member, by that with 100 clusters',
-    ]);
-  });
-
-  it('include a reaction of 50 ms and a start of 5 s', () => {
-    const reaction = { clusters: 100, rollouts: 1, disruptions: [20, 51], demotions: [], byGate: {} };
-    const coldStart = { synced: 1, firstDecision: 2, lastDecision: 5.1 };
-    expect(missed([fleet({ reaction, coldStart })])).to.deep.equal([
-      'reaction, p99 of 2 disruptions',
-      'cold start, until all 100 are decided',
     ]);
   });
 

@@ -9,19 +9,10 @@ describe('hack/bench/fleet: arguments', () => {
       options: {
         clusters: [10, 100, 1000],
         rounds: 3,
-        reactions: 35,
         policies: 50,
-        controllerFlags: [],
-        json: false,
-        record: null,
+        record: undefined,
       },
     });
-  });
-
-  it('pass flags to the controller unchanged', () => {
-    const flags = ['--kube-api-qps=50', '--max-concurrent-reconciles=32'];
-    const parsed = parseFleetBenchArguments(flags.map((flag) => `--controller=${flag}`));
-    expect(parsed).to.have.nested.property('options.controllerFlags').that.deep.equals(flags);
   });
 
   for (const [argument, sentence] of Object.entries({
@@ -29,7 +20,6 @@ describe('hack/bench/fleet: arguments', () => {
     '--clusters=0': 'Expected --clusters to have whole numbers from 1 to 5000, got `0`.',
     '--clusters=1,': 'Expected --clusters to have whole numbers from 1 to 5000, got ``.',
     '--policies=-1': 'Expected --policies to have whole numbers from 0 to 1000, got `-1`.',
-    '--reactions=some': 'Expected --reactions to have whole numbers from 0 to 1000, got `some`.',
   })) {
     it(`are refused if they are ${argument}`, () => {
       expect(parseFleetBenchArguments([argument])).to.deep.equal({ kind: 'usage-error', message: sentence });

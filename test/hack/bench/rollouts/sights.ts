@@ -7,7 +7,7 @@ export const newRevision = 'moco-test-7966559688';
 const startWallMilliseconds = Date.parse('2026-07-01T12:00:00Z');
 
 /** An RFC 3339 timestamp so many milliseconds after the rollout of these tests began. */
-export function timestampAt(milliseconds: number): string {
+function timestampAt(milliseconds: number): string {
   return new Date(startWallMilliseconds + milliseconds).toISOString();
 }
 

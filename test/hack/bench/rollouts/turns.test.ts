@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { MemberProgress } from '../../../../hack/bench/rollouts/turns.ts';
+import { Turns } from '../../../../hack/bench/rollouts/turns.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('hack/bench/rollouts: turns', () => {
   function play(capacity: number, weights: readonly number[]) {
-    const turns = new MemberProgress(capacity);
+    const turns = new Turns(capacity);
     const began: number[] = [];
     const ends: (() => void)[] = [];
     const rests: (() => void)[] = [];
@@ -65,7 +65,7 @@ describe('hack/bench/rollouts: turns', () => {
   });
 
   it('continue after a failed task, whose caller gets the error', async () => {
-    const turns = new MemberProgress(1);
+    const turns = new Turns(1);
     const failing = turns.take(1, () => Promise.reject(new Error('broken')));
     const next = turns.take(1, () => Promise.resolve('done'));
     expect(await failing.catch((error: unknown) => String(error))).to.equal('Error: broken');
