@@ -121,7 +121,7 @@ function showStatus(demo: BenchStage): LiveView {
     interrupt();
     await ended;
   };
-  // The condition that `wait` goes by is there up to a second before the status that is shown.
+  // `wait` may have seen it before it is drawn.
   const completed = async (): Promise<void> => {
     const upToDate = new Promise<void>((done) => {
       drawn = () => last.includes('UpToDate') && done();

@@ -57,7 +57,10 @@ export const disruptive: Readonly<Record<StepKind, boolean>> = {
   promoteRevision: false,
 };
 
-/** What happens to a member, in one word that people can filter by. */
+/**
+ * What happens to a member, in one word that people can filter by. The catalogue of rules has neither verdicts nor the
+ * states of members: a rule is a reason that somebody can end, and these only describe.
+ */
 export type VerdictKind =
   | 'Updated'
   | 'Starting'

@@ -56,5 +56,4 @@ export function measuredMemberSeconds({ rollout, history = [] }: RolloutStatus):
   return seconds[Math.floor(seconds.length / 2)] ?? null;
 }
 
-const mean = (numbers: readonly number[]): number =>
-  numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
+const mean = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;

@@ -18,7 +18,7 @@ describe('deadlines', () => {
     expect(deadlines.soonestSeconds).to.equal(null);
   });
 
-  it('never believe that an age has passed which is no number', () => {
+  it('ignore an age that is not a number', () => {
     const deadlines = new Deadlines();
     expect(deadlines.reached(Number.NaN, 5)).to.equal(false);
     expect(deadlines.reached(5, Number.NaN)).to.equal(false);

@@ -8,7 +8,7 @@ const moving = (demotedForSeconds: number) =>
     .primaryAt(1)
     .members(member(0).stale().demotedByUs(demotedForSeconds).role('primary'), member(1).role('replica'));
 
-describe('after the index has moved', () => {
+describe('a demotion after the primary index has moved', () => {
   play({
     'the demotion is left to MOCO while it sets the roles': {
       given: moving(10),

@@ -9,7 +9,7 @@ import { holds, play, setsStrategy } from './table.ts';
 const stale = () => cluster(3).templateChanged();
 const impossible = (problem: string) => holds({ rule: 'SnapshotInconsistent', problem });
 
-describe('facts that cannot be', () => {
+describe('contradictory facts', () => {
   play({
     'no member wanted': {
       given: stale().mysqlCluster({ replicas: 0 }),

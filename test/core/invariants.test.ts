@@ -177,7 +177,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       does({ kind: 'evict', rule: 'ReplicaHealthy', targets: [{ ...targetOf(2), uid: 'uid-1' }] }),
       'preconditions of another pod',
     ],
-    'facts that cannot be': [cluster(3).mysqlCluster({ primaryIndex: 7 }), does({ kind: 'setStrategy' }), 'cannot be'],
+    'contradictory facts': [cluster(3).mysqlCluster({ primaryIndex: 7 }), does({ kind: 'setStrategy' }), 'cannot be'],
     'a step while the cluster is being deleted': [
       stale().mysqlCluster({ deleting: true }),
       eviction(2),

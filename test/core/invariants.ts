@@ -59,7 +59,7 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
     ...('rule' in step ? unmetNeeds(snapshot, policy, step) : []),
     ...ofDemotionsLeft(snapshot, policy, step),
-    ...(impossible(snapshot) && step.kind !== 'none' ? ['facts that cannot be led to a step'] : []),
+    ...(impossible(snapshot) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
     ...(policy.mode !== 'OnDelete' && !mayBeWritten(snapshot, policy, step) ? ['I10: a write with the gate off'] : []),
     ...(step.kind !== 'none' && hold !== null ? ['a hold came with a step'] : []),
     ...(step.kind === 'none' && hold === null && decision.stale > 0

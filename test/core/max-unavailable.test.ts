@@ -292,7 +292,7 @@ describe('maxUnavailable greater than replicas', () => {
 describe('maxUnavailable 3 of seven, from a partition up', () => {
   const reached = (...members: readonly number[]) =>
     holds({ rule: 'PartitionReached', partition: members.length, members, pinned: [] });
-  describe('fewer of them than may be unavailable', () => {
+  describe('fewer members than may be unavailable', () => {
     const settings = upTo(3, { partition: 5 });
     play({
       'all of them go at once': { given: stale(7).members(terminating(6)), settings, decides: next(5) },
@@ -317,7 +317,7 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
       'until all are back': { given: stale(7).members(back(6), back(5)), settings, decides: reached(0, 1, 2, 3, 4) },
     });
   });
-  describe('as many of them as may be unavailable', () => {
+  describe('as many members as may be unavailable', () => {
     const settings = upTo(3, { partition: 4 });
     play({
       'the last of them goes while the others are away': {
@@ -332,7 +332,7 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
       },
     });
   });
-  describe('more of them than may be unavailable', () => {
+  describe('more members than may be unavailable', () => {
     const settings = upTo(3, { partition: 2 });
     play({
       'three go': { given: stale(7).members(starting(6), starting(5)), settings, decides: next(4) },

@@ -202,7 +202,7 @@ describe('who can acknowledge', () => {
     expect(can(member(1).lagging(), true)).to.equal(false);
   });
 
-  it('excludes those that leave, are out of reach, errant, crash-looping or not started', () => {
+  it('excludes members that are terminating, unreachable, errant, crash-looping or not started', () => {
     expect(can(member(1).terminating())).to.equal(false);
     expect(can(member(1).unreachable())).to.equal(false);
     expect(can(member(1).errant())).to.equal(false);

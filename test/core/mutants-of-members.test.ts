@@ -66,7 +66,7 @@ describe('the size of a cluster', () => {
     const sizes = [0, 0.5, 1, 1000, 1001, -1, Number.NaN];
     expect(sizes.filter(isPossibleSize)).to.deep.equal([1, 1000]);
   });
-  it('that can not be has no member that is missing', () => {
+  it('that is not a number has no missing members', () => {
     const none = { ...cluster(1).facts(), members: [] };
     const given = { ...none, cluster: { ...none.cluster, replicas: Number.NaN } };
     expect(decideCase({ given }).members).to.deep.equal([]);

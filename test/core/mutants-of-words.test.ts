@@ -30,8 +30,8 @@ describe('what a step does to a cluster', () => {
   });
 });
 
-describe('the settings of a user who has none', () => {
-  it('are these', () => {
+describe('the default policy', () => {
+  it('has these values', () => {
     expect(defaultPolicy).to.deep.equal({
       mode: 'OnDelete',
       paused: false,
@@ -50,8 +50,8 @@ describe('the settings of a user who has none', () => {
   });
 });
 
-describe('rules that are off', () => {
-  it('are those that can be, for as long as was said', () => {
+describe('disabled rules', () => {
+  it('are the overridable ones, until their overrides end', () => {
     const overrides = [
       { rule: 'Paused', remainingSeconds: 60 },
       { rule: 'BackupRunning', remainingSeconds: 60 },
@@ -117,8 +117,8 @@ describe('a rollout that has not moved for long', () => {
   });
 });
 
-describe('a strategy that is not OnDelete', () => {
-  it('differs from a planned one', () => {
+describe('the hold for a strategy that is not OnDelete', () => {
+  it('says whether the StatefulSet has the label', () => {
     const holdOf = (labelled: boolean) => {
       const facts = stale().statefulSet({ strategy: 'RollingUpdate', labelled }).facts();
       return holdEverything(survey(facts, defaultPolicy));

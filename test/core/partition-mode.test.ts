@@ -97,7 +97,7 @@ describe('the partition of the user', () => {
   });
 });
 
-describe('while the StatefulSet controller has not replaced one yet', () => {
+describe('while the StatefulSet controller has not replaced a member yet', () => {
   const working = (ordinal: number): Hold => ({
     rule: 'UpdatedMemberNotParticipating',
     member: ordinal,
@@ -144,7 +144,7 @@ describe('a pinned member', () => {
   });
 });
 
-describe('the gates of a healthy one', () => {
+describe('the gates of a healthy member in partition mode', () => {
   const settling = (ordinal: number): Hold => ({
     rule: 'UpdatedMemberNotParticipating',
     member: ordinal,
@@ -251,7 +251,7 @@ describe('the gates of a healthy one', () => {
   });
 });
 
-describe('the gates of one that does not work', () => {
+describe('the gates of a member that does not work, in partition mode', () => {
   const lowered = (ordinal: number) => lowers('MemberNotParticipating', ordinal, ordinal);
   inPartitionMode({
     'neither Healthy nor the budget is checked when it is down': {

@@ -30,7 +30,7 @@ const kinds = { 'clusters as they can be': plausibleSnapshot, 'facts of any kind
 
 describe('every decision', () => {
   for (const [kind, snapshots] of Object.entries(kinds)) {
-    it(`for ${kind} keeps the invariants, is the same again, and can be said`, () => {
+    it(`for ${kind} keeps the invariants, is deterministic, and has sentences`, () => {
       always(snapshots, (snapshot, policy) => {
         const before = JSON.stringify(snapshot);
         const decision = decide(snapshot, policy);
@@ -42,7 +42,7 @@ describe('every decision', () => {
     }).timeout(patienceMilliseconds);
   }
 
-  it('a requeue after exactly requeueAfter is enough to see changes by time', () => {
+  it('a requeue after exactly requeueAfterSeconds sees every change by time', () => {
     always(plausibleSnapshot, (snapshot, policy) => {
       const now = decide(snapshot, policy);
       const wait = now.requeueAfterSeconds ?? 100_000;

@@ -131,7 +131,7 @@ for (const mode of ['Partition', 'Observe'] as const) {
   });
 }
 
-describe('a cluster that a person took back while the gate is on', () => {
+describe('a cluster that a user released while the feature gate is on', () => {
   play({
     'has its StatefulSet released, by whichever process comes first': {
       given: promoted().released(),

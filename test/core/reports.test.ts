@@ -65,7 +65,7 @@ describe('the verdict of each member', () => {
     it(sentence, () => expect(verdicts(given, settings)).to.deep.equal(expected));
   }
 
-  it('follows the order of the procedure while all of it holds', () => {
+  it('is Next in the order of the procedure', () => {
     const five = cluster(7)
       .templateChanged()
       .members(
@@ -138,7 +138,7 @@ describe('the report of each member', () => {
     expect(ordinals).to.deep.equal([0, 1, 2, 3, 4]);
   });
 
-  it('survives facts that cannot be', () => {
+  it('accepts contradictory facts', () => {
     const absurd = reportsOf(cluster(3).mysqlCluster({ replicas: Number.POSITIVE_INFINITY }));
     expect(absurd.map(({ ordinal }) => ordinal)).to.deep.equal([0, 1, 2]);
   });

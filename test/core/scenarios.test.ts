@@ -189,7 +189,7 @@ describe('a rollout of five and of one', () => {
   });
 });
 
-describe('the scenarios of DEP-06', () => {
+describe('the scenarios of etcd-druid’s proposal DEP-06', () => {
   play({
     '1: a stale member that is down at the start goes first, by delete': {
       given: stale().members(member(1).down('CrashLoopBackOff')),

@@ -70,7 +70,7 @@ describe('members that are pinned', () => {
       ['Next', null],
     ]);
   });
-  it('that came up updated by themselves are said to be out of band', () => {
+  it('that came up updated by themselves are reported as UpdatedOutOfBand', () => {
     const given = stale()
       .members(member(1).updated())
       .memory({ updatedOutOfBand: [1] });
@@ -150,7 +150,7 @@ describe('the approval of the primary', () => {
   });
 });
 
-describe('paused, with repairs wished for', () => {
+describe('paused, with repairWhilePaused', () => {
   const repairs: Partial<RolloutPolicy> = { paused: true, repairWhilePaused: true };
   play({
     'members that are down go': {
@@ -246,22 +246,23 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
   SwitchoverFailing: { on: { given: lastOne().memory({ switchoverTries: 9 }) }, off: demotes(0) },
 };
 
-describe('a rule that the user has switched off', () => {
+describe('an overridden rule', () => {
   const without = (one: Omit<Case, 'decides'>, rule: HoldRule, remainingSeconds: number): Omit<Case, 'decides'> => ({
     ...one,
     settings: { ...one.settings, overrides: [{ rule, remainingSeconds }] },
   });
-  it('is one of these', () => {
+  it('is one of the overridable rules', () => {
     expect(overridableRules).to.have.members(Object.keys(overridden));
   });
   for (const [rule, { on, off }] of Object.entries(overridden) as [HoldRule, (typeof overridden)[string]][]) {
-    it(`${rule} is on without it`, () => expect(decideCase(on).hold?.rule).to.equal(rule));
-    it(`${rule} is off`, () => check({ ...without(on, rule, 1), decides: off, requeueAfterSeconds: 1 }));
-    it(`${rule} is on again when the time is up`, () => {
+    it(`${rule} holds without an override`, () => expect(decideCase(on).hold?.rule).to.equal(rule));
+    it(`${rule} does not hold while it is overridden`, () =>
+      check({ ...without(on, rule, 1), decides: off, requeueAfterSeconds: 1 }));
+    it(`${rule} is on again once the override has ended`, () => {
       expect(decideCase(without(on, rule, 0)).hold?.rule).to.equal(rule);
       expect(decideCase(without(on, rule, -1)).hold?.rule).to.equal(rule);
     });
-    it(`${rule} stays on when another one is off`, () => {
+    it(`${rule} stays on while another rule is overridden`, () => {
       const another = rule === 'ForeignDemote' ? 'BackupRunning' : 'ForeignDemote';
       expect(decideCase(without(on, another, 60)).hold?.rule).to.equal(rule);
     });
@@ -345,7 +346,7 @@ describe('a rule that cannot be overridden', () => {
       expect(decideCase({ ...one, settings }).hold?.rule).to.equal(rule);
     });
   }
-  it('is every one that is not named above', () => {
+  it('is every rule that is not overridable', () => {
     const named = [...Object.keys(overridden), ...Object.keys(forGood), 'StrategyNotOnDelete'];
     expect(named).to.have.members(holdRules);
     expect(isOverridable('StrategyNotOnDelete')).to.equal(false);

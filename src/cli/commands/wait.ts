@@ -13,7 +13,7 @@ export const waitCommand: ClusterCommand = {
   summary: 'Wait until rollouts are complete',
   help:
     `A rollout is complete when condition ${rolloutCompleteCondition} of the MySQLCluster is True for its current ` +
-    'generation. Exits with 1 if a cluster is stalled, so that only a person can help, or when the time is over.',
+    'generation, and the status of the MySQLRollout says so too. Exits with 1 if a cluster is stalled, so that only a person can help, or when the time is over.',
   examples: [
     ['Wait for one cluster', 'wait test'],
     ['Wait up to an hour for all canaries', 'wait -A -l tier=canary --timeout=1h'],
@@ -91,11 +91,12 @@ function outcomeOf(one: LiveCluster | undefined): Outcome {
   if (!one || one.cluster.deleting) return { kind: 'gone', sentence: 'the MySQLCluster is gone' };
   const { cluster, rollout } = one;
   const { rolloutComplete, generation } = cluster;
-  if (rolloutComplete?.status === true && rolloutComplete.observedGeneration === generation) {
-    return { kind: 'complete' };
-  }
   const { observedClusterGeneration, conditions, phase, hold, updatedReplicas, replicas } = rollout?.status ?? {};
-  const stalled = conditions?.find(({ type }) => type === 'Stalled');
+  const condition = (wanted: string) => conditions?.find(({ type }) => type === wanted);
+  const isComplete = rolloutComplete?.status === true && rolloutComplete.observedGeneration === generation;
+  // The status of the MySQLRollout follows up to a second later, and `status` is to agree with this command.
+  if (isComplete && condition('Ready')?.status === 'True') return { kind: 'complete' };
+  const stalled = condition('Stalled');
   if (stalled?.status === 'True' && observedClusterGeneration === generation) {
     return { kind: 'stalled', sentence: `stalled by ${stalled.reason}: ${stalled.message}` };
   }

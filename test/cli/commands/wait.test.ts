@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 import { phases } from '../phases.ts';
@@ -23,6 +24,15 @@ describe('wait', () => {
     const { status, err } = await cluster.run('wait', 'test', '--timeout=200ms');
     expect(status).to.equal(1);
     expect(err).to.contain('error: default/test: not complete in time');
+  });
+
+  it('waits until `status` says the same', async () => {
+    await phases['complete']?.(cluster);
+    const progressing = { phase: 'Progressing', conditions: [{ type: 'Ready', status: 'False' }] };
+    cluster.server.change(rolloutKind, 'test', { status: progressing });
+    const { status, err } = await cluster.run('wait', 'test', '--timeout=200ms');
+    expect(status).to.equal(1);
+    expect(err).to.contain('error: default/test: not complete in time: 3 of 3 updated\n');
   });
 
   it('exits with 1 at the timeout, and reports what it waited for', async () => {
