@@ -35,7 +35,7 @@ interface Options {
 const say = (line: string): void => console.log(line);
 
 await runProgram(parse(process.argv.slice(2)), async ({ members, restartMilliseconds }) => {
-  await withBenchStage({ restartMilliseconds, say, interruption: interruption() }, async (demo) => {
+  await withBenchStage({ restartMilliseconds, say, interruption: interruption(), audit: true }, async (demo) => {
     const { client } = demo.stage;
     await progressing(
       say,

@@ -17,8 +17,6 @@ const longComputing = [
   'test/core/rollout-model.test.ts',
   'test/docs/commands.test.ts',
   'test/image/',
-  'test/kube/lease-elector-model.test.ts',
-  'test/kube/work-queue-model.test.ts',
   'test/telemetry/log-fields.test.ts',
   'test/verification/explorer/',
   'test/verification/simulation/',

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { Step, Target } from '../../src/core/decision.ts';
 import { isDisruptive, ruleOf } from '../../src/core/disruptive-step.ts';
 
-const targets: readonly Target[] = [{ ordinal: 0, name: 'moco-test-0', uid: 'uid', resourceVersion: '1' }];
-const undemote: Step = { kind: 'undemote', targets, reason: 'TimedOut', demoted: true };
+const targets: readonly [Target] = [{ ordinal: 0, name: 'moco-test-0', uid: 'uid', resourceVersion: '1' }];
+const undemote = { kind: 'undemote', targets, reason: 'TimedOut', demoted: true } as const;
 
 describe('a step that is confirmed before it is done', () => {
   const steps: readonly (readonly [step: Step, rule: string | null])[] = [

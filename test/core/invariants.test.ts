@@ -177,7 +177,11 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       does({ kind: 'evict', rule: 'ReplicaHealthy', targets: [{ ...targetOf(2), uid: 'uid-1' }] }),
       'preconditions of another pod',
     ],
-    'contradictory facts': [cluster(3).mysqlCluster({ primaryIndex: 7 }), does({ kind: 'setStrategy' }), 'cannot be'],
+    'contradictory facts': [
+      cluster(3).mysqlCluster({ primaryIndex: 7 }),
+      does({ kind: 'setStrategy' }),
+      'contradictory',
+    ],
     'a step while the cluster is being deleted': [
       stale().mysqlCluster({ deleting: true }),
       eviction(2),

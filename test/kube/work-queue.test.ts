@@ -280,6 +280,8 @@ describe('a work queue', function suite() {
       shop.queue.add('d');
       shop.queue.addAfter('e', 1);
       shop.queue.start();
+      // What waited and what was planned is dropped; the timer is that of the grace period.
+      expect([shop.queue.depth, shop.world.pendingTimers]).to.deep.equal([0, 1]);
       await shop.world.advance(900);
       expect([drained, shop.runs[0]?.signal.aborted]).to.deep.equal([false, false]);
       await shop.end({ requeueAfterMilliseconds: 1 });

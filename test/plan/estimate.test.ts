@@ -11,13 +11,14 @@ const target = (ordinal: number): Target => ({
   resourceVersion: '1',
 });
 const step = (one: Step): PlanEntry => ({ kind: 'step', step: one });
-const evict = (...ordinals: readonly number[]): PlanEntry =>
-  step({ kind: 'evict', rule: 'ReplicaHealthy', targets: ordinals.map(target) });
+const evict = (ordinal: number): PlanEntry =>
+  step({ kind: 'evict', rule: 'ReplicaHealthy', targets: [target(ordinal)] });
 const waitFor = (hold: Hold): PlanEntry => ({ kind: 'wait', hold });
 
 const each = (...seconds: readonly number[]) => seconds.map((one, ordinal) => ({ ordinal, seconds: one }));
 const startedAt = '2026-07-01T12:00:00.000000Z';
 const progress = { revision: 'b', from: 'a', startedAt, disruptions: 0, switchovers: 0 };
+const inProgress = { ...progress, lastProgressAt: startedAt, verified: false, takenDown: [] };
 const past = { ...progress, finishedAt: '2026-07-01T12:01:30Z', outcome: 'Complete', disruptions: 3 } as const;
 const tenSeconds: RolloutStatus = { history: [{ ...past, memberDurations: each(10) }] };
 
@@ -28,7 +29,7 @@ function estimated(entries: readonly PlanEntry[], status: RolloutStatus): Estima
 describe('the estimate counts', () => {
   const counted: Readonly<Record<string, readonly [entries: readonly PlanEntry[], members: number]>> = {
     'no member if nothing is left to do': [[], 0],
-    'each target of evictions': [[evict(4, 3), evict(2)], 3],
+    'each eviction': [[evict(4), evict(3), evict(2)], 3],
     'each target of deletions': [[step({ kind: 'delete', rule: 'MemberDown', targets: [target(2), target(1)] })], 2],
     'members below a new partition': [
       [step({ kind: 'setPartition', rule: 'ReplicaHealthy', partition: 2, targets: [target(2)] })],
@@ -56,11 +57,11 @@ describe('the estimate of two members', () => {
     'is unknown if the last rollout has no valid times': [{ history: [{ ...past, finishedAt: '' }] }, null],
     'is unknown after a rollout that did not complete': [{ history: [{ ...past, outcome: 'Failing' }] }, null],
     'is the mean of the members of this rollout': [
-      { ...tenSeconds, rollout: { ...progress, memberDurations: each(20, 41) } },
+      { ...tenSeconds, rollout: { ...inProgress, memberDurations: each(20, 41) } },
       { seconds: 61, from: '2 of this rollout' },
     ],
     'is that of the last rollout while this one has no member': [
-      { ...tenSeconds, rollout: { ...progress, memberDurations: [] } },
+      { ...tenSeconds, rollout: { ...inProgress, memberDurations: [] } },
       { seconds: 20, from: 'the last rollout' },
     ],
     'is that of the last complete rollout': [

@@ -32,7 +32,7 @@ export interface BenchStageSettings {
   readonly partitionDriver?: StageOptions['partitionDriver'];
   /** Of the controller, beside those that it always has; `null` for none at all. */
   readonly flags?: readonly string[] | null;
-  /** The audited requests; default: all that a reaction is derived from. */
+  /** The audited requests; default: none. */
   readonly audit?: NonNullable<ControlPlaneOptions['audit']>;
   /** Of Kubernetes. */
   readonly featureGates?: NonNullable<ControlPlaneOptions['featureGates']>;
@@ -64,8 +64,7 @@ async function open(
   ends: (() => Promise<unknown>)[],
 ): Promise<BenchStage> {
   const { signal } = interruption;
-  // When a PodDisruptionBudget opens is read from what the disruption controller writes.
-  const { audit = { controllerManager: 'Request' }, featureGates = {} } = settings;
+  const { audit = false, featureGates = {} } = settings;
   const { promise: broken, reject } = Promise.withResolvers<never>();
   broken.catch(() => undefined);
   await controlPlaneBinaries({ signal });

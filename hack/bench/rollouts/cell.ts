@@ -29,10 +29,6 @@ export interface Result {
   readonly measure: Measure;
   /** Members that went while a backup ran. */
   readonly duringBackup: number;
-  /** When its writes count, by the wall clock: until the cluster is at rest, beyond the rollout's own end. */
-  readonly namespace: string;
-  readonly fromWall: number;
-  readonly toWall: number;
 }
 
 /** How long nothing may change beyond the longest time that the way itself waits. */
@@ -91,7 +87,6 @@ export function runCell(bench: Bench, cell: Cell, cluster: BenchCluster): Promis
 async function rollOut(demo: BenchStage, cluster: BenchCluster, cell: Cell, rest: () => void): Promise<Result> {
   const { scenario, way, minReadySeconds, namespace } = cell;
   const { moco, world } = demo.stage;
-  const fromWall = world.wall();
   const outage = new Outage(moco, namespace, clusterName, () => world.monotonic());
   let observation = beginObservation(cluster.sight);
   const unsubscribe = cluster.onSight((sight) => {
@@ -132,9 +127,6 @@ async function rollOut(demo: BenchStage, cluster: BenchCluster, cell: Cell, rest
       mostUnavailable,
       measure,
       duringBackup: backup === null ? 0 : goneIn(backup, observation),
-      namespace,
-      fromWall,
-      toWall: world.wall(),
     };
   } finally {
     unsubscribe();

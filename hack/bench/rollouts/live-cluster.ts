@@ -106,13 +106,12 @@ export class LiveCluster {
     const [namespace = '', name = ''] = this.#key.split('/');
     const status = this.#cache.rollouts.get(namespace, name)?.object.status ?? null;
     const facts = this.#ages.observe(() => objectFacts(objects, this.#ages, { demotionAskedAt: null }));
-    const moment = { atMilliseconds: this.#world.monotonic(), wallMilliseconds: this.#world.wall() };
-    this.#sight = { ...moment, ...clusterSight(objects, facts.members), status };
+    this.#sight = { atMilliseconds: this.#world.monotonic(), ...clusterSight(objects, facts.members), status };
     for (const listener of this.#listeners) listener(this.#sight);
   }
 }
 
-type ClusterSight = Omit<Sight, 'atMilliseconds' | 'wallMilliseconds' | 'status'>;
+type ClusterSight = Omit<Sight, 'atMilliseconds' | 'status'>;
 
 function clusterSight({ cluster, statefulSet }: ClusterObjects, members: readonly MemberFacts[]): ClusterSight {
   const { name, generation, replicas, primaryIndex, healthy, available, rolloutComplete, errantOrdinals } = cluster;

@@ -23,11 +23,10 @@ async function run(options: RolloutsBenchOptions): Promise<void> {
     say(`${cells.length} rollouts ${setting.name}`);
     measured.push(...(await measurePlane(setting, cells, say, interrupted)));
     const soFar = new Results(measured);
-    const raw = measured.map(({ cell, result, writes }) => ({
+    const raw = measured.map(({ cell, result }) => ({
       way: cell.way.slug,
       row: rowTitle(cell),
       ...result,
-      writes,
     }));
     // After each: the next one takes long, and may never finish.
     await recording.write(options.record, tablesOf(soFar), { missed: missedFigures(soFar), measured: raw });

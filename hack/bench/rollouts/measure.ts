@@ -1,4 +1,4 @@
-import { isBack, isSettled, isUpdated, type Sight } from './sight.ts';
+import { isBack, isSettled, type Sight } from './sight.ts';
 
 /** A member's absence: from its deletionTimestamp to its next pod being ready and labelled by MOCO. */
 export interface Absence {
@@ -84,14 +84,6 @@ function switchovers(known: readonly Switchover[], before: Sight, sight: Sight):
 function isAskedToGo({ members, primary }: Sight): boolean {
   const member = members.find(({ ordinal }) => ordinal === primary);
   return members.length > 1 && member !== undefined && (member.demoted || member.terminating);
-}
-
-/** Nothing is under way, and every member is back and updated. */
-export function isOver({ absences: unavailable, switchovers: moves }: Measure, sight: Sight): boolean {
-  return (
-    [...unavailable, ...moves].every(({ toMilliseconds }) => toMilliseconds !== null) &&
-    sight.members.every((member) => isBack(member) && isUpdated(member, sight))
-  );
 }
 
 /** How long it has lasted, or `null` while it does. */

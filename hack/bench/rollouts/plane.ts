@@ -8,7 +8,6 @@ import type { Cell } from './matrix.ts';
 import type { Measured } from './results.ts';
 import { Turns } from './turns.ts';
 import type { Setting } from './way.ts';
-import { countWrites } from './write-count.ts';
 
 /** How many members restart a second at most: with more of them the machine itself would be what is measured. */
 const mostRestartsASecond = 0.9;
@@ -25,9 +24,7 @@ export async function measurePlane(
   interrupted: Interruption,
 ): Promise<readonly Measured[]> {
   const settings = { restartMilliseconds: creationRestartMilliseconds, say, interruption: interrupted, ...stage };
-  // Bodies would fill the disk: only user, object and time of writes are needed.
-  const audit = { writes: 'Metadata', reads: 'None', controllerManager: 'Metadata' } as const;
-  return withBenchStage({ ...settings, audit }, async (demo) => {
+  return withBenchStage(settings, async (demo) => {
     const failed = new AbortController();
     const bench: Bench = {
       demo,
@@ -62,10 +59,9 @@ export async function measurePlane(
         () => demo.race(Promise.all(clusters.map((cluster, index) => rollOut(cells[index] as Cell, cluster)))),
         () => `: ${rolled} of ${cells.length} done, ${bench.rolling.running} side by side`,
       );
-      const writes = await countWrites(demo.controlPlane, results);
       return cells.flatMap((cell, index): Measured[] => {
-        const [result, count] = [results[index], writes[index]];
-        return result === undefined || count === undefined ? [] : [{ cell, result, writes: count }];
+        const result = results[index];
+        return result === undefined ? [] : [{ cell, result }];
       });
     } finally {
       failed.abort();

@@ -2,13 +2,11 @@ import { spreadOf } from '../record/spread.ts';
 import type { Result } from './cell.ts';
 import { type Cell, isMeasured, type Row, rows, rowTitle } from './matrix.ts';
 import { judgedWay, type Way, ways } from './way.ts';
-import type { WriteCount } from './write-count.ts';
 
 /** A rollout that was measured. */
 export interface Measured {
   readonly cell: Cell;
   readonly result: Result;
-  readonly writes: WriteCount;
 }
 
 /** All of a run, by row and column. */

@@ -28,8 +28,6 @@ export interface MemberSight {
 export interface Sight {
   /** Of the monotonic clock. */
   readonly atMilliseconds: number;
-  /** Since 1970, for comparing with timestamps of the API. */
-  readonly wallMilliseconds: number;
   readonly name: string;
   readonly generation: number;
   /** By ordinal, the missing ones included. */

@@ -33,9 +33,6 @@ export function tablesOf(results: Results): readonly Table[] {
 const isStuck = ({ result }: Measured): boolean => result.stuck !== null;
 const most = (measured: readonly Measured[], of: (result: Measured['result']) => number): string =>
   String(Math.max(...measured.map(({ result }) => of(result))));
-const middle = (measured: readonly Measured[], of: (one: Measured) => number): number =>
-  spreadOf(measured.map(of)).median;
-
 const questions: readonly Question[] = [
   {
     name: 'commits',
@@ -59,23 +56,10 @@ const questions: readonly Question[] = [
     answer: (measured) => most(measured, ({ mostUnavailable }) => mostUnavailable),
   },
   {
-    name: 'human',
-    title: 'Rollouts that waited for a person',
-    answer: (measured) => `${measured.filter(isStuck).length} of ${measured.length}`,
-  },
-  {
     name: 'backup',
     title: 'Members taken while the backup ran, at most',
     answer: (measured) => most(measured, ({ duringBackup }) => duringBackup),
     of: ({ scenario }) => scenario.meanwhile !== undefined,
-  },
-  {
-    name: 'writes',
-    title: "Writes to the API server: this program's + MOCO's and Kubernetes', medians",
-    answer: (measured) => {
-      const others = middle(measured, ({ writes: { moco, kubernetes } }) => moco + kubernetes);
-      return `${middle(measured, ({ writes }) => writes.own)} + ${others}`;
-    },
   },
 ];
 

@@ -12,14 +12,14 @@ function results(runs: number, changes: Readonly<Record<string, Partial<Result>>
     cellsOf(runs, `${what}-3-of-2000-and-0`),
   );
   const measured = cells.map((cell): Measured => {
-    const { way, scenario, run, namespace } = cell;
+    const { way, scenario, run } = cell;
     const limit = way.slug === 'on-delete' ? 8000 : null;
     const gaps = limit === null ? null : { first: 40, moco: [30, 50, run], reaction: [9, 8, 7] };
     const usual = { rollout: 8100, stuck: null, limit, gaps, moves: 1, mostUnavailable: 1, duringBackup: 0 };
     const withoutCommits = { milliseconds: 300, goesOn: false };
-    const counted = { withoutCommits, measure: beginMeasure(0), namespace, fromWall: 0, toWall: 1 };
+    const counted = { withoutCommits, measure: beginMeasure(0) };
     const result = { ...usual, ...counted, ...changes[`${way.slug} ${scenario.slug} ${run}`] };
-    return { cell, result, writes: { own: 20 + run, ownEvents: 9, moco: 30, kubernetes: 40 } };
+    return { cell, result };
   });
   return new Results(measured);
 }
@@ -42,7 +42,6 @@ describe('hack/bench/rollouts: results', () => {
     const waits = { rollout: null, stuck: '1 of 3 updated', withoutCommits: { milliseconds: 9, goesOn: true } };
     const all = results(2, { 'native healthy 1': waits, 'native backup 1': waits, 'native backup 2': waits });
     expect(cells(all, 'time').map((row) => row[2])).to.deep.equal(['1.01, 1 wait', 'waits']);
-    expect(cells(all, 'human').map((row) => row[1])).to.deep.equal(['1 of 2', '2 of 2']);
     expect(cells(all, 'commits').map((row) => row[1])).to.deep.equal(['for ever', 'for ever']);
     expect(all.waiting()[0]).to.equal('native, healthy: 3 × 2 s: waits for a person (1 of 3 updated)');
     expect(missedFigures(all)).to.deep.equal([]);
@@ -55,10 +54,6 @@ describe('hack/bench/rollouts: results', () => {
   it('report disruptions during a backup only if there was one', () => {
     const all = results(1, { 'native backup 1': { duringBackup: 2 } });
     expect(cells(all, 'backup')).to.deep.equal([[title('a backup in the middle'), '2', '0']]);
-  });
-
-  it('count writes by their author', () => {
-    expect(cells(results(3), 'writes')[0]).to.deep.equal([title('healthy'), '22 + 70', '22 + 70']);
   });
 
   it('miss a target if OnDelete is slow, moves the primary twice or waits, whatever the others do', () => {

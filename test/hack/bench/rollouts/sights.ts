@@ -4,12 +4,6 @@ import type { MemberSight, Sight } from '../../../../hack/bench/rollouts/sight.t
 
 export const oldRevision = 'moco-test-5897fd84f8';
 export const newRevision = 'moco-test-7966559688';
-const startWallMilliseconds = Date.parse('2026-07-01T12:00:00Z');
-
-/** An RFC 3339 timestamp so many milliseconds after the rollout of these tests began. */
-function timestampAt(milliseconds: number): string {
-  return new Date(startWallMilliseconds + milliseconds).toISOString();
-}
 
 /** A member that participates at the old revision, unless told. */
 export function member(ordinal: number, changes: Partial<MemberSight> = {}): MemberSight {
@@ -47,7 +41,6 @@ export function starting(ordinal: number): MemberSight {
 export function sight(atMilliseconds: number, changes: Partial<Sight> = {}): Sight {
   return {
     atMilliseconds,
-    wallMilliseconds: startWallMilliseconds + atMilliseconds,
     name: 'test',
     generation: 2,
     members: [member(0), member(1), member(2)],

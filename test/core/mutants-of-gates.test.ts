@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { stepIdentity } from '../../src/core/step-failing.ts';
+import { cluster } from './cluster-builder.ts';
+import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
+import { deletes, evicts, holds, play } from './table.ts';
+
+const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
+const stale = (replicas = 3) => cluster(replicas).templateChanged();
+const next = evicts('ReplicaHealthy', 2);
+
+describe('an adoption', () => {
+  play({
+    'counts for half an hour towards the pause before the next one': {
+      given: cluster(3).atPartition(3).adopted(1799, 30),
+      decides: holds({ rule: 'StrategyNotOnDelete', labelled: false }),
+    },
+  });
+});
+
+describe('a step that failed', () => {
+  const eviction = { step: `evict uid-2 ${revisionAfter}`, tries: 10 };
+  play({
+    'waits 29 s more after 1 s, however often it failed': {
+      given: stale().stepFailed({ ...eviction, sinceLastTrySeconds: 29 }),
+      decides: holds({ rule: 'StepRefused', message: 'it is denied' }),
+      requeueAfterSeconds: 1,
+    },
+    'is tried again after 30 s': { given: stale().stepFailed({ ...eviction, sinceLastTrySeconds: 30 }), decides: next },
+    'holds nothing once no step is due': { given: cluster(3).stepFailed({}), decides: 'idle' },
+  });
+  it('is another one with another partition', () => {
+    const step = { kind: 'setPartition', rule: 'AlreadyUpdated', partition: 2, targets: [] } as const;
+    expect(stepIdentity(step, 'b')).to.equal('setPartition 2 b');
+  });
+});
+
+describe('a batch of which MOCO protects one member', () => {
+  const behind = () =>
+    cluster(7)
+      .templateChanged()
+      .statefulSet({ podManagement: 'OrderedReady' })
+      .members(member(6).updated().lagging(), member(5).updated().lagging().preventDelete(), member(4).updated());
+  play({
+    'waits for all of its members': {
+      given: behind(),
+      settings: { maxUnavailable: 3 },
+      decides: holds({ rule: 'BatchNotComplete', members: [5, 6] }),
+    },
+  });
+});
+
+describe('an impaired primary', () => {
+  play({
+    'is taken while MOCO protects the impaired replica': {
+      given: stale().members(member(2).impaired('slow-log').preventDelete(), member(0).impaired('slow-log')),
+      decides: deletes('MemberImpaired', 0),
+    },
+  });
+});
+
+describe('a missing member', () => {
+  play({
+    'holds while others are missing that the StatefulSet does not have yet': {
+      given: cluster(5).templateChanged().statefulSet({ replicas: 3 }).missing(2, 3, 4),
+      decides: holds({ rule: 'MemberMissing', members: [2, 3, 4], message: null }),
+    },
+  });
+});
+
+describe('a partition', () => {
+  const settings = { mode: 'Partition' } as const;
+  play({
+    'that the StatefulSet does not have is 0': {
+      given: cluster(3).members(member(0).stale()).atPartition(1).statefulSet({ partition: null }),
+      settings,
+      decides: holds({ rule: 'UpdatedMemberNotParticipating', member: 0, wait: { for: 'revision' } }),
+    },
+    'waits for a member that recovers': {
+      given: stale().atPartition(3).members(member(0).recovering(300)),
+      settings,
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [0], maxUnavailable: 1 }),
+    },
+  });
+});
+
+describe('a running replica', () => {
+  const unlabelled = (forSeconds: number) => member(2).lagging(forSeconds).role(null);
+  play({
+    'without a role goes after its grace, whether or not the others have a quorum': {
+      given: stale().members(member(1).recovering(), unlabelled(180)),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'is judged by mysqld, whatever its other containers do': {
+      given: stale().members(
+        member(1).recovering(),
+        unlabelled(180).but({ containers: factsOf(unlabelled(180)).containers.toReversed() }),
+      ),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'that MOCO protects remains': {
+      given: stale().members(member(2).lagging().preventDelete()),
+      decides: holds({ rule: 'MemberProtected', member: 2 }),
+    },
+  });
+});
+
+describe('an updated member whose mysqld has not run yet', () => {
+  play({
+    'has not failed because of a sidecar': {
+      given: stale().members(
+        member(2).updated().creating(120).container('slow-log', { state: 'terminated', reason: 'Error', restarts: 3 }),
+      ),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: { for: 'state', state: 'down', evidence: { kind: 'idle' } },
+      }),
+    },
+  });
+});
