@@ -60,9 +60,36 @@ describe('an impaired primary', () => {
 
 describe('a missing member', () => {
   play({
-    'holds while others are missing that the StatefulSet does not have yet': {
-      given: cluster(5).templateChanged().statefulSet({ replicas: 3 }).missing(2, 3, 4),
+    'keeps another one that is down, while others are missing that the StatefulSet does not have yet': {
+      given: cluster(5)
+        .templateChanged()
+        .statefulSet({ replicas: 3 })
+        .missing(2, 3, 4)
+        .members(member(1).down('ErrImagePull')),
       decides: holds({ rule: 'MemberMissing', members: [2, 3, 4], message: null }),
+    },
+  });
+});
+
+describe('the mark of a finished demotion for another revision', () => {
+  const marked = () => cluster(3).primaryAt(1).members(member(0).stale().markAlone('another'));
+  play({
+    'stays until Kubernetes has observed the newest revision': {
+      given: marked().statefulSet({ observed: false }),
+      decides: holds({ rule: 'StatefulSetNotObserved' }),
+    },
+    'stays while the StatefulSet is re-created': {
+      given: marked().statefulSet({ deleting: true }),
+      decides: holds({ rule: 'StatefulSetDeleting' }),
+    },
+  });
+});
+
+describe('an unreachable primary', () => {
+  play({
+    'waits for a failover even if MOCO protects it': {
+      given: stale().members(member(0).unreachable().preventDelete()).primaryUnavailableFor(200),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
     },
   });
 });

@@ -75,8 +75,8 @@ describe('the estimate of two members', () => {
       { seconds: 70, from: 'the last rollout' },
     ],
     'is a share of the last rollout if that has no times of members': [
-      { history: [past] },
-      { seconds: 60, from: 'the last rollout' },
+      { history: [{ ...past, finishedAt: '2026-07-01T12:50:00Z' }] },
+      { seconds: 2000, from: 'the last rollout' },
     ],
     'is rounded to seconds': [
       { history: [{ ...past, memberDurations: each(10.3) }] },
