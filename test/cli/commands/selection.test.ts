@@ -113,6 +113,7 @@ describe('the selection of clusters', () => {
       cluster.server.change(clusterKind, name, {
         status: { conditions: [{ type, status: 'True', observedGeneration: 1, reason: 'Complete' }] },
       });
+      cluster.server.change(rolloutKind, name, { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
     };
     complete('users');
     const { status, out, err } = await cluster.run('wait', 'users', 'orders', '--timeout=200ms');
