@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import type { Hold, Step, Target } from '../../src/core/decision.ts';
-import { type Estimate, estimate } from '../../src/plan/estimate.ts';
+import { type Estimate, estimate, measuredMemberSeconds } from '../../src/plan/estimate.ts';
 import type { PlanEntry } from '../../src/plan/plan.ts';
 
 const target = (ordinal: number): Target => ({
@@ -86,4 +86,15 @@ describe('the estimate of two members', () => {
   for (const [what, [status, expected]] of Object.entries(known)) {
     it(what, () => expect(estimated([evict(2), evict(1)], status)).to.deep.equal(expected));
   }
+});
+
+describe('the measured time of a member', () => {
+  it('is the median of this rollout and of the last complete one', () => {
+    const history = [
+      { ...past, memberDurations: each(20, 30, 40) },
+      { ...past, outcome: 'Failing' as const, memberDurations: each(1) },
+    ];
+    expect(measuredMemberSeconds({ history, rollout: { ...inProgress, memberDurations: each(900, 10) } })).to.equal(30);
+    expect(measuredMemberSeconds({ history: history.slice(1) })).to.equal(null);
+  });
 });
