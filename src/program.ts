@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import manifest from '../package.json' with { type: 'json' };
 import { type RunningWebhook, startWebhook } from './admission/server.ts';
 import { Controller, type ControllerOptions } from './controller/controller.ts';
+import { AgentDelayReader, agentTimeoutMilliseconds } from './controller/observe/delay-reader.ts';
 import { kubernetesVersion, untilSupported } from './controller/observe/kubernetes-version.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
@@ -11,6 +12,7 @@ import { ApiClient } from './kube/api-client.ts';
 import { type Connection, connect } from './kube/connection.ts';
 import { delay } from './kube/delay.ts';
 import { LeaseElector } from './kube/lease-elector.ts';
+import { PodHttp } from './kube/pod-http.ts';
 import { realWorld } from './kube/real-world.ts';
 import type { World } from './kube/world.ts';
 import { featureGates } from './options/feature-gates.ts';
@@ -101,9 +103,11 @@ async function connectParts(options: Options): Promise<Program> {
           ),
       })
     : null;
+  const pods = new PodHttp(world, agentTimeoutMilliseconds);
   const controller = new Controller({
     client,
     world,
+    delays: new AgentDelayReader(pods.get),
     log,
     metrics,
     ...controllerSettings(options),
@@ -114,7 +118,7 @@ async function connectParts(options: Options): Promise<Program> {
     clock: world,
     onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop was blocked'),
   });
-  const closers = [() => connection.close(), () => watchdog.stop()];
+  const closers = [() => connection.close(), () => pods.close(), () => watchdog.stop()];
   return {
     options,
     connection,
@@ -137,7 +141,11 @@ function controllerSettings(
 ): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency'> {
   return {
     defaults: {
-      policy: { ...defaultPolicy, minReadySeconds: options.minReadySeconds },
+      policy: {
+        ...defaultPolicy,
+        minReadySeconds: options.minReadySeconds,
+        replicaDelayGraceSeconds: options.replicaDelayGraceSeconds,
+      },
       strategy: options.defaultStrategy,
     },
     strategies: {

@@ -80,6 +80,19 @@ const shape = {
       'way; MOCO itself needs up to 50. It is also the time that MOCO has to give a replica of a Healthy cluster its ' +
       `role before the replica counts as settled without one. Defaults to ${defaultPolicy.failoverGraceSeconds}.`,
   ),
+  maxReplicaDelaySeconds: whole(
+    1,
+    3600,
+    'The number of seconds from which on a replica is too far behind for a switchover. Writes are blocked until the ' +
+      `replica that MOCO chooses has caught up. Defaults to ${defaultPolicy.maxReplicaDelaySeconds}.`,
+  ),
+  replicaDelayGraceSeconds: whole(
+    0,
+    86_400,
+    'The number of seconds for which a switchover waits for replicas whose replication delay can not be read, and for ' +
+      'replicas that are behind and that MOCO would not choose. After it the switchover begins all the same. Defaults ' +
+      `to the controller's flag --replica-delay-grace-seconds (${defaultPolicy.replicaDelayGraceSeconds}).`,
+  ),
   primaryUpdatePolicy: oneOf(
     ['Automatic', 'Manual'],
     'Whether the primary is updated by itself once all other members are, or after a person has approved it by ' +

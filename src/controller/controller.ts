@@ -10,6 +10,7 @@ import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
 import { ClusterApi } from './disrupt/cluster-client.ts';
 import { Cache, keyOf } from './observe/cache.ts';
+import type { DelayReader } from './observe/delay-reader.ts';
 import { Fleet, type FleetLimits } from './observe/fleet.ts';
 import { followRollouts } from './observe/follow-fleet.ts';
 import type { StrategySettings } from './observe/mode.ts';
@@ -20,6 +21,7 @@ import { Reconciler } from './reconciler.ts';
 export interface ControllerOptions {
   readonly client: ApiClient;
   readonly world: World;
+  readonly delays: DelayReader;
   readonly log: Log;
   readonly metrics: {
     readonly rollouts: RolloutMetrics;
@@ -55,7 +57,7 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
-    const { defaults, strategies } = options;
+    const { defaults, strategies, delays } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
@@ -67,6 +69,7 @@ export class Controller {
       cache: this.#cache,
       fleet,
       api,
+      delays,
       world,
       log,
       defaults,

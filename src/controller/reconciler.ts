@@ -10,6 +10,7 @@ import { ClusterState } from './observe/cluster-state.ts';
 import { readDetails } from './observe/details.ts';
 import { type Observation, observeCached } from './observe/observe.ts';
 import { remember } from './observe/remember.ts';
+import { refreshDelays } from './observe/replication-delays.ts';
 import { isApiServerFailure, refusedBy } from './observe/result.ts';
 import { emitStep } from './status/emit.ts';
 import { report } from './status/report.ts';
@@ -85,9 +86,15 @@ export class Reconciler {
     }
   }
 
-  /** The cached observation. While no step is due, details for users are read first. */
+  /**
+   * The cached observation. If a switchover depends on replicas, they are asked first. While no step is due, details for
+   * users are read first.
+   */
   async #observe(key: string, state: ClusterState, signal: AbortSignal): Promise<Observation | null> {
-    const observed = observeCached(key, state, this.#context);
+    let observed = observeCached(key, state, this.#context);
+    if (observed !== null && (await refreshDelays(observed, state, this.#context, signal))) {
+      observed = observeCached(key, state, this.#context);
+    }
     if (observed === null || !(await readDetails(observed, state, this.#context, signal))) return observed;
     return observeCached(key, state, this.#context);
   }

@@ -27,6 +27,7 @@ import { healthyReplicas, membersImpaired, primaryLast, updatedMembersSettle } f
 import type { RolloutPolicy } from './policy.ts';
 import { recoveringRemains } from './recovering.ts';
 import { release } from './release.ts';
+import { replicasBehind } from './replicas-behind.ts';
 import { reports } from './reports.ts';
 import { type Hold, isRequestedByUser } from './rules/catalogue.ts';
 import { type Outcome, type Situation, survey, take, wait } from './situation.ts';
@@ -104,7 +105,8 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], readonly Rule[]>> = {
  */
 export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
-  const outcome = stepFailing(situation, outsideMaintenance(situation, firstOutcome(situation)));
+  const due = stepFailing(situation, outsideMaintenance(situation, firstOutcome(situation)));
+  const outcome = replicasBehind(situation, due);
   const stale = situation.members.filter((member) => !member.updated).length;
   return {
     step: outcome?.step ?? { kind: 'none' },

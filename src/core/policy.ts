@@ -22,6 +22,10 @@ export interface RolloutPolicy {
   readonly progressDeadlineSeconds: number;
   readonly switchoverTimeoutSeconds: number;
   readonly failoverGraceSeconds: number;
+  /** From this delay on a replica is too far behind for a switchover. */
+  readonly maxReplicaDelaySeconds: number;
+  /** How long a switchover waits for delays that can't be read, and for replicas that MOCO would not choose. */
+  readonly replicaDelayGraceSeconds: number;
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */
   readonly approvedRevision: string | null;
@@ -48,6 +52,8 @@ export const defaultPolicy: RolloutPolicy = {
   progressDeadlineSeconds: 600,
   switchoverTimeoutSeconds: 90,
   failoverGraceSeconds: 180,
+  maxReplicaDelaySeconds: 1,
+  replicaDelayGraceSeconds: 30,
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,
   pinnedOrdinals: [],

@@ -1,5 +1,6 @@
 import type { FleetPlace } from './fleet/queue.ts';
 import type { FleetWait } from './fleet/waits.ts';
+import type { ReplicationDelay } from './replication-delay.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
@@ -13,6 +14,8 @@ export interface ClusterSnapshot {
   readonly members: readonly MemberFacts[];
   /** Every PodDisruptionBudget whose selector matches the members. */
   readonly budgets: readonly BudgetFacts[];
+  /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
+  readonly replicationDelays: readonly ReplicationDelay[];
   /** A backup job of this cluster is active, whether or not MOCO has closed the PodDisruptionBudget for it yet. */
   readonly backupJobActive: boolean;
   readonly memory: RolloutMemory;

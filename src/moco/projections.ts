@@ -1,3 +1,4 @@
+import { metricsPortName, probePortName } from './agent.ts';
 import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
 import {
   agentContainer,
@@ -175,7 +176,18 @@ export function projectPod(raw: Json): PodRecord | null {
     demote: isOn(annotations, demoteAnnotation),
     demotedFor: text(annotations[demotedForAnnotation]),
     preventDelete: isOn(annotations, preventDeleteAnnotation),
+    agent: {
+      ip: text(status['podIP']),
+      probePort: portOf(spec, mysqldContainer, probePortName),
+      metricsPort: portOf(spec, agentContainer, metricsPortName),
+    },
   };
+}
+
+function portOf(spec: Json, container: string, name: string): number | null {
+  const found = objects(spec['containers']).find((one) => one['name'] === container);
+  const port = whole(objects(found?.['ports']).find((one) => one['name'] === name)?.['containerPort'], 0);
+  return port > 0 ? port : null;
 }
 
 function roleOf(label: string | undefined): PodRecord['role'] {

@@ -85,6 +85,12 @@ export interface PodRecord extends ObjectRecord {
   readonly demote: boolean;
   readonly demotedFor: string | null;
   readonly preventDelete: boolean;
+  /** Where its moco-agent listens; `null` for what is not known, or not declared. */
+  readonly agent: {
+    readonly ip: string | null;
+    readonly probePort: number | null;
+    readonly metricsPort: number | null;
+  };
 }
 
 /** A PodDisruptionBudget. */

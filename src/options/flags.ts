@@ -93,6 +93,11 @@ export const flags = {
     description:
       'seconds that an updated member has to participate before the next one is disrupted, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
   }),
+  'replica-delay-grace-seconds': integerFlag(0, 86_400, {
+    defaultText: '30',
+    description:
+      'seconds for which a switchover waits for replication delays that can not be read, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
+  }),
   'partition-driver': choiceFlag(partitionDrivers, {
     defaultText: 'moco',
     description:

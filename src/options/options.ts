@@ -39,6 +39,7 @@ export interface Options {
   readonly disruptionIntervalMilliseconds: number;
   readonly partitionUpdateIntervalMilliseconds: number;
   readonly minReadySeconds: number;
+  readonly replicaDelayGraceSeconds: number;
   readonly logLevel: (typeof logLevels)[number];
   readonly logFormat: (typeof logFormats)[number];
 }
@@ -130,6 +131,7 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
     partitionUpdateIntervalMilliseconds: read('partition-update-interval', flags['partition-update-interval'], texts),
     defaultStrategy: read('default-strategy', flags['default-strategy'], texts),
     minReadySeconds: read('min-ready-seconds', flags['min-ready-seconds'], texts),
+    replicaDelayGraceSeconds: read('replica-delay-grace-seconds', flags['replica-delay-grace-seconds'], texts),
     logLevel: read('log-level', flags['log-level'], texts),
     logFormat: read('log-format', flags['log-format'], texts),
   };

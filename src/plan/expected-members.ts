@@ -20,6 +20,18 @@ export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
   };
 }
 
+/** Every replica keeps up. Only the controller asks them. */
+export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const replicationDelays = snapshot.members.map(({ uid }) => ({
+    uid,
+    reading: { kind: 'delay', seconds: 0 } as const,
+    ageSeconds: 0,
+    askedForSeconds: 0,
+    unknownForSeconds: 0,
+  }));
+  return { ...snapshot, replicationDelays };
+}
+
 /** The StatefulSet controller has created their pods again from the update revision, and they serve. */
 export function replaced(
   snapshot: ClusterSnapshot,

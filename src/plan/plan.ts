@@ -2,6 +2,7 @@ import { decide } from '../core/decide.ts';
 import type { Hold, Step } from '../core/decision.ts';
 import type { RolloutPolicy } from '../core/policy.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
+import { caughtUp } from './expected-members.ts';
 import { afterStep, afterWait, isReplacement } from './simulated.ts';
 
 /** One line of a plan: a step, or a wait that is expected to end by itself. */
@@ -43,7 +44,7 @@ export function plan(snapshot: ClusterSnapshot, policy: RolloutPolicy): Plan {
       entries.push({ kind: 'switchover', from, to });
       switchovers++;
     }
-    now = after;
+    now = caughtUp(after);
   }
   return { entries, switchovers, stopsAt: decide(now, policy).hold };
 }

@@ -130,6 +130,9 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
       const behind = snapshot.members.filter(({ ordinal }) => isReplacement(hold) && ordinal === hold.member);
       return recovered(replaced(handedOn(snapshot, behind), behind));
     }
+    // The readings are replaced with every entry.
+    case 'ReplicasBehind':
+      return snapshot;
     case 'RolesNotSettled':
     case 'AwaitingRecovery':
     case 'MaxUnavailableReached':

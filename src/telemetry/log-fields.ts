@@ -12,7 +12,7 @@ export const logFields = {
   result: 'result of a step: `done`, `refused`, `conflict` or `unknown`',
   answer: 'answer of the API server to a step that it refused',
   retries: 'number of failed passes over the cluster in a row',
-  reason: 'the reason of an Event that could not be written',
+  reason: 'the reason of an Event that could not be written, or why a replication delay can not be read',
   namespace: 'namespace of the object of that Event',
   lease: '`namespace/name` of the lease for leader election',
   identity: 'identity of this process in the lease',

@@ -20,6 +20,7 @@ export class RolloutMetrics {
   readonly unplannedUpdates: Counter;
   readonly switchovers: Counter<'outcome'>;
   readonly finished: Counter<'outcome'>;
+  readonly delayReadings: Counter<'result'>;
   readonly onDeleteStatefulSets: Gauge;
   readonly memberUpdateDurationSeconds: Histogram;
   readonly switchoverDurationSeconds: Histogram;
@@ -66,6 +67,12 @@ export class RolloutMetrics {
       name: 'moco_rollout_finished_total',
       help: 'Rollouts that ended, by outcome.',
       labelNames: ['outcome'],
+      registers,
+    });
+    this.delayReadings = new Counter({
+      name: 'moco_rollout_replication_delay_readings_total',
+      help: 'Replicas that were asked how far they are behind, by result (delay, notReplicating, unknown).',
+      labelNames: ['result'],
       registers,
     });
     this.onDeleteStatefulSets = new Gauge({

@@ -173,6 +173,8 @@ export class InstalledController {
     const serving = options.webhookBindAddress === null ? [] : await this.#webhook(deployment, options, webhookPort);
     // What a pod has of its own: its address, its files, its token.
     const own = [
+      // No agents listen at the pods of the stand-in.
+      '--replica-delay-grace-seconds=0',
       `--kubeconfig=${await this.#controlPlane.kubeconfigFor({ namespace, name: serviceAccountName })}`,
       ...serving,
       `--metrics-bind-address=${loopback}:${metricsPort}`,

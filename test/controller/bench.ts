@@ -25,6 +25,7 @@ import { timestampOf } from '../../src/moco/timestamp.ts';
 import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
+import { FakeReplicas } from './fake-replicas.ts';
 import {
   budget,
   containersOf,
@@ -42,6 +43,12 @@ export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
 type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'backups';
 
+interface Surroundings {
+  readonly world: FakeWorld;
+  readonly server: ObjectServer;
+  readonly replicas: FakeReplicas;
+}
+
 /** One run of the program: what it has seen, and what it remembers. */
 export class Process {
   readonly cache = new Cache();
@@ -51,10 +58,10 @@ export class Process {
   readonly registry = new Registry();
   isLeading = true;
   readonly reconciler: Reconciler;
-  readonly #bench: { readonly world: FakeWorld; readonly server: ObjectServer };
+  readonly #bench: Surroundings;
 
   constructor(
-    bench: { readonly world: FakeWorld; readonly server: ObjectServer },
+    bench: Surroundings,
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
@@ -69,6 +76,7 @@ export class Process {
       fleet: this.fleet,
       strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
       api: new ClusterApi(new ApiClient({ world, ...rate })),
+      delays: bench.replicas,
       world,
       log: this.log,
       defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...settings }, strategy: 'OnDelete' },
@@ -137,6 +145,7 @@ export class Process {
 export class Bench {
   readonly world = new FakeWorld((request) => this.server.exchange(request));
   readonly server = new ObjectServer(() => this.world.wall());
+  readonly replicas = new FakeReplicas();
   #processes = 0;
 
   /** Every member is stale unless told otherwise. */

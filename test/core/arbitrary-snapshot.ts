@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import type { DelayReading } from '../../src/core/replication-delay.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
 import type {
   BudgetFacts,
@@ -144,6 +145,20 @@ const around = {
   promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
 };
 
+const delays: readonly [readonly [number, DelayReading], ...(readonly [number, DelayReading])[]] = [
+  [1, { kind: 'delay', seconds: 0.1 }],
+  [0, { kind: 'delay', seconds: 1 }],
+  [1, { kind: 'delay', seconds: 40 }],
+  [2, { kind: 'delay', seconds: 40 }],
+  [1, { kind: 'notReplicating', message: 'no' }],
+  [2, { kind: 'unknown', message: 'no' }],
+];
+const delayAges = fc.record({
+  ageSeconds: rarely(0, 4, 5, 60),
+  askedForSeconds: fc.constantFrom(0, 29, 30),
+  unknownForSeconds: fc.constantFrom(0, 29, 30),
+});
+
 /** Clusters as they can be: members in any mixture of states, MOCO's view of them right or behind. */
 export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   .record({
@@ -206,8 +221,15 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       recentRevisionAgesSeconds: rarely<number[]>([3], [1, 2, 3, 4]),
     }),
     around: fc.record(around),
+    delays: fc.oneof(
+      { weight: 5, arbitrary: fc.constant(delays[0]) },
+      { weight: 1, arbitrary: fc.constantFrom(...delays) },
+    ),
+    delayAges,
   })
-  .map(({ drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory, around }) => {
+  .map((given) => {
+    const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
+    const { around, delays, delayAges } = given;
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
@@ -215,6 +237,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       .mysqlCluster(facts)
       .statefulSet(statefulSet && { partition, ...statefulSet })
       .memory(memory);
+    builder.delay(delays[0], delays[1], delayAges);
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
     if (view === 'unhealthy') builder.unhealthy();
@@ -335,6 +358,19 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
     sinceLastTrySeconds: anyNumber,
     recentRevisionAgesSeconds: fc.array(anyNumber, { maxLength: 5 }),
   }),
+  replicationDelays: fc.array(
+    fc.record({
+      uid: fc.string(),
+      reading: fc.oneof(
+        fc.record({ kind: fc.constant('delay' as const), seconds: anyNumber }),
+        fc.record({ kind: fc.constantFrom('notReplicating' as const, 'unknown' as const), message: fc.string() }),
+      ),
+      ageSeconds: anyNumber,
+      askedForSeconds: anyNumber,
+      unknownForSeconds: anyNumber,
+    }),
+    { maxLength: 5 },
+  ),
   ...around,
 });
 
@@ -363,6 +399,8 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       progressDeadlineSeconds: fc.oneof(fc.constantFrom(0, 600), anyNumber),
       switchoverTimeoutSeconds: fc.oneof(fc.constantFrom(0, 90), anyNumber),
       failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
+      maxReplicaDelaySeconds: fc.oneof(fc.constantFrom(1, 10), anyNumber),
+      replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
       primaryUpdatePolicy: fc.constantFrom('Automatic', 'Manual'),
       approvedRevision: fc.constantFrom(null, revisionAfter, 'old'),
       pinnedOrdinals: fc.oneof(

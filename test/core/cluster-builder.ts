@@ -1,4 +1,5 @@
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
+import type { DelayReading, ReplicationDelay } from '../../src/core/replication-delay.ts';
 import type {
   AdmissionProblem,
   BudgetFacts,
@@ -11,6 +12,7 @@ import type {
   StepFailure,
 } from '../../src/core/snapshot.ts';
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { delayRead, noDelays } from './replication-delays.ts';
 
 export const fleetFailing: FleetHold = { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' };
 
@@ -33,6 +35,7 @@ export class ClusterBuilder {
   #statefulSet: Partial<StatefulSetFacts> | null = {};
   #facts: Partial<ClusterFacts> = {};
   #memory: Partial<RolloutMemory> = {};
+  readonly #delays = new Map<string, ReplicationDelay>();
   #around: Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>> = {};
 
   constructor(replicas: number) {
@@ -207,6 +210,13 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** What a replica said about its replication when it was last asked. Others keep up. */
+  delay(ordinal: number, reading: DelayReading, ages: Parameters<typeof delayRead>[2] = {}): this {
+    const read = delayRead({ uid: `uid-${ordinal}` }, reading, ages);
+    this.#delays.set(read.uid, read);
+    return this;
+  }
+
   facts(): ClusterSnapshot {
     const replicas = this.#replicas;
     const builders = [...this.#members.values()]
@@ -281,6 +291,7 @@ export class ClusterBuilder {
       statusRefusal: null,
       rolloutProblem: null,
       ownWritePending: null,
+      replicationDelays: [...this.#delays.values(), ...noDelays(members.filter(({ uid }) => !this.#delays.has(uid)))],
       ...this.#around,
     };
   }

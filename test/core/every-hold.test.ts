@@ -467,6 +467,20 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: demotes(0),
     },
   },
+  ReplicasBehind: {
+    applies: {
+      given: lastOne().delay(1, { kind: 'delay', seconds: 1 }, { ageSeconds: 4 }),
+      decides: holds({
+        rule: 'ReplicasBehind',
+        member: 0,
+        limitSeconds: 1,
+        graceSeconds: 30,
+        replicas: [{ ordinal: 1, reading: { kind: 'delay', seconds: 1 } }],
+      }),
+      requeueAfterSeconds: 1,
+    },
+    justDoesNot: { given: lastOne().delay(1, { kind: 'delay', seconds: 0.99 }), decides: demotes(0) },
+  },
   PartitionReached: {
     applies: {
       given: cluster(3).members(member(0).stale(), member(1).stale()),

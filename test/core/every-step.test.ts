@@ -264,6 +264,7 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     given: { given: demoted().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
   },
   SwitchoverFailing: { does: 'leaves alone', given: { given: demoted().memory({ switchoverTries: 2 }) } },
+  ReplicasBehind: { does: 'leaves alone', given: { given: demoted().delay(1, { kind: 'delay', seconds: 60 }) } },
   PartitionReached: { does: 'takes back', given: { given: demoted(), settings: { partition: 1 } } },
   OutsideMaintenanceWindow: { does: 'leaves alone', given: { given: demoted().maintenance([[-60, -1]]) } },
   Blackout: { does: 'leaves alone', given: { given: demoted().maintenance(null, [-60, 60]) } },

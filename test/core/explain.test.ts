@@ -320,6 +320,32 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'several PodDisruptionBudgets select the members (moco-test is one), and Kubernetes evicts no such pod',
     ],
   ],
+  ReplicasBehind: [
+    [
+      {
+        rule: 'ReplicasBehind',
+        member: 0,
+        limitSeconds: 1,
+        graceSeconds: 30,
+        replicas: [{ ordinal: 1, reading: { kind: 'delay', seconds: 41.7 } }],
+      },
+      'the switchover away from moco-test-0 waits until replicas are less than 1 s behind: moco-test-1 is 41 s behind',
+    ],
+    [
+      {
+        rule: 'ReplicasBehind',
+        member: 0,
+        limitSeconds: 5,
+        graceSeconds: 30,
+        replicas: [
+          { ordinal: 1, reading: null },
+          { ordinal: 2, reading: { kind: 'notReplicating', message: 'replication thread are stopped.' } },
+          { ordinal: 3, reading: { kind: 'unknown', message: 'ECONNREFUSED' } },
+        ],
+      },
+      "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 is not read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s",
+    ],
+  ],
   SwitchoverFailing: [
     [
       { rule: 'SwitchoverFailing', member: 0, tries: 1, retries: true },

@@ -42,6 +42,8 @@ describe('the default policy', () => {
       progressDeadlineSeconds: 600,
       switchoverTimeoutSeconds: 90,
       failoverGraceSeconds: 180,
+      maxReplicaDelaySeconds: 1,
+      replicaDelayGraceSeconds: 30,
       primaryUpdatePolicy: 'Automatic',
       approvedRevision: null,
       pinnedOrdinals: [],

@@ -117,6 +117,23 @@ const batchesAbove: Need = (snapshot, policy, going) => {
     )
     .every((one) => one.revision === statefulSet.updateRevision && !unsettled(snapshot, policy, one));
 };
+/** MOCO blocks writes until the lowest replica has caught up; for the others, and the unknown, it is worth a while. */
+const othersCaughtUp: Need = (snapshot, policy) => {
+  const { replicationDelays, cluster } = snapshot;
+  const { maxReplicaDelaySeconds: limit, replicaDelayGraceSeconds: grace } = policy;
+  if (off(policy, 'ReplicasBehind')) return true;
+  const replicas = serving(snapshot).filter(({ ordinal }) => ordinal !== cluster.primaryIndex);
+  return replicas.every((one) => {
+    const said = replicationDelays.find(({ uid }) => uid === one.uid);
+    if (said === undefined || said.ageSeconds >= 5) return false;
+    const { reading } = said;
+    if (reading.kind === 'delay' && reading.seconds < limit) return true;
+    if (reading.kind === 'unknown') return said.unknownForSeconds >= grace;
+    return one !== replicas[0] && said.askedForSeconds >= grace;
+  });
+};
+const switchesOver: Need = (snapshot, policy, going) =>
+  going.every((one) => one.ordinal !== snapshot.cluster.primaryIndex) || othersCaughtUp(snapshot, policy, going);
 const unprotected: Need = (_snapshot, _policy, going) => going.every(({ preventDelete }) => !preventDelete);
 const oneOnly: Need = (_snapshot, _policy, going) => going.length === 1;
 const primaryOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal === cluster.primaryIndex);
@@ -190,7 +207,7 @@ const needs: Readonly<Record<StepRule, Needs>> = {
   },
   MemberImpaired: { ...alone, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
   ReplicaHealthy: { ...healthyOnes, replicaOnly, batchesAbove },
-  PrimaryLast: { ...healthyOnes, primaryOnly, notTooManyTries, approval, nonePinnedBehind },
+  PrimaryLast: { ...healthyOnes, primaryOnly, notTooManyTries, approval, nonePinnedBehind, othersCaughtUp },
   SingleMember: { ...healthyOnes, primaryOnly, approval, single: ({ cluster }) => cluster.replicas === 1 },
   AlreadyUpdated: { never: () => false },
 };
@@ -214,8 +231,8 @@ const { nobodyUnsettled: _, ...loweredBroken } = lowered;
 /** The same of a lower partition. */
 const needsOfLowering: Readonly<Partial<Record<StepRule, Needs>>> = {
   AlreadyUpdated: withoutGates,
-  ReplicaHealthy: { ...lowered, somebodyMayGo, healthy, budgetAllows },
-  MemberImpaired: { ...loweredBroken, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
+  ReplicaHealthy: { ...lowered, somebodyMayGo, healthy, budgetAllows, switchesOver },
+  MemberImpaired: { ...loweredBroken, everyOther, switchesOver, impaired: allAre((_snapshot, one) => impaired(one)) },
   MemberNotParticipating: {
     ...loweredBroken,
     everyOther,

@@ -243,6 +243,10 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
     on: { given: lastOne().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
     off: demotes(0),
   },
+  ReplicasBehind: {
+    on: { given: lastOne().delay(1, { kind: 'delay', seconds: 60 }, { ageSeconds: 1 }) },
+    off: demotes(0),
+  },
   SwitchoverFailing: { on: { given: lastOne().memory({ switchoverTries: 9 }) }, off: demotes(0) },
 };
 

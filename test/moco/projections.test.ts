@@ -182,6 +182,7 @@ describe('a recorded pod', () => {
       demote: false,
       demotedFor: null,
       preventDelete: false,
+      agent: { ip: '127.0.1.2', probePort: 9081, metricsPort: 8080 },
     });
     expect(labels).to.include({ 'app.kubernetes.io/instance': 'test' });
     expect(containers.map(({ name, part }) => `${name} ${part}`)).to.deep.equal([

@@ -28,6 +28,7 @@ describe('options', () => {
       partitionUpdateIntervalMilliseconds: 0,
       defaultStrategy: 'OnDelete',
       minReadySeconds: 5,
+      replicaDelayGraceSeconds: 30,
       logLevel: 'info',
       logFormat: 'json',
     });
@@ -62,6 +63,7 @@ describe('options', () => {
     [['--retry-period=500ms'], { retryPeriodMilliseconds: 500 }],
     [['--kube-api-qps=0.5'], { kubeApiQps: 0.5 }],
     [['--min-ready-seconds=0'], { minReadySeconds: 0 }],
+    [['--replica-delay-grace-seconds=3600'], { replicaDelayGraceSeconds: 3600 }],
     [['--default-strategy=Partition'], { defaultStrategy: 'Partition' }],
     [['--log-format=text'], { logFormat: 'text' }],
   ];

@@ -16,6 +16,7 @@ function everything(): Metrics {
   rollouts.disruptions.inc({ verb: 'evict', rule: 'ReplicaHealthy' });
   rollouts.switchovers.inc({ outcome: 'done' });
   rollouts.finished.inc({ outcome: 'Complete' });
+  rollouts.delayReadings.inc({ result: 'delay' });
   workQueues.observe('clusters', () => []);
   caches.observe('Pod', () => 1).ignored('unreadable');
   return metrics;

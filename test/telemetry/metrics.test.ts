@@ -18,6 +18,7 @@ describe('metrics', () => {
       moco_rollout_evictions_refused_total: 'counter',
       moco_rollout_switchovers_total: 'counter',
       moco_rollout_finished_total: 'counter',
+      moco_rollout_replication_delay_readings_total: 'counter',
       moco_rollout_members: 'gauge',
       moco_rollout_stale_members: 'gauge',
       moco_rollout_hold_since_timestamp_seconds: 'gauge',

@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts';
 import { every } from './wait.ts';
 
 /** The plain loop waits for Ready and for nothing after it. */
-const flags = ['--min-ready-seconds=0'];
+const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0'];
 
 /** All that is measured with one number of clusters. */
 export interface MeasuredFleet {

@@ -9,9 +9,10 @@ import { collectFacts, type ObservedFacts } from '../../controller/observe/snaps
 import { defaultPolicy } from '../../core/policy.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { projectBudget, projectNamespace } from '../../moco/projections.ts';
-import type { ClusterRecord } from '../../moco/records.ts';
+import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../failure.ts';
 import { listAll, listIfThere } from './clusters.ts';
 import { dependenciesOf, nothingKnown } from './dependencies.ts';
@@ -65,7 +66,7 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
       collectFacts(
         objects,
         rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
-        new ClusterState(world),
+        nobodyBehind(new ClusterState(world), objects, world),
         dependenciesOf(world, {
           strategies: strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed),
           defaults: defaultsOf(rollout?.status),
@@ -75,6 +76,19 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
         'live',
       ),
   };
+}
+
+/** Only the controller asks replicas how far they are behind. */
+function nobodyBehind(state: ClusterState, { pods }: ClusterObjects, world: World): ClusterState {
+  const now = world.monotonic();
+  const delay = {
+    reading: { kind: 'delay', seconds: 0 },
+    atMilliseconds: now,
+    askedSinceMilliseconds: now,
+    unknownSinceMilliseconds: null,
+  } as const;
+  state.replicationDelays = new Map(pods.map(({ uid }) => [uid, delay]));
+  return state;
 }
 
 /** Without the right to read the namespace, its labels are unknown. */

@@ -14,6 +14,8 @@ export const assumable = [
   'progressDeadlineSeconds',
   'switchoverTimeoutSeconds',
   'failoverGraceSeconds',
+  'maxReplicaDelaySeconds',
+  'replicaDelayGraceSeconds',
   'primaryUpdatePolicy',
   'approvedRevision',
   'pinnedMembers',

@@ -1,3 +1,4 @@
+import type { DelayReader } from '../observe/delay-reader.ts';
 import type { Observation } from '../observe/observe.ts';
 import type { Result } from '../observe/result.ts';
 import type { ReportContext } from '../status/context.ts';
@@ -6,6 +7,7 @@ import type { ClusterApi } from './cluster-client.ts';
 /** The dependencies that all reconciliations of this process share. */
 export interface Context extends ReportContext {
   readonly api: ClusterApi;
+  readonly delays: DelayReader;
   /** The holder identity of this process in intents. Every start has a new one. */
   readonly holder: string;
   /** No write is started once this returns false. */

@@ -8,6 +8,7 @@ import { admissionNotInForce } from '../observe/admission-memory.ts';
 import type { ClusterState } from '../observe/cluster-state.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../observe/live-policy.ts';
 import { type Observation, observe } from '../observe/observe.ts';
+import { movesPrimary, readDelays } from '../observe/replication-delays.ts';
 import { confirmationMilliseconds, type Result, tooSlow } from '../observe/result.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
 import { reportIntent } from '../status/report.ts';
@@ -60,6 +61,7 @@ async function confirm(
   const [live, policies] = await Promise.all([
     api.readAll(known, signal),
     readPolicies(policyNames, known, context, signal),
+    movesPrimary(step, known) ? readDelays(known, state, context, signal) : undefined,
   ]);
   // The MySQLCluster is gone. The delete event is about to reach the cache.
   if (!live?.rollout) return nothingToReport;

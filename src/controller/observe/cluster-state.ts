@@ -1,6 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { LastStep, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
+import type { DelayReading } from '../../core/replication-delay.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
@@ -57,6 +58,16 @@ export interface Refusal {
 /** A failed step as the core knows it, without its age. */
 export type FailedStep = Omit<StepFailure, 'sinceLastTrySeconds'> & { readonly atMilliseconds: number };
 
+/** The last reading of a pod, on the monotonic clock. */
+export interface KnownDelay {
+  readonly reading: DelayReading;
+  readonly atMilliseconds: number;
+  /** The first of an unbroken series of readings. */
+  readonly askedSinceMilliseconds: number;
+  /** The first of the unknown readings in a row; `null` if the last one is not unknown. */
+  readonly unknownSinceMilliseconds: number | null;
+}
+
 /** A read-only view of the memory. */
 export type Memory = Readonly<ClusterState>;
 
@@ -80,6 +91,8 @@ export class ClusterState {
   stepFailure: FailedStep | null = null;
   /** The newest FailedCreate message of the StatefulSet, and when it was read. */
   createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
+  /** What replicas said when they were last asked how far they are behind, by the uid of the pod. */
+  replicationDelays: ReadonlyMap<string, KnownDelay> = new Map();
   /** What the newest rollout changes in the pod template. `null` if it could not be read. */
   template: {
     readonly from: string;

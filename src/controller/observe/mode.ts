@@ -50,6 +50,8 @@ const unknownToMoco: readonly string[] = [
   'blackouts',
   'expectedMemberSeconds',
   'switchoverTimeoutSeconds',
+  'maxReplicaDelaySeconds',
+  'replicaDelayGraceSeconds',
 ];
 
 /** Settings that only one of this program's modes supports. */

@@ -48,6 +48,7 @@ const rolloutSource = 'MySQLRollout';
 const flags: Readonly<Partial<Record<keyof CommonSettings, string>>> = {
   strategy: '--default-strategy',
   minReadySeconds: '--min-ready-seconds',
+  replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
 };
 const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings)[];
 
@@ -83,6 +84,8 @@ export function settingsOf(
     progressDeadlineSeconds: takeFor('progressDeadlineSeconds'),
     switchoverTimeoutSeconds: takeFor('switchoverTimeoutSeconds'),
     failoverGraceSeconds: takeFor('failoverGraceSeconds'),
+    maxReplicaDelaySeconds: takeFor('maxReplicaDelaySeconds'),
+    replicaDelayGraceSeconds: takeFor('replicaDelayGraceSeconds'),
     primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
     ...ofThisClusterAlone(own, defaults.policy, nowMilliseconds, resolution),
   };

@@ -13,6 +13,7 @@ import type { Dependencies } from './dependencies.ts';
 import { maintenanceFacts } from './maintenance.ts';
 import { inForce, modeOf, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { unseen } from './own-writes.ts';
+import { delayFacts } from './replication-delays.ts';
 import { waitedOnRequest } from './requested-wait.ts';
 import { type Settings, settingsOf, settingsUnknown } from './settings.ts';
 import { refusalStands } from './status-refusal.ts';
@@ -66,6 +67,7 @@ export function collectFacts(
       ...fleet.factsFor(keyOf(cluster.namespace, cluster.name), mode, statefulSet?.updateRevision ?? ''),
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       maintenance: mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
+      replicationDelays: delayFacts(state, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,
       released: cluster.released,

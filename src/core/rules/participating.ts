@@ -1,5 +1,6 @@
+import type { DelayReading } from '../replication-delay.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
-import { rule } from './rule.ts';
+import { type MemberName, rule } from './rule.ts';
 
 /** What has to be true before a member that works is taken. */
 export const participating = {
@@ -100,6 +101,23 @@ export const participating = {
     alarms: true,
     phase: 'Failing',
   }),
+  ReplicasBehind: rule<{
+    readonly member: number;
+    readonly limitSeconds: number;
+    readonly graceSeconds: number;
+    readonly replicas: readonly ReplicaBehind[];
+  }>({
+    sentence: ({ member, limitSeconds, graceSeconds, replicas }, name) =>
+      `the switchover away from ${name(member)} waits until replicas are less than ${limitSeconds} s behind: ` +
+      replicas.map((replica) => explainReplica(replica, graceSeconds, name)).join('; '),
+    meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
+    details:
+      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try. It chooses the one with the lowest ordinal. The controller asks the agent of every replica right before it requests a switchover. For replicas that MOCO would not choose, and for delays that can not be read, it waits for at most replicaDelayGraceSeconds.',
+    endedBy: ['the members', 'time', 'a person'],
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
+    overridable: true,
+    brief: true,
+  }),
   PartitionReached: rule<{
     readonly partition: number;
     /** Stale members below the partition. */
@@ -123,6 +141,27 @@ export const participating = {
     phase: 'PartitionReached',
   }),
 };
+
+/** Why a switchover waits for a replica. */
+export interface ReplicaBehind {
+  readonly ordinal: number;
+  /** `null` while it has not been asked recently. */
+  readonly reading: DelayReading | null;
+}
+
+function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: number, name: MemberName): string {
+  const replica = name(ordinal);
+  switch (reading?.kind) {
+    case undefined:
+      return `the delay of ${replica} is not read yet`;
+    case 'delay':
+      return `${replica} is ${Math.floor(reading.seconds)} s behind`;
+    case 'notReplicating':
+      return `${replica} does not replicate (${withoutFullStop(reading.message)})`;
+    case 'unknown':
+      return `the delay of ${replica} can't be read (${withoutFullStop(reading.message)}), and the wait for it ends after ${graceSeconds} s`;
+  }
+}
 
 interface BlockedBudget {
   readonly budget: string;

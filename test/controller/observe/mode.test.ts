@@ -47,6 +47,8 @@ const everything = {
   progressDeadlineSeconds: 700,
   switchoverTimeoutSeconds: 60,
   failoverGraceSeconds: 200,
+  maxReplicaDelaySeconds: 3,
+  replicaDelayGraceSeconds: 40,
   primaryUpdatePolicy: 'Manual',
   approvedRevision: 'r',
   pinnedMembers: [{ ordinal: 1, reason: 'why not' }],
@@ -62,6 +64,7 @@ describe('settings without effect', () => {
   it('are those that MOCO does not know if MOCO drives, and a strategy that needs the gate', () => {
     expect(without('Observe', false, everything)).to.deep.equal([
       'approvedRevision',
+      'maxReplicaDelaySeconds',
       'maxUnavailable',
       'minReadySeconds',
       'overrides',
@@ -70,6 +73,7 @@ describe('settings without effect', () => {
       'pinnedMembers',
       'primaryUpdatePolicy',
       'repairWhilePaused',
+      'replicaDelayGraceSeconds',
       'strategy',
       'switchoverTimeoutSeconds',
     ]);

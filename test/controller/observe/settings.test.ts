@@ -28,6 +28,8 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   progressDeadlineSeconds: [3600, 6],
   switchoverTimeoutSeconds: [30, 600],
   failoverGraceSeconds: [60, 3600],
+  maxReplicaDelaySeconds: [10, 3600],
+  replicaDelayGraceSeconds: [0, 60],
   primaryUpdatePolicy: ['Manual', 'Automatic'],
   maintenanceWindows: [[{ schedule: '0 1 * * TUE-THU', duration: '4h', timeZone: 'Asia/Tokyo' }], []],
   blackouts: [[{ from: '2026-12-20T00:00:00Z', until: '2027-01-04T00:00:00Z', reason: 'end of the year' }], []],
@@ -67,6 +69,8 @@ describe('the settings for a cluster', () => {
       progressDeadlineSeconds: { value: 600, source: 'default' },
       switchoverTimeoutSeconds: { value: 90, source: 'default' },
       failoverGraceSeconds: { value: 180, source: 'default' },
+      maxReplicaDelaySeconds: { value: 1, source: 'default' },
+      replicaDelayGraceSeconds: { value: 30, source: 'default' },
       primaryUpdatePolicy: { value: 'Automatic', source: 'default' },
     });
   });

@@ -59,6 +59,8 @@ const inForce: SettingsInForce = {
   progressDeadlineSeconds: { value: 3600, source },
   switchoverTimeoutSeconds: { value: 3600, source },
   failoverGraceSeconds: { value: 3600, source },
+  maxReplicaDelaySeconds: { value: 3600, source },
+  replicaDelayGraceSeconds: { value: 86_400, source },
   primaryUpdatePolicy: { value: 'Automatic', source },
   approvedRevision: { value: revision, source },
   pinnedMembers: { value: ordinals, source },
@@ -122,7 +124,7 @@ describe('the size limits of a status', () => {
     expect(bytes(whole)).to.be.above(50_000);
     const cut = withinLimits(whole);
     expect(bytes(cut)).to.be.at.most(16_384);
-    expect(cut.history, 'all of this at once').to.have.length(9);
+    expect(cut.history, 'all of this at once').to.have.length(8);
     expect(Object.keys(cut)).to.have.members(Object.keys(whole));
     expect(cut.members).to.have.length(9);
     expect(cut.intent).to.deep.equal(whole.intent);

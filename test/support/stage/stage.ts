@@ -41,6 +41,8 @@ export interface StageOptions {
    * `config/webhook`, or nothing. Default: the policy if the API server supports it, else the webhook.
    */
   readonly admission?: OnDeleteAdmission;
+  /** The second byte of the pods' addresses, for a test that listens there. */
+  readonly network?: number;
 }
 
 export type OnDeleteAdmission = 'policy' | 'webhook' | 'none';
@@ -114,7 +116,7 @@ export class Stage {
       ...(await as('nodes')),
       databases: moco,
       settings: options.nodes ?? {},
-      ...(moco instanceof RealMoco ? { network: moco.network } : {}),
+      network: moco instanceof RealMoco ? moco.network : (options.network ?? 0),
     });
     closers.push(() => nodes.stop());
     const { admission = (await admissionPolicyVersion(client)) === null ? 'webhook' : 'policy' } = options;
@@ -149,6 +151,8 @@ export class Stage {
         `--cert-dir=${join(this.#directory, 'certificate')}`,
         `--partition-driver=${this.#partitionDriver}`,
         `--leader-election-namespace=${systemNamespace}`,
+        // No agents listen at the pods of the stand-in.
+        '--replica-delay-grace-seconds=0',
         '--log-level=debug',
         // Clusters of other tests fail on purpose.
         '--max-failing-rollouts=0',

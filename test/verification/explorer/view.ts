@@ -1,5 +1,6 @@
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../../src/core/snapshot.ts';
+import { noDelays } from '../../core/replication-delays.ts';
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
 import type { World } from './world.ts';
@@ -206,6 +207,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     statusRefusal: null,
     rolloutProblem: null,
     ownWritePending: null,
+    replicationDelays: noDelays(members),
   };
 }
 

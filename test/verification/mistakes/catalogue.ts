@@ -1,5 +1,6 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
+import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
 import type { Mistake } from './mistake.ts';
 import {
@@ -181,6 +182,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     simulation: ['nodes', 'moco'],
+  },
+  'switches over towards a replica that is behind': {
+    wrong: 'demotes the primary although the replica that MOCO chooses has not caught up, so that writes are blocked',
+    decide: (snapshot, policy) => decide({ ...snapshot, replicationDelays: noDelays(snapshot.members) }, policy),
+    simulation: ['moco'],
   },
   'forgets prevent-delete': {
     wrong: 'takes members that MOCO protects from deletion',

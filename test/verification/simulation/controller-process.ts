@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { builtInStrategy } from '../../../src/api/settings.ts';
 import { Controller } from '../../../src/controller/controller.ts';
+import type { DelayReader } from '../../../src/controller/observe/delay-reader.ts';
 import { noFleetLimits } from '../../../src/controller/observe/fleet.ts';
 import type { StrategySettings } from '../../../src/controller/observe/mode.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
@@ -24,6 +25,7 @@ export interface ProcessOptions {
   readonly clock: VirtualClock;
   readonly chance: Chance;
   readonly network: Network;
+  readonly delays: DelayReader;
   /** Milliseconds since 1970 at the beginning of the simulation. */
   readonly epochMilliseconds: number;
   readonly number: number;
@@ -211,6 +213,7 @@ class Life {
     this.#controller = new Controller({
       client: api,
       world,
+      delays: options.delays,
       log: silent,
       metrics: {
         rollouts: new RolloutMetrics(registry),

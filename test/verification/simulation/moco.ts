@@ -50,6 +50,7 @@ export class Moco {
   #mindOf = '';
   #seen: { readonly revision: number; readonly view: ClusterView | null } = { revision: 0, view: null };
   #faults: Faults = noFaults;
+  #lagsSinceMilliseconds = 0;
   readonly #manager = new ClusterManager();
   #running = true;
   #otherReplica = true;
@@ -73,7 +74,13 @@ export class Moco {
     return view !== null && mysqldReady(view, this.#mind, this.#faults, pod);
   }
 
+  /** By which the member lags, and since when. */
+  lagOf(ordinal: number): { readonly seconds: number; readonly sinceMilliseconds: number } {
+    return { seconds: this.#faults.lagSeconds[ordinal] ?? 0, sinceMilliseconds: this.#lagsSinceMilliseconds };
+  }
+
   setFaults(faults: Partial<Faults>): void {
+    if (faults.lagSeconds !== undefined) this.#lagsSinceMilliseconds = this.#options.clock.nowMilliseconds;
     this.#faults = { ...this.#faults, ...faults };
     this.#options.onDatabasesChange();
     this.#soon('clustering');

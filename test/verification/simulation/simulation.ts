@@ -30,6 +30,7 @@ import type { Strike, Strikes } from './faults.ts';
 import { FoundStrikes } from './found-strikes.ts';
 import { KubeControllers } from './kube-controllers.ts';
 import { Kubelets } from './kubelets.ts';
+import { LaggingCandidates } from './lagging-candidates.ts';
 import { Moco } from './moco.ts';
 import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
 import { Network } from './network.ts';
@@ -130,6 +131,7 @@ export class Simulation {
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
     const alarms = new FalseAlarms(this.witness);
+    const lagging = new LaggingCandidates(this);
     this.network = new Network({
       clock,
       chance: chance.fork('network'),
@@ -138,6 +140,7 @@ export class Simulation {
         deeds.sent(sent);
         expectations.sent(sent);
         strikesFound.sent(sent);
+        lagging.sent(sent);
       },
       onStrike: (strike) => this.struck(strike),
     });
@@ -181,6 +184,7 @@ export class Simulation {
         clock,
         chance: own,
         network,
+        delays: lagging,
         epochMilliseconds,
         number,
         strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },

@@ -76,7 +76,8 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
     (chance, replicas) => ({
       kind: 'lag',
       ordinal: ordinal(chance, replicas),
-      seconds: 100,
+      // From 60 s on its pod is not ready.
+      seconds: chance.pick([100, 20]),
       forMilliseconds: span(chance, 5, 120),
     }),
     toMember('errant', 5, 120),

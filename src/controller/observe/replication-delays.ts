@@ -1,0 +1,91 @@
+import type { Decision } from '../../core/decision.ts';
+import type { DisruptiveStep } from '../../core/disruptive-step.ts';
+import type { DelayReading, ReplicationDelay } from '../../core/replication-delay.ts';
+import type { Log } from '../../kube/log.ts';
+import type { World } from '../../kube/world.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
+import { keyOf } from './cache.ts';
+import type { ClusterState, KnownDelay } from './cluster-state.ts';
+import type { DelayReader } from './delay-reader.ts';
+
+/** After a longer pause a reading belongs to another switchover. */
+const seriesMilliseconds = 60_000;
+
+export interface DelayContext {
+  readonly delays: DelayReader;
+  readonly world: World;
+  readonly log: Log;
+  readonly metrics: Pick<RolloutMetrics, 'delayReadings'>;
+}
+
+/** Asks replicas that the decision waits for and does not know. Resolves to whether any was asked. */
+export async function refreshDelays(
+  { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
+  state: ClusterState,
+  context: DelayContext,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (hold?.rule !== 'ReplicasBehind' || hold.replicas.every(({ reading }) => reading !== null)) return false;
+  await readDelays(objects, state, context, signal);
+  return true;
+}
+
+/** A step after which MOCO switches over: its confirmation asks the replicas again. */
+export function movesPrimary(step: DisruptiveStep, { cluster }: ClusterObjects): boolean {
+  return (
+    (step.kind === 'demote' || step.kind === 'setPartition') &&
+    step.targets.some(({ ordinal }) => ordinal === cluster.primaryIndex)
+  );
+}
+
+/** Asks all replicas whose mysqld is ready, in parallel. Never rejects. */
+export async function readDelays(
+  { cluster, pods }: ClusterObjects,
+  state: ClusterState,
+  { delays, world, log, metrics }: DelayContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const replicas = pods.filter((pod) => pod.ordinal !== cluster.primaryIndex && mayCatchUp(pod));
+  const atMilliseconds = world.monotonic();
+  const readings = await Promise.all(replicas.map((pod) => delays.read(pod, signal)));
+  const known = new Map<string, KnownDelay>();
+  for (const [index, { uid, name }] of replicas.entries()) {
+    const reading = readings[index] as DelayReading;
+    const before = state.replicationDelays.get(uid);
+    const after = following(reading, before, atMilliseconds);
+    known.set(uid, after);
+    metrics.delayReadings.inc({ result: reading.kind });
+    if (reading.kind === 'unknown' && after.unknownSinceMilliseconds === atMilliseconds) {
+      const key = keyOf(cluster.namespace, cluster.name);
+      log.warn({ cluster: key, member: name, reason: reading.message }, 'the replication delay can not be read');
+    }
+  }
+  state.replicationDelays = known;
+}
+
+const mayCatchUp = ({ deletionTimestamp, containers }: PodRecord): boolean =>
+  deletionTimestamp === null && containers.some(({ part, ready }) => part === 'mysqld' && ready);
+
+function following(reading: DelayReading, before: KnownDelay | undefined, atMilliseconds: number): KnownDelay {
+  const last = before !== undefined && atMilliseconds - before.atMilliseconds < seriesMilliseconds ? before : null;
+  const unknownSince = last?.unknownSinceMilliseconds ?? atMilliseconds;
+  return {
+    reading,
+    atMilliseconds,
+    askedSinceMilliseconds: last?.askedSinceMilliseconds ?? atMilliseconds,
+    unknownSinceMilliseconds: reading.kind === 'unknown' ? unknownSince : null,
+  };
+}
+
+/** The readings as facts. */
+export function delayFacts(state: ClusterState, nowMilliseconds: number): readonly ReplicationDelay[] {
+  const ageOf = (atMilliseconds: number): number => (nowMilliseconds - atMilliseconds) / 1000;
+  return [...state.replicationDelays].map(([uid, known]) => ({
+    uid,
+    reading: known.reading,
+    ageSeconds: ageOf(known.atMilliseconds),
+    askedForSeconds: ageOf(known.askedSinceMilliseconds),
+    unknownForSeconds: known.unknownSinceMilliseconds === null ? 0 : ageOf(known.unknownSinceMilliseconds),
+  }));
+}

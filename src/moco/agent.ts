@@ -1,0 +1,77 @@
+import type { DelayReading } from '../core/replication-delay.ts';
+
+// What moco-agent says about the replication of its mysqld. Its readiness probe asks mysqld and sets the metric; the
+// metric alone is as old as the last probe of the kubelet (moco-agent 0.16, server/mysqld_health.go, MySQLDReady).
+
+/** Names of container ports that MOCO sets (MOCO 0.36, pkg/constants/ports.go). */
+export const probePortName = 'health';
+export const metricsPortName = 'agent-metrics';
+export const readinessPath = '/readyz';
+export const metricsPath = '/metrics';
+
+interface Response {
+  readonly status: number;
+  readonly body: string;
+}
+
+const unknown = (message: string): DelayReading => ({ kind: 'unknown', message });
+
+/** Longer text of an agent is cut in messages for users. */
+const mostCharacters = 200;
+const quoted = (text: string): string => text.trim().replace(/\s+/g, ' ').slice(0, mostCharacters);
+
+/** What follows from the agent's readiness. `null`: it is ready, and its metrics are of this moment. */
+export function readinessOf({ status, body }: Response): DelayReading | null {
+  switch (status) {
+    case 200:
+      return null;
+    case 503:
+      return { kind: 'notReplicating', message: quoted(body) };
+    default:
+      return unknown(`expected 200 or 503 from ${readinessPath}, got ${status}`);
+  }
+}
+
+/** Of every moco-agent, whatever its mysqld does. */
+const sureMetric = 'moco_instance_clone_count';
+const delayMetric = 'moco_instance_replication_delay_seconds';
+
+/**
+ * The delay in the metrics of an agent that is ready. Without the metric mysqld has received no transaction since it
+ * started, or is a primary: it has nothing to catch up with.
+ */
+export function delayOf({ status, body }: Response, cluster: string, ordinal: number): DelayReading {
+  if (status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${status}`);
+  const lines = body.split('\n');
+  const [sure] = seriesOf(sureMetric, lines);
+  if (sure === undefined) return unknown(`expected the metrics of moco-agent, got none named ${sureMetric}`);
+  const series = seriesOf(delayMetric, lines);
+  const [delay] = series;
+  if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got ${series.length}`);
+  for (const { labels } of [sure, ...(delay === undefined ? [] : [delay])]) {
+    // Another pod may have got the address of a pod that is gone.
+    if (labels['name'] !== cluster || labels['index'] !== `${ordinal}`) {
+      return unknown(`expected the metrics of ${cluster}, index ${ordinal}, got those of another pod`);
+    }
+  }
+  if (delay === undefined) return { kind: 'delay', seconds: 0 };
+  const seconds = Number(delay.value);
+  if (!Number.isFinite(seconds)) return unknown(`expected ${delayMetric} to be a number, got ${quoted(delay.value)}`);
+  // The clocks of two former primaries may differ.
+  return { kind: 'delay', seconds: Math.max(0, seconds) };
+}
+
+interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: string;
+}
+
+/** Lines of Prometheus' text format 0.0.4. */
+function seriesOf(metric: string, lines: readonly string[]): readonly Series[] {
+  return lines.flatMap((line) => {
+    const [, labels = '', value = ''] = /^([^\s{]+)(?:\{(.*)\})?\s+(\S+)/.exec(line)?.slice(1) ?? [];
+    if (!line.startsWith(metric) || !/^[\s{]/.test(line.slice(metric.length))) return [];
+    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', text = '']) => [name, text]);
+    return [{ labels: Object.fromEntries(pairs) as Record<string, string>, value }];
+  });
+}

@@ -1,0 +1,56 @@
+import type { DelayReader } from '../../../src/controller/observe/delay-reader.ts';
+import type { DelayReading } from '../../../src/core/replication-delay.ts';
+import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
+import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import type { Sent } from './network.ts';
+import { resourceAt } from './resource-path.ts';
+import type { Simulation } from './simulation.ts';
+import { record } from './stored-object.ts';
+
+const controllers = /^controller-/;
+/** From this on the agent calls a replica not ready: MOCO's `maxDelaySeconds`. */
+const notReadySeconds = 60;
+
+/**
+ * The agents of the members, which say how far their replicas lag. Objects if the program asks for a switchover while
+ * the replica that MOCO chooses has lagged since before the confirmation began: writes would be blocked.
+ */
+export class LaggingCandidates implements DelayReader {
+  readonly #simulation: Simulation;
+  /** By process: when its last confirmation began. */
+  readonly #confirmingSince = new Map<string, number>();
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    simulation.server.onRequest((request, answer) => this.#answered(request, answer));
+  }
+
+  read({ ordinal }: { readonly ordinal: number }): Promise<DelayReading> {
+    const { faults } = this.#simulation.moco;
+    if (faults.unreachable.includes(ordinal)) return Promise.resolve({ kind: 'unknown', message: 'no route to host' });
+    const seconds = faults.lagSeconds[ordinal] ?? 0;
+    return Promise.resolve(
+      seconds < notReadySeconds ? { kind: 'delay', seconds } : { kind: 'notReplicating', message: `lag=${seconds}s` },
+    );
+  }
+
+  sent({ method, path, actor, atMilliseconds }: Sent): void {
+    const target = resourceAt(path);
+    if (method !== 'GET' || target?.kind !== statefulSets || target.name === null) return;
+    this.#confirmingSince.set(actor, atMilliseconds);
+  }
+
+  #answered({ method, path, actor, body }: ApiRequest, { code }: ApiAnswer): void {
+    const demotes = record(record(record(body)['metadata'])['annotations'])[demoteAnnotation] === annotationOn;
+    if (!controllers.test(actor) || code >= 300 || method !== 'PATCH' || !demotes) return;
+    if (resourceAt(path)?.kind !== pods) return;
+    const { moco, cluster, witness, clock } = this.#simulation;
+    const primary = Number(record(cluster?.['status'])['currentPrimaryIndex'] ?? 0);
+    const candidate = primary === 0 ? 1 : 0;
+    const { seconds, sinceMilliseconds } = moco.lagOf(candidate);
+    if (seconds === 0 || sinceMilliseconds >= (this.#confirmingSince.get(actor) ?? 0)) return;
+    const text = `asked for a switchover towards ordinal ${candidate}, which was ${seconds} s behind`;
+    witness.object('lag', text, clock.nowMilliseconds);
+  }
+}
