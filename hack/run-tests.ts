@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { differences } from '../test/config/least-rights.ts';
 import { grantedRights } from '../test/config/rights.ts';
@@ -25,11 +25,13 @@ const settings: WorkerSettings = {
 const temporary = await mkdtemp(join(tmpdir(), 'moco-rollout-tests-'));
 const rightsFolder = isWhole ? await mkdtemp(join(tmpdir(), 'moco-rollout-rights-')) : null;
 if (rightsFolder !== null) process.env[rightsFolderVariable] = rightsFolder;
+// The code of every process that is started is compiled once. Coverage needs it as it is.
+if (process.env['NODE_V8_COVERAGE'] === undefined) process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled');
 const durations = await Durations.read('.cache/test-durations.json');
 const progress = new Progress(files.length);
 let workersStarted = 0;
 
-for (const lanes of phases(files, availableParallelism())) {
+for (const lanes of await phases(files, availableParallelism())) {
   await runPhase(lanes);
 }
 await durations.write();
@@ -37,12 +39,16 @@ if (rightsFolder !== null) await compareRights(rightsFolder);
 await rm(temporary, { recursive: true });
 process.exitCode = progress.close(process.env['CI'] === 'true') ? 0 : 1;
 
-/** A lane that is done lends a worker to each lane that is not. */
+/** A lane that is done lends its workers to the others, one after the other. */
 async function runPhase(lanes: readonly Lane[]): Promise<void> {
   const queues = lanes.map(({ files: own, workers }) => ({ waiting: durations.longestFirst(own), workers }));
   const runLane = async ({ waiting, workers }: (typeof queues)[number]): Promise<void> => {
-    await Promise.all(Array.from({ length: workers }, () => work(waiting)));
-    await Promise.all(queues.map((other) => work(other.waiting)));
+    await Promise.all(
+      Array.from({ length: workers }, async () => {
+        await work(waiting);
+        for (const other of queues) await work(other.waiting);
+      }),
+    );
   };
   await Promise.all(queues.map(runLane));
 }

@@ -1,4 +1,4 @@
-import { glob } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 
 /** Files that run side by side in so many processes. */
 export interface Lane {
@@ -9,18 +9,27 @@ export interface Lane {
 /** What `make soak` runs. */
 const soakFolder = 'test/soak/';
 const waiting = ['test/browser/', 'test/cluster/', soakFolder];
+/** What takes longest comes first: nothing is known of how long a file takes where it has not run yet. */
 const longComputing = [
-  'test/admission/slow-clients.test.ts',
-  'test/config/prometheus.test.ts',
+  'test/verification/explorer/base.test.ts',
+  'test/verification/simulation/simulation.test.ts',
+  'test/verification/simulation/',
+  'test/verification/explorer/',
+  'test/image/',
+  'test/docs/commands.test.ts',
   'test/controller/crash-points.test.ts',
   'test/controller/whole-rollout-writes.test.ts',
   'test/core/rollout-model.test.ts',
-  'test/docs/commands.test.ts',
-  'test/image/',
+  'test/config/prometheus.test.ts',
+  'test/admission/slow-clients.test.ts',
   'test/telemetry/log-fields.test.ts',
-  'test/verification/explorer/',
-  'test/verification/simulation/',
 ];
+
+/** What the tests of a file share with those of others in their process, by what the file imports or calls. */
+const shared = {
+  'moco-controller': /\brealMocoScene\b/,
+  'the stand-in for MOCO': /\b(useRollouts|useControlPlane)\(\)/,
+};
 
 const isIn = (folders: readonly string[]) => (file: string) => folders.some((folder) => file.startsWith(folder));
 const isSoak = isIn([soakFolder]);
@@ -36,17 +45,33 @@ export async function testFiles(unitOnly: boolean): Promise<readonly string[]> {
 
 /**
  * Phases that follow one another, each with lanes side by side. Unit tests come first: what fails fast is seen fast. Then
- * what explores and simulates computes in one process per two cores, beside tests of a control plane, which mostly wait.
+ * what explores and simulates computes beside tests of control planes, which mostly wait. Files that share a control
+ * plane run in one process, so that it is started once.
  */
-export function phases(files: readonly string[], cores: number): readonly (readonly Lane[])[] {
-  const waiting = files.filter(isWaiting);
-  const computing = files.filter(isLongComputing);
+export async function phases(files: readonly string[], cores: number): Promise<readonly (readonly Lane[])[]> {
+  const lanes = Object.fromEntries([...Object.keys(shared), 'own'].map((name) => [name, [] as string[]]));
+  for (const file of files.filter(isWaiting)) lanes[await sharedBy(file)]?.push(file);
+  const { own = [], ...others } = lanes;
   const unit = files.filter((file) => !isWaiting(file) && !isLongComputing(file));
-  const lanes = [
+  return [
     [lane(unit, Math.ceil(cores * 1.5))],
-    [lane(computing, Math.ceil(cores / 2)), lane(waiting, Math.ceil(cores * 1.5))],
-  ];
-  return lanes.map((phase) => phase.filter(({ workers }) => workers > 0)).filter((phase) => phase.length > 0);
+    [
+      lane(files.filter(isLongComputing).toSorted(byPlace), Math.ceil(cores / 2)),
+      lane(own, Math.ceil(cores / 2)),
+      ...Object.values(others).map((sharing) => lane(sharing, 1)),
+    ],
+  ].map((phase) => phase.filter(({ workers }) => workers > 0));
+}
+
+async function sharedBy(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8');
+  return Object.entries(shared).find(([, pattern]) => pattern.test(text))?.[0] ?? 'own';
+}
+
+/** In the order of the list above. */
+function byPlace(one: string, other: string): number {
+  const place = (file: string): number => longComputing.findIndex((folder) => file.startsWith(folder));
+  return place(one) - place(other);
 }
 
 function lane(files: readonly string[], workers: number): Lane {

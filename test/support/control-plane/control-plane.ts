@@ -19,7 +19,7 @@ import { until } from './until.ts';
 export type { AuditEvent } from './audit-log.ts';
 
 const run = promisify(execFile);
-const flushDeadlineMilliseconds = 10_000;
+const flushDeadlineMilliseconds = 60_000;
 const tokenSeconds = 24 * 3600;
 const kubectlOutputBytes = 64 * 1024 * 1024;
 

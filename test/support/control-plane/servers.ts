@@ -17,6 +17,8 @@ import { until } from './until.ts';
 
 const readyDeadlineMilliseconds = 120_000;
 const portTries = 5;
+/** Twice as much as by default: a server that lives for minutes had better spend memory than processor time. */
+const garbagePercent = '200';
 
 export type ServerName = Exclude<keyof Binaries, 'kubectl'>;
 
@@ -158,6 +160,7 @@ export class Servers {
       flags,
       logFile: join(directory, `${name}.log`),
       guard,
+      environment: { GOGC: garbagePercent },
     });
   }
 
