@@ -1,8 +1,19 @@
 import { expect } from 'chai';
 import { annotationOn, forceRollingUpdateAnnotation, strategyLabel } from '../../src/moco/names.ts';
+import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { mergePatch } from '../support/merge-patch.ts';
-import { startDeadlineMilliseconds, testDeadlineMilliseconds, until } from './moco-fixture.ts';
+import type { Stage } from '../support/stage/stage.ts';
+import {
+  type Installed,
+  sharedInstallation,
+  startDeadlineMilliseconds,
+  testDeadlineMilliseconds,
+  until,
+} from './moco-fixture.ts';
 import { type AdmissionWay, admissionBy, admissionWays, type OnDeleteAdmission } from './on-delete-admission.ts';
+import { withPolicy } from './real-moco-admission.ts';
+import { realMocoScene } from './real-moco-fixture.ts';
+import { sharedFlags } from './rollout-fixture.ts';
 import { AppliedClusters, newImage, outcome } from './webhook-clusters.ts';
 
 const onDelete = { type: 'OnDelete', rollingUpdate: null };
@@ -22,24 +33,58 @@ interface Row {
   readonly with: object | RegExp | 'unchanged';
 }
 
-for (const way of admissionWays) {
-  describe(`MOCO's webhook and our ${way}`, function describeWay() {
-    this.timeout(testDeadlineMilliseconds);
-    matrix(way);
-  });
+/** Where a webhook of MOCO's is. */
+interface Ground {
+  readonly open: () => Promise<Pick<Installed, 'controlPlane' | 'client'> & Partial<Pick<Stage, 'nodes'>>>;
+  /** Leaves everything as it was found. */
+  readonly leave: () => Promise<void>;
 }
 
-function matrix(way: AdmissionWay): void {
+/** The same table holds for both: the stand-in is compared with what it stands for. */
+const grounds: Readonly<Record<string, Ground>> = {
+  'the stand-in’s webhook': { open: () => sharedInstallation(true), leave: async () => undefined },
+  'the webhook of moco-controller 0.36': {
+    open: async () => {
+      const stage = await realStage();
+      await Promise.all(stage.controllers.map((controller) => controller.stop('SIGKILL')));
+      return stage;
+    },
+    leave: async () => {
+      const stage = await realStage();
+      await withPolicy(stage.client);
+      await stage.startController(sharedFlags);
+    },
+  },
+};
+
+const realStage = async (): Promise<Stage> => (await realMocoScene.use()()).stage;
+
+for (const [sentence, ground] of Object.entries(grounds)) {
+  for (const way of admissionWays) {
+    describe(`${sentence} and our ${way}`, function describeWay() {
+      this.timeout(testDeadlineMilliseconds);
+      matrix(ground, way);
+    });
+  }
+}
+
+function matrix({ open, leave }: Ground, way: AdmissionWay): void {
+  let controlPlane: ControlPlane;
   let ours: OnDeleteAdmission;
   let clusters: AppliedClusters;
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    ours = await admissionBy(way);
-    clusters = new AppliedClusters(ours.client);
+    const ground = await open();
+    ({ controlPlane } = ground);
+    ours = await admissionBy(way, ground);
+    clusters = new AppliedClusters(ground.client, ground.nodes);
   });
 
-  after(() => ours?.stop());
+  after(async () => {
+    await ours?.stop();
+    await leave();
+  });
 
   const rows: Record<string, Row> = {
     "MOCO's re-apply": {
@@ -135,6 +180,15 @@ function matrix(way: AdmissionWay): void {
       await clusters.apply(name, newImage);
       expect((await clusters.read(name)).metadata.labels?.[strategyLabel]).to.equal('OnDelete');
     });
+
+    if (way === 'webhook') {
+      it('record the decision in the audit log', async () => {
+        const name = await clusters.make();
+        await clusters.patch(name, adopted);
+        const writes = (await controlPlane.audit()).filter(({ objectRef }) => objectRef?.name === `moco-${name}`);
+        expect(JSON.stringify(writes)).to.contain('"statefulset.moco-rollout.io/strategy":"labelled"');
+      });
+    }
 
     it('restore OnDelete when a rolling update is no longer forced', async () => {
       const name = await clusters.make();

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import { ApiClient } from '../../src/kube/api-client.ts';
-import { ApiError } from '../../src/kube/api-error.ts';
-import { mutatingWebhookConfigurations, path } from '../../src/kube/resource.ts';
-import { clusterNameLabel, demoteAnnotation, preventDeleteAnnotation, roleLabel } from '../../src/moco/names.ts';
+import { demoteAnnotation, roleLabel } from '../../src/moco/names.ts';
 import { type MocoStandIn, startMoco } from '../support/moco/driver.ts';
 import { writtenKinds } from '../support/moco/kinds.ts';
 import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
@@ -21,29 +19,6 @@ import {
 } from './moco-fixture.ts';
 
 const namespace = 'default';
-const unavailable = 'unavailable-webhook';
-
-/** One that fails closed for the StatefulSet of a cluster, and that nobody answers. */
-function unavailableWebhook(clusterName: string): object {
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name: unavailable },
-    webhooks: [
-      {
-        name: 'unavailable.example.com',
-        clientConfig: { url: 'https://127.0.0.1:1/' },
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        failurePolicy: 'Fail',
-        timeoutSeconds: 1,
-        objectSelector: { matchLabels: { [clusterNameLabel]: clusterName } },
-        rules: [{ apiGroups: ['apps'], apiVersions: ['v1'], resources: ['statefulsets'], operations: ['UPDATE'] }],
-      },
-    ],
-  };
-}
-
 describe('the stand-in for MOCO, on the real API server', function () {
   this.timeout(testDeadlineMilliseconds);
   let environment: Installed;
@@ -88,18 +63,6 @@ describe('the stand-in for MOCO, on the real API server', function () {
     expect(writes - before).to.be.at.most(4);
   });
 
-  it('switches over on demote, and labels follow the index', async () => {
-    await healthyCluster('demoted');
-    await patch(client, 'Pod', 'moco-demoted-0', { metadata: { annotations: { [demoteAnnotation]: 'true' } } });
-    await until('the switchover is through', async () => {
-      const { status } = await read<MySQLCluster>(client, 'MySQLCluster', 'demoted');
-      return status?.currentPrimaryIndex === 1 && (await roles('demoted')).join() === 'replica,primary,replica';
-    });
-    await until('the cluster is healthy again', async () => (await condition('demoted', 'Healthy')) === 'True');
-    const { metadata } = await read<Pod>(client, 'Pod', 'moco-demoted-0');
-    expect(metadata.annotations ?? {}).not.to.have.property(demoteAnnotation);
-  });
-
   it('fails over when the mysqld of the primary dies and does not come back', async () => {
     await healthyCluster('failing');
     nodes.killMysqld(namespace, 'moco-failing-0');
@@ -110,30 +73,6 @@ describe('the stand-in for MOCO, on the real API server', function () {
     nodes.heal(namespace, 'moco-failing-0');
     await until('the cluster is healthy again', async () => (await condition('failing', 'Healthy')) === 'True');
     expect(await roles('failing')).to.deep.equal(['replica', 'primary', 'replica']);
-  });
-
-  it('protects a primary from deletion while a replica lags, and allows it afterwards', async () => {
-    await healthyCluster('protected', { maxDelaySecondsForPodDeletion: 10 });
-    moco.setFaults(namespace, 'protected', { lagSeconds: { 2: 30 } });
-    const pod = 'moco-protected-0';
-    await until('the primary carries the annotation', async () => {
-      const { metadata } = await read<Pod>(client, 'Pod', pod);
-      return metadata.annotations?.[preventDeleteAnnotation] === 'true';
-    });
-    const refusal = await remove(pod).then(
-      () => null,
-      (error: unknown) => error,
-    );
-    expect(refusal).to.be.instanceOf(ApiError);
-    expect((refusal as ApiError).status).to.equal(422);
-    expect((refusal as ApiError).message).to.contain(`${pod} is protected from deletion`);
-    moco.setFaults(namespace, 'protected', { lagSeconds: {} });
-    await until('it can be deleted', () =>
-      remove(pod).then(
-        () => true,
-        () => false,
-      ),
-    );
   });
 
   it('does nothing while it is down, and catches up afterwards', async () => {
@@ -149,30 +88,6 @@ describe('the stand-in for MOCO, on the real API server', function () {
       const { status } = await read<MySQLCluster>(client, 'MySQLCluster', 'down');
       return status?.currentPrimaryIndex === 1;
     });
-  });
-
-  it('has no failover, after a restart, for a cluster whose StatefulSet it cannot write', async () => {
-    await healthyCluster('unwritten');
-    await healthyCluster('reconciled');
-    await client.create(mutatingWebhookConfigurations, {}, unavailableWebhook('unwritten'), { priority: 'disrupt' });
-    await until('writes to the StatefulSet are refused', async () => {
-      const annotations = { look: String(performance.now()) };
-      return patch(client, 'StatefulSet', 'moco-unwritten', { metadata: { annotations } }).then(
-        () => false,
-        (error: unknown) => error instanceof ApiError,
-      );
-    });
-    await patch(client, 'MySQLCluster', 'unwritten', { spec: { maxDelaySeconds: 61 } });
-    await until('reconciling fails', async () => (await condition('unwritten', 'ReconcileSuccess')) === 'False');
-    await moco.pause();
-    await moco.resume();
-    const primaryIndex = async (name: string): Promise<number | undefined> =>
-      (await read<MySQLCluster>(client, 'MySQLCluster', name)).status?.currentPrimaryIndex;
-    for (const name of ['unwritten', 'reconciled']) nodes.killMysqld(namespace, `moco-${name}-0`);
-    await until('the other cluster fails over', async () => (await primaryIndex('reconciled')) === 1);
-    expect(await primaryIndex('unwritten')).to.equal(0);
-    await client.remove(mutatingWebhookConfigurations, { name: unavailable }, {}, { priority: 'disrupt' });
-    await until('it fails over once it is reconciled', async () => (await primaryIndex('unwritten')) === 1);
   });
 
   it('loses a foreign field of the status and keeps a foreign condition', async () => {
@@ -213,17 +128,6 @@ describe('the stand-in for MOCO, on the real API server', function () {
     expect(status?.reconcileInfo?.generation).to.equal(metadata.generation);
   });
 
-  it('deletes a cluster with all its objects', async () => {
-    await healthyCluster('deleted');
-    const place = { namespace, name: 'deleted' };
-    await client.remove(writtenKinds.MySQLCluster, place, { propagationPolicy: 'Background' }, { priority: 'disrupt' });
-    await until('it is gone', () => isGone(client, 'MySQLCluster', 'deleted'));
-    await until('its pods are gone', async () => {
-      const pods = await list(client, 'Pod', 'app.kubernetes.io/instance=deleted');
-      return pods.length === 0;
-    });
-  });
-
   async function healthyCluster(name: string, spec: object = {}, replicas = 3): Promise<void> {
     await createCluster(client, { name, replicas, spec: { ...spec } });
     await until(`${name} is healthy`, async () => (await condition(name, 'Healthy')) === 'True');
@@ -237,9 +141,5 @@ describe('the stand-in for MOCO, on the real API server', function () {
   async function roles(name: string): Promise<(string | undefined)[]> {
     const pods = await list<Pod>(client, 'Pod', `app.kubernetes.io/instance=${name}`);
     return pods.map(({ metadata }) => metadata.labels?.[roleLabel]);
-  }
-
-  function remove(name: string): Promise<unknown> {
-    return client.call({ method: 'DELETE', path: path(writtenKinds.Pod, { namespace, name }), priority: 'disrupt' });
   }
 });

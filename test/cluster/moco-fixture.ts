@@ -9,12 +9,14 @@ import {
   type ControlPlaneOptions,
   startControlPlane,
 } from '../support/control-plane/control-plane.ts';
+import { atEndOfRun } from '../support/end-of-run.ts';
 import { clusterDefinitionFile, installMoco, type MocoInstallation } from '../support/moco/install.ts';
 import { writtenKinds } from '../support/moco/kinds.ts';
 import type { KubernetesObject, MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
 import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
 import { type MocoWebhookServer, startMocoWebhookServer } from '../support/moco/webhook-server.ts';
 import type { WrittenKind } from '../support/moco/write.ts';
+import { admissionPolicyFlags } from '../support/stage/admission-policy.ts';
 
 /** Long enough for the control plane to be built from nothing on a slow machine. */
 export const startDeadlineMilliseconds = 30 * 60_000;
@@ -56,8 +58,27 @@ export async function installed({
   }
 }
 
+const shared = new Map<boolean, Promise<Installed>>();
+
+/** One of each kind for all files of a process, where each test has clusters of its own. It stops at the end of the run. */
+export function sharedInstallation(statefulSetWebhook: boolean): Promise<Installed> {
+  const existing = shared.get(statefulSetWebhook);
+  if (existing !== undefined) return existing;
+  const started = installed({
+    statefulSetWebhook,
+    controlPlane: { audit: true, ...admissionPolicyFlags(process.env) },
+  });
+  shared.set(statefulSetWebhook, started);
+  atEndOfRun(async () => (await started).stop());
+  return started;
+}
+
 /** Waits for a condition, told as a sentence in case it never comes. */
-export async function until(sentence: string, condition: () => Promise<boolean>, milliseconds = 30_000): Promise<void> {
+export async function until(
+  sentence: string,
+  condition: () => Promise<boolean>,
+  milliseconds = 120_000,
+): Promise<void> {
   const deadline = performance.now() + milliseconds;
   while (!(await condition())) {
     if (performance.now() > deadline) {

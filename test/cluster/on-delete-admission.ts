@@ -1,46 +1,50 @@
-import {
-  admissionPolicyFlags,
-  installAdmissionPolicy,
-  removeAdmissionPolicy,
-} from '../support/stage/admission-policy.ts';
+import { isNotFound } from '../../src/kube/api-error.ts';
+import { installAdmissionPolicy, removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
-import { type Installed, installed, until } from './moco-fixture.ts';
+import { type Installed, until } from './moco-fixture.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
-/** What keeps labelled StatefulSets at OnDelete, on a control plane of its own with MOCO's webhook. */
-export interface OnDeleteAdmission extends Installed {
-  readonly kind: AdmissionWay;
+/** What keeps labelled StatefulSets at OnDelete. */
+export interface OnDeleteAdmission {
   /** This project's webhook, where it is registered or not. */
   readonly webhook: OwnWebhook;
   /** Both resolve once the API server acts by it. */
   install(): Promise<void>;
   remove(): Promise<void>;
+  /** Nothing is left of it. */
+  stop(): Promise<void>;
 }
 
 export const admissionWays = ['policy', 'webhook'] as const;
 export type AdmissionWay = (typeof admissionWays)[number];
 
-export async function admissionBy(kind: AdmissionWay): Promise<OnDeleteAdmission> {
-  const moco = await installed({ controlPlane: kind === 'policy' ? admissionPolicyFlags(process.env) : {} });
-  const { client } = moco;
-  const webhook = await OwnWebhook.start(moco.controlPlane, client);
-  const admission: OnDeleteAdmission = {
-    ...moco,
-    kind,
-    webhook,
-    install: async () => {
-      await (kind === 'policy' ? installAdmissionPolicy(client) : webhook.register('webhook'));
-      await until('labelled StatefulSets are kept at OnDelete', () => isKeptOnDelete(client));
-    },
-    remove: async () => {
-      await (kind === 'policy' ? removeAdmissionPolicy(client) : webhook.unregister('webhook'));
-      await until('labelled StatefulSets are no longer kept', async () => !(await isKeptOnDelete(client)));
-    },
-    stop: async () => {
-      await moco.stop();
-      await webhook.stop();
-    },
+/** Installs one of the two, and removes the policy where the other one is meant. */
+export async function admissionBy(
+  kind: AdmissionWay,
+  { controlPlane, client }: Pick<Installed, 'controlPlane' | 'client'>,
+): Promise<OnDeleteAdmission> {
+  const webhook = await OwnWebhook.start(controlPlane, client);
+  const removed = async (): Promise<void> => {
+    await until('labelled StatefulSets are no longer kept', async () => !(await isKeptOnDelete(client)));
   };
-  await admission.install();
-  return admission;
+  const remove = async (): Promise<void> => {
+    await (kind === 'policy' ? removeAdmissionPolicy(client) : webhook.unregister('webhook'));
+    await removed();
+  };
+  const install = async (): Promise<void> => {
+    await (kind === 'policy' ? installAdmissionPolicy(client) : webhook.register('webhook'));
+    await until('labelled StatefulSets are kept at OnDelete', () => isKeptOnDelete(client));
+  };
+  const stop = async (): Promise<void> => {
+    await remove();
+    await webhook.stop();
+  };
+  if (kind === 'webhook') {
+    await removeAdmissionPolicy(client).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+    await removed();
+  }
+  await install();
+  return { webhook, install, remove, stop };
 }

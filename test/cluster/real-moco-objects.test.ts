@@ -1,12 +1,6 @@
 import { expect } from 'chai';
 import { path } from '../../src/kube/resource.ts';
-import {
-  annotationOn,
-  clusterKind,
-  forceRollingUpdateAnnotation,
-  mysqldContainer,
-  strategyLabel,
-} from '../../src/moco/names.ts';
+import { clusterKind } from '../../src/moco/names.ts';
 import { budgetBody } from '../support/moco/companions.ts';
 import { writtenKinds } from '../support/moco/kinds.ts';
 import type { KubernetesObject, MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
@@ -20,15 +14,8 @@ import { testDeadlineMilliseconds, until } from './moco-fixture.ts';
 import { withPolicy } from './real-moco-admission.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { useRollouts } from './rollout-fixture.ts';
-import { outcome } from './webhook-clusters.ts';
-import { OwnWebhook } from './webhook-fixture.ts';
+import { judged, useRollouts } from './rollout-fixture.ts';
 
-const onDelete = { type: 'OnDelete' };
-const reset = { type: 'RollingUpdate', rollingUpdate: { partition: 3 } };
-const rolling = { type: 'RollingUpdate', rollingUpdate: null };
-const panics = /statefulset\.kb\.io.* denied the request: panic/;
-const onlyForRollingUpdate = /422 .*only allowed for updateStrategy 'RollingUpdate'/;
 /** MOCO's own default. */
 const agentImage = 'ghcr.io/cybozu-go/moco-agent:0.16.0';
 const newImage = 'mysql:8.4.9';
@@ -52,71 +39,31 @@ describe('objects of moco-controller 0.36', () => {
     expect(differences(realBudget, standInBudget)).to.deep.equal([]);
   });
 
-  for (const way of ['policy', 'webhook'] as const) {
-    it(`stay at OnDelete with our ${way} until they are released, whoever writes`, async function matrix() {
-      this.timeout(testDeadlineMilliseconds);
-      const { client, controlPlane } = stage();
-      const cluster = await adopted({});
-      const webhook = way === 'webhook' ? await OwnWebhook.start(controlPlane, client) : null;
-      try {
-        if (webhook !== null) {
-          await removeAdmissionPolicy(client);
-          await webhook.register('webhook');
-        }
-        await mocoApplies(cluster, { metadata: { annotations: { 'example.com/look': way } } });
-        expect(strategy(cluster), "MOCO's re-apply").to.deep.equal(onDelete);
-        await mocoApplies(cluster, withImage(newImage));
-        expect(strategy(cluster), "MOCO's apply of a template").to.deep.equal(onDelete);
-        await cluster.completes();
-
-        const writes: readonly (readonly [string, object, object | RegExp])[] = [
-          ['an annotation', { metadata: { annotations: { x: '1' } } }, onDelete],
-          ['a finalizer', { metadata: { finalizers: ['example.com/keep'] } }, onDelete],
-          ['no finalizer', { metadata: { finalizers: null } }, onDelete],
-          ['RollingUpdate', { spec: { updateStrategy: rolling } }, onDelete],
-          [
-            'a partition',
-            { spec: { updateStrategy: { rollingUpdate: { partition: 2 } } } },
-            way === 'policy' ? onDelete : panics,
-          ],
-          ['a release', { metadata: { labels: { [strategyLabel]: null } }, spec: { updateStrategy: rolling } }, reset],
-        ];
-        for (const [what, body, expected] of writes) {
-          const dry = await patched(cluster, body);
-          if (expected instanceof RegExp) expect(dry, what).to.match(expected);
-          else expect(dry, what).to.deep.equal(expected);
-        }
-
-        await cluster.annotate(forceRollingUpdateAnnotation, annotationOn);
-        await cluster.until('MOCO forces a rolling update', ({ statefulSet }) => {
-          const { type, rollingUpdate } = statefulSet?.spec.updateStrategy ?? {};
-          return type === 'RollingUpdate' && rollingUpdate?.partition === undefined;
-        });
-        await cluster.annotate(forceRollingUpdateAnnotation, null);
-        await cluster.until('it is at OnDelete again', () => strategy(cluster)?.type === 'OnDelete');
-      } finally {
-        await webhook?.unregister('webhook');
-        await withPolicy(client);
-        await webhook?.stop();
-      }
-    });
-  }
-
-  it('get a partition without our admission, which is reported, and are adopted again with the policy', async function nothing() {
+  it('get a partition without our admission, in the middle of a rollout, and are adopted again with the policy', async function nothing() {
     this.timeout(testDeadlineMilliseconds);
     const { client } = stage();
     const cluster = await adopted({});
-    try {
-      await removeAdmissionPolicy(client);
-      await until('the policy is no longer in force', async () => !(await isKeptOnDelete(client)));
-      expect(await patched(cluster, { metadata: { annotations: { x: '1' } } })).to.match(onlyForRollingUpdate);
-      await cluster.annotate('example.com/look', 'again');
-      await cluster.until('MOCO applies it', () => strategy(cluster)?.rollingUpdate?.partition === 3);
-      await cluster.holds('AdmissionNotInForce');
-    } finally {
-      await withPolicy(client);
-    }
-    await cluster.isTaken();
+    await judged(cluster, async () => {
+      await cluster.setting({ partition: 2 });
+      await cluster.setImage(newImage);
+      await cluster.holds('PartitionReached');
+      try {
+        await removeAdmissionPolicy(client);
+        await until('the policy is no longer in force', async () => !(await isKeptOnDelete(client)));
+        await cluster.annotate('example.com/look', 'again');
+        await cluster.until('MOCO applies it', () => strategy(cluster)?.rollingUpdate?.partition === 3);
+        await cluster.holds('AdmissionNotInForce');
+        expect(cluster.now.rollout?.status?.hold?.message).to.match(/a dry run .* was refused: .*only allowed for/);
+      } finally {
+        await withPolicy(client);
+      }
+      await cluster.until('it is at OnDelete again', () => strategy(cluster)?.type === 'OnDelete');
+      await cluster.setting({ partition: null });
+      await cluster.completes();
+      expect(cluster.fewestInPlace()).to.equal(2);
+      const steps = await cluster.steps();
+      expect([steps[0], steps.at(-1)]).to.deep.equal(['evict 2', 'promoteRevision']);
+    });
   });
 
   async function adopted(options: Parameters<RolloutCluster['create']>[0]): Promise<RolloutCluster> {
@@ -126,39 +73,6 @@ describe('objects of moco-controller 0.36', () => {
     await cluster.isTaken();
     await cluster.begin();
     return cluster;
-  }
-
-  /** A change of the MySQLCluster, and moco-controller's write of the StatefulSet that follows. */
-  async function mocoApplies(cluster: RolloutCluster, change: object): Promise<void> {
-    const applied = async (): Promise<number> => {
-      const audit = await stage().controlPlane.audit();
-      return audit.filter(({ user, verb, objectRef, responseStatus }) => {
-        const isApply = user.username === 'moco-controller' && verb === 'patch' && responseStatus?.code === 200;
-        return isApply && objectRef?.resource === 'statefulsets' && objectRef.namespace === cluster.namespace;
-      }).length;
-    };
-    const before = await applied();
-    await cluster.patch(change);
-    while ((await applied()) === before)
-      await new Promise((resolve) => void stage().world.timer(100, () => resolve(null)));
-  }
-
-  /** What a patch of the StatefulSet makes of its strategy, as a dry run, or how it is refused. */
-  async function patched(cluster: RolloutCluster, body: object): Promise<object | string | undefined> {
-    let strategyOf: object | undefined;
-    const ask = async (): Promise<void> => {
-      const { spec } = await stage().client.call<StatefulSet>({
-        method: 'PATCH',
-        path: path(writtenKinds.StatefulSet, { namespace: cluster.namespace, name: `moco-${cluster.name}` }),
-        query: { dryRun: 'All', fieldManager: 'somebody' },
-        contentType: 'application/merge-patch+json',
-        body,
-        priority: 'read',
-      });
-      strategyOf = spec.updateStrategy;
-    };
-    const reported = await outcome(ask());
-    return reported === 'done' ? strategyOf : reported;
   }
 
   /** An object as it is, and as it would be had the stand-in applied it. */
@@ -210,7 +124,3 @@ function withoutStrategy<O extends KubernetesObject>({ spec, ...metadata }: Comp
 
 const strategy = (cluster: RolloutCluster): StatefulSet['spec']['updateStrategy'] =>
   cluster.now.statefulSet?.spec.updateStrategy;
-
-const withImage = (image: string): object => ({
-  spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } },
-});

@@ -12,13 +12,13 @@ import { conditionOf } from './rollout-history.ts';
 
 const newImage = 'mysql:8.4.9';
 /** MOCO tries a member three times, 3 s apart, before it calls the cluster failed. */
-const failoverMilliseconds = 60_000;
+const failoverMilliseconds = 120_000;
 /** Longer than a failover takes. */
 const noFailoverMilliseconds = 20_000;
-const partitionMilliseconds = 90_000;
+const partitionMilliseconds = 180_000;
 /** Within this anything comes that is waited for. */
-const patienceMilliseconds = 60_000;
-const testMilliseconds = 240_000;
+const patienceMilliseconds = 120_000;
+const testMilliseconds = 480_000;
 
 describe('moco-controller 0.36, restarted while this program is down', () => {
   const { stage, newCluster } = useRollouts(realMocoScene);

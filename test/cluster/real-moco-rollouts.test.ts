@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { clusterKind, mysqldContainer, preventDeleteAnnotation, revisionHashLabel } from '../../src/moco/names.ts';
+import { mysqldContainer, preventDeleteAnnotation, revisionHashLabel, roleLabel } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
-import { sampleCluster } from '../support/moco/sample.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import { refuseEvictions } from './refused-evictions.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
@@ -13,8 +12,8 @@ import { isReady } from './rollout-judge.ts';
 const newImage = 'mysql:8.4.9';
 const newerImage = 'mysql:8.4.10';
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
-/** MOCO looks every 10 s by itself, and three times, 3 s apart, for who does not answer. */
-const patienceMilliseconds = 120_000;
+/** MOCO asks three times, 3 s apart, who does not answer. */
+const patienceMilliseconds = 240_000;
 
 describe('rollouts with moco-controller 0.36', () => {
   const rollouts = useRollouts(realMocoScene);
@@ -78,24 +77,18 @@ describe('rollouts with moco-controller 0.36', () => {
     },
   );
 
-  scenario('replace replicas first, then switch over by demote, then replace the old primary', {}, async (cluster) => {
+  scenario('delete no acknowledging replica for one that never had a role', {}, async (cluster) => {
+    // With both replicas unready MOCO calls nothing available, which is waited for this long.
+    await cluster.setting({ failoverGraceSeconds: 60 });
+    await neverConfigured(cluster, 1);
+    // Too far behind to be ready, and it acknowledges.
+    cluster.moco({ lagSeconds: { 2: 100 } });
+    await cluster.pod(2, 'is behind', (pod) => !isReady(pod));
     await cluster.setImage(newImage);
-    await cluster.completes();
-    expect(await cluster.moves()).to.deep.equal(['primary 0 -> 1']);
-    expect(await cluster.steps()).to.deep.equal(wholeRollout);
-  });
-
-  scenario('say that a copied MySQLRollout belongs to another cluster', { replicas: 1 }, async (cluster) => {
-    const other = sampleCluster({ name: 'other', namespace: cluster.namespace, replicas: 1 });
-    const { metadata } = await cluster.make(clusterKind, other);
-    const owner = { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', name: 'other', uid: metadata.uid };
-    await own(cluster, [owner]);
-    await cluster.setImage(newImage);
-    await cluster.holds('RolloutNotOwned');
-    expect((await cluster.event('RolloutNotOwned')).type).to.equal('Warning');
-    expect(await cluster.steps()).to.not.include('evict 0');
-    await own(cluster, null);
-    await cluster.remove(clusterKind, 'other');
+    await cluster.pod(1, 'is updated and has started', (pod) => isUpdated(cluster, pod) && hasStarted(pod));
+    await cluster.holds('UpdatedMemberNotParticipating');
+    expect(await cluster.steps()).to.deep.equal(['delete 1']);
+    cluster.moco({ unreachable: [], lagSeconds: {} });
     await cluster.completes();
   });
 });
@@ -114,7 +107,18 @@ function holdsOf(cluster: RolloutCluster): readonly string[] {
     .flatMap(([, object]) => (object as unknown as MySQLRollout).status?.hold?.rule ?? []);
 }
 
-async function own(cluster: RolloutCluster, ownerReferences: readonly object[] | null): Promise<void> {
-  const body = JSON.stringify({ metadata: { ownerReferences } });
-  await cluster.kubectl('patch', 'mysqlrollout', cluster.name, '--type=merge', '-p', body);
+/** A new pod of this ordinal which MOCO never reaches: it gets no role, and replicates from nobody. */
+async function neverConfigured(cluster: RolloutCluster, ordinal: number): Promise<void> {
+  const { uid } = (await cluster.pod(ordinal, 'is there', () => true)).metadata;
+  cluster.moco({ unreachable: [ordinal] });
+  await cluster.kubectl('delete', 'pod', cluster.podName(ordinal), '--wait=false');
+  await cluster.pod(ordinal, 'is new and has no role', (pod) => {
+    return pod.metadata.uid !== uid && pod.metadata.labels?.[roleLabel] === undefined && hasStarted(pod);
+  });
+  await cluster.begin();
+}
+
+function hasStarted({ metadata, status }: Pod): boolean {
+  const mysqld = status?.containerStatuses?.find(({ name }) => name === mysqldContainer);
+  return metadata.deletionTimestamp === undefined && mysqld?.started === true;
 }

@@ -1,28 +1,40 @@
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { path, statefulSets } from '../../src/kube/resource.ts';
+import { annotationOn, reconciliationStoppedAnnotation } from '../../src/moco/names.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import type { MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
 import { perform } from '../support/moco/perform.ts';
 import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
+import type { Nodes } from '../support/nodes/driver.ts';
 import { createCluster, isGone, patch, statefulSet, until } from './moco-fixture.ts';
 
 type Strategy = StatefulSet['spec']['updateStrategy'];
 
+/** Of all that share a control plane. */
+let made = 0;
+
+/** A moco-controller that runs leaves these clusters alone. */
+const annotations = { [reconciliationStoppedAnnotation]: annotationOn };
+
 /** Clusters whose StatefulSets are applied as MOCO applies them, each by a call; nobody else looks after them. */
 export class AppliedClusters {
   readonly #client: ApiClient;
+  readonly #nodes: Pick<Nodes, 'neverSchedule'> | null;
   readonly #clusters = new Map<string, MySQLCluster>();
 
-  constructor(client: ApiClient) {
+  /** @param nodes those of the control plane, which get no pod of these clusters */
+  constructor(client: ApiClient, nodes: Pick<Nodes, 'neverSchedule'> | null = null) {
     this.#client = client;
+    this.#nodes = nodes;
   }
 
   /** A new one of three replicas; resolves to its name. */
   async make(): Promise<string> {
-    const name = `applied-${this.#clusters.size}`;
-    this.#clusters.set(name, await createCluster(this.#client, { name }));
+    const name = `applied-${made++}`;
+    for (const ordinal of [0, 1, 2]) this.#nodes?.neverSchedule('default', `moco-${name}-${ordinal}`);
+    this.#clusters.set(name, await createCluster(this.#client, { name, annotations }));
     await this.apply(name);
     return name;
   }

@@ -7,7 +7,7 @@ import {
 } from '../../src/moco/names.ts';
 import {
   type Installed,
-  installed,
+  sharedInstallation,
   startDeadlineMilliseconds,
   testDeadlineMilliseconds,
   until,
@@ -36,7 +36,7 @@ describe('our webhook for partitions in place of MOCO’s', function () {
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    moco = await installed({ statefulSetWebhook: false });
+    moco = await sharedInstallation(false);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
     await ours.register('webhook');
@@ -44,7 +44,7 @@ describe('our webhook for partitions in place of MOCO’s', function () {
   });
 
   after(async () => {
-    await moco?.stop();
+    for (const configuration of ['webhook', 'partition-driver'] as const) await ours?.unregister(configuration);
     await ours?.stop();
   });
 

@@ -3,8 +3,8 @@ import { clusterNameLabel, strategyLabel } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
 import {
   type Installed,
-  installed,
   list,
+  sharedInstallation,
   startDeadlineMilliseconds,
   testDeadlineMilliseconds,
   until,
@@ -32,14 +32,14 @@ describe('an unavailable webhook process beside MOCO’s webhook', function () {
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    moco = await installed();
+    moco = await sharedInstallation(true);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
     await ours.register('webhook');
   });
 
   after(async () => {
-    await moco?.stop();
+    await ours?.unregister('webhook');
     await ours?.stop();
   });
 
@@ -92,7 +92,7 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    moco = await installed({ statefulSetWebhook: false });
+    moco = await sharedInstallation(false);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
     await ours.register('webhook');
@@ -102,7 +102,8 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
   });
 
   after(async () => {
-    await moco?.stop();
+    await ours?.unregister('webhook');
+    await partitions?.unregister('partition-driver');
     await ours?.stop();
     await partitions?.stop();
   });

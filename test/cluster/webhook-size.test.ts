@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { type Installed, installed, startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
+import {
+  type Installed,
+  sharedInstallation,
+  startDeadlineMilliseconds,
+  testDeadlineMilliseconds,
+} from './moco-fixture.ts';
 import { AppliedClusters, outcome } from './webhook-clusters.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
@@ -27,7 +32,7 @@ describe('StatefulSets near the API server’s size limit at our webhooks', func
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    moco = await installed({ statefulSetWebhook: false });
+    moco = await sharedInstallation(false);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
     await ours.register('webhook');
@@ -35,7 +40,7 @@ describe('StatefulSets near the API server’s size limit at our webhooks', func
   });
 
   after(async () => {
-    await moco?.stop();
+    for (const configuration of ['webhook', 'partition-driver'] as const) await ours?.unregister(configuration);
     await ours?.stop();
   });
 

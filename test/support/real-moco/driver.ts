@@ -21,7 +21,7 @@ import { MysqlServers, mysqlAdminPort } from './mysql-servers.ts';
 const mocoNamespace = 'moco-system';
 /** `--leader-election-id`, its default. */
 const leaseName = 'moco';
-const checkInterval = '10s';
+const checkInterval = '3s';
 const readyDeadlineMilliseconds = 60_000;
 const pollMilliseconds = 50;
 const networks = { first: 1, last: 254 };
