@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { runCli } from '../../src/cli/run.ts';
 
 const programs = {
   plugin: fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)),
@@ -43,11 +44,23 @@ export class CliProcess {
   }
 }
 
-/** Runs it to its end. */
-export function cli(
-  kubeconfig: string,
-  argv: readonly string[],
-  program: keyof typeof programs = 'plugin',
-): Promise<Ended> {
-  return new CliProcess(kubeconfig, argv, program).ended;
+/** The command line in this process, where what is tested is not what a process of its own would do. */
+export async function cli(kubeconfig: string, argv: readonly string[]): Promise<Ended> {
+  let [out, err] = ['', ''];
+  const status = await runCli([...argv, `--kubeconfig=${kubeconfig}`], {
+    program: 'moco-rollout',
+    env: {},
+    home: '/nowhere',
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+    terminal: () => null,
+    onInterrupt: () => () => undefined,
+    wall: () => Date.now(),
+  });
+  return { status, out, err };
+}
+
+/** The same command line as the controller's image has it, in a process of its own, to its end. */
+export function cliOfImage(kubeconfig: string, argv: readonly string[]): Promise<Ended> {
+  return new CliProcess(kubeconfig, argv, 'image').ended;
 }

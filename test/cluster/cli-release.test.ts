@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { releasedAnnotation } from '../../src/moco/names.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
-import { CliProcess, cli } from './cli-program.ts';
+import { CliProcess, cli, cliOfImage } from './cli-program.ts';
 import { mayRelease } from './release-rights.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
@@ -69,12 +69,12 @@ describe('release on a real control plane', () => {
     async (cluster) => {
       const kubeconfig = await asController();
       await mayRelease(stage().controlPlane);
-      const { status, err } = await cli(kubeconfig, ['release', 'x', '-n', cluster.namespace], 'image');
+      const { status, err } = await cliOfImage(kubeconfig, ['release', 'x', '-n', cluster.namespace]);
       expect(status, err).to.equal(0);
       await isBack(cluster);
-      const again = await cli(kubeconfig, ['release', 'x', '-n', cluster.namespace], 'image');
+      const again = await cliOfImage(kubeconfig, ['release', 'x', '-n', cluster.namespace]);
       expect(again.status, again.err).to.equal(0);
-      const taken = await cli(kubeconfig, ['adopt', 'x', '-n', cluster.namespace], 'image');
+      const taken = await cliOfImage(kubeconfig, ['adopt', 'x', '-n', cluster.namespace]);
       expect(taken).to.deep.equal({ status: 0, out: `${cluster.namespace}/x: no longer released\n`, err: '' });
       await cluster.until('the StatefulSet is taken again', isLabelled);
     },

@@ -64,17 +64,23 @@ describe('status --watch on a real control plane', () => {
     }
   }
 
-  scenario('draws one picture anew on a terminal, from the first member to the last', {}, async (cluster) => {
-    const terminal = new OnTerminal(kubeconfig(), ['status', 'x', '--watch', '-n', cluster.namespace]);
+  scenario('draws one picture anew on a terminal, and writes a line for each change elsewhere', {}, async (cluster) => {
+    const command = ['status', 'x', '--watch', '-n', cluster.namespace];
+    const terminal = new OnTerminal(kubeconfig(), command);
+    const elsewhere = new CliProcess(kubeconfig(), command);
     const last = (): string => terminal.pictures.at(-1) ?? 'nothing';
+    const lastLine = (): string => elsewhere.out.trimEnd().split('\n').at(-1) ?? '';
     try {
       await eventually('a first picture', () => last().includes('UpToDate'), last);
+      await eventually('a first line', () => lastLine().includes('UpToDate'), lastLine);
       await cluster.setImage('mysql:8.4.9');
       await cluster.completes();
       await eventually('the end of it', () => /UpToDate +3 of 3 [^]*last rollout: Complete/.test(last()), last);
+      await eventually('the last line', () => lastLine().includes('UpToDate  3/3'), lastLine);
       await terminal.interrupt();
     } finally {
       terminal.end();
+      elsewhere.process.kill('SIGINT');
     }
     const headers = terminal.pictures.map((picture) => picture.split('\n').filter((row) => row.startsWith('x   ')));
     expect(headers.filter((header) => header.length !== 1)).to.deep.equal([]);
@@ -87,20 +93,7 @@ describe('status --watch on a real control plane', () => {
     expect(terminal.pictures.flatMap((picture) => picture.split('\n')).filter((row) => row.length > 110)).to.deep.equal(
       [],
     );
-  });
-
-  scenario('writes a line for each change where there is no terminal', {}, async (cluster) => {
-    const watching = new CliProcess(kubeconfig(), ['status', 'x', '--watch', '-n', cluster.namespace]);
-    const lastLine = (): string => watching.out.trimEnd().split('\n').at(-1) ?? '';
-    try {
-      await eventually('a first line', () => lastLine().includes('UpToDate'), lastLine);
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.completes();
-      await eventually('the last line', () => lastLine().includes('UpToDate  3/3'), lastLine);
-    } finally {
-      watching.process.kill('SIGINT');
-    }
-    const { status, out, err } = await watching.ended;
+    const { status, out, err } = await elsewhere.ended;
     expect({ status, err }).to.deep.equal({ status: 130, err: '' });
     const lines = out.trimEnd().split('\n');
     expect(lines.every((line) => line.startsWith(`${cluster.namespace}/x  `))).to.equal(true);

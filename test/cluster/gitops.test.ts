@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parse, stringify } from 'yaml';
 import { configDirectory } from '../config/manifests.ts';
-import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import { goTool } from '../support/go-tools/build.ts';
+import { useControlPlane } from './control-plane-fixture.ts';
 import { type Checked, clusters, writtenByController } from './gitops-objects.ts';
 
 const run = promisify(execFile);
@@ -55,7 +55,7 @@ function lua(value: unknown): string {
 
 describe('the health checks for GitOps', function () {
   this.timeout(waitMilliseconds);
-  let controlPlane: ControlPlane;
+  const controlPlane = useControlPlane();
   let glua: string;
   let rollouts: Readonly<Record<string, Checked>>;
   let checksOfArgo: Readonly<Record<string, string>>;
@@ -64,7 +64,6 @@ describe('the health checks for GitOps', function () {
   before(async function prepare() {
     this.timeout(buildDeadlineMilliseconds);
     glua = await goTool('glua');
-    controlPlane = await startControlPlane({ audit: false });
     const written = await writtenByController();
     ({ rollouts } = written);
     const [condition] = written.conditions;
@@ -79,7 +78,7 @@ describe('the health checks for GitOps', function () {
     checksOfFlux = spec.healthCheckExprs;
   });
 
-  after(() => controlPlane?.stop());
+  after(() => controlPlane().kubectl('delete', 'validatingadmissionpolicy,validatingadmissionpolicybinding', 'asks'));
 
   it('of Argo CD report the state of a MySQLCluster', async () => {
     for (const [what, { object, argo }] of Object.entries(clusters)) {
@@ -108,7 +107,7 @@ describe('the health checks for GitOps', function () {
   /** As Argo CD runs it: the check is a chunk of Lua that finds `obj` and returns a table. */
   async function health(key: string, object: object): Promise<string> {
     const check = checksOfArgo[`resource.customizations.health.${key}`];
-    const script = join(controlPlane.directory, 'check.lua');
+    const script = join(controlPlane().directory, 'check.lua');
     const chunk = `obj = ${lua(object)}\nlocal hs = (function()\n${check}\nend)()\n`;
     await writeFile(script, `${chunk}assert(hs.message == nil or type(hs.message) == "string")\nprint(hs.status)\n`);
     const { stdout } = await run(glua, [script]);
@@ -161,9 +160,16 @@ describe('the health checks for GitOps', function () {
       },
     );
     const ask = async (): Promise<string | undefined> => {
-      const flags = ['--kubeconfig', controlPlane.adminKubeconfig, 'create', 'configmap', 'asked', '--dry-run=server'];
-      const env = { HOME: controlPlane.directory };
-      const { stderr } = await run(controlPlane.binaries.kubectl, flags, { env });
+      const flags = [
+        '--kubeconfig',
+        controlPlane().adminKubeconfig,
+        'create',
+        'configmap',
+        'asked',
+        '--dry-run=server',
+      ];
+      const env = { HOME: controlPlane().directory };
+      const { stderr } = await run(controlPlane().binaries.kubectl, flags, { env });
       return stderr.includes('in force') ? stderr : undefined;
     };
     const said = await until(ask, waitMilliseconds, () => 'Expected the policy to be in force');
@@ -171,8 +177,8 @@ describe('the health checks for GitOps', function () {
   }
 
   async function apply(...objects: readonly object[]): Promise<void> {
-    const file = join(controlPlane.directory, 'policy.yaml');
+    const file = join(controlPlane().directory, 'policy.yaml');
     await writeFile(file, objects.map((object) => stringify(object)).join('---\n'));
-    await controlPlane.kubectl('apply', '--server-side', '-f', file);
+    await controlPlane().kubectl('apply', '--server-side', '-f', file);
   }
 });

@@ -119,16 +119,6 @@ describe('an installation', function () {
     await controlPlane.kubectl('delete', 'namespace', 'billing', 'elsewhere', '--wait=false');
   });
 
-  it('by kustomize rolls out with the gate turned on by a patch', async () => {
-    const rendered = parsed(await controlPlane.kubectl('kustomize', await overlay('default')));
-    expect(rendered.filter(({ kind }) => kind === 'MutatingWebhookConfiguration')).to.deep.equal([]);
-    await install(rendered);
-    await controller.start();
-    await controller.isReady();
-    const cluster = new RolloutCluster(stage, history, 'library');
-    await rollsOut(cluster, () => cluster.create({}));
-  });
-
   it('by kustomize for Kubernetes before 1.36 rolls out with the webhook', async () => {
     const rendered = parsed(await controlPlane.kubectl('kustomize', await overlay('kubernetes-before-1.36')));
     expect(rendered.filter(({ kind }) => kind === 'MutatingAdmissionPolicy')).to.deep.equal([]);

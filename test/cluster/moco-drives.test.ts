@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
-import { mysqldContainer } from '../../src/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged, ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
@@ -76,32 +75,6 @@ describe('MOCO’s own partition controller, with the gate off', () => {
     expect(await cluster.steps()).to.deep.equal([]);
   });
 
-  scenario('does not know settings, which are named, and goes on', {}, async (cluster) => {
-    await cluster.setting({
-      paused: true,
-      strategy: 'OnDelete',
-      maxUnavailable: 2,
-      approvedRevision: 'moco-x-1',
-      primaryUpdatePolicy: 'Manual',
-      pinnedMembers: [{ ordinal: 0, reason: 'stays' }],
-      overrides: [{ rule: 'BackupRunning', until: '2999-01-01T00:00:00Z', reason: 'no' }],
-      progressDeadlineSeconds: 700,
-    });
-    await cluster.until('it is said what has no effect', ({ rollout }) => {
-      const condition = rollout?.status?.conditions?.find(({ type }) => type === 'PolicyInForce');
-      return (
-        condition?.status === 'False' &&
-        condition.reason === 'MOCODrives' &&
-        condition.message.startsWith(
-          'approvedRevision, maxUnavailable, overrides, paused, pinnedMembers, primaryUpdatePolicy, strategy have no effect ',
-        )
-      );
-    });
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal([]);
-  });
-
   scenario('halts at a bad image, which is said, and goes on once it is corrected', {}, async (cluster) => {
     await cluster.setImage('mysql:8.4.9-missing');
     await cluster.holds('UpdateRevisionFailing');
@@ -110,17 +83,6 @@ describe('MOCO’s own partition controller, with the gate off', () => {
     await cluster.setImage('mysql:8.4.9');
     await cluster.completes();
     expect(cluster.now.pods.map(imageOf)).to.deep.equal(Array(3).fill('mysql:8.4.9'));
-    expect(await cluster.steps()).to.deep.equal([]);
-  });
-
-  scenario('waits for ever where a lower one is down, and it is said which command helps', {}, async (cluster) => {
-    cluster.breakContainer(0, mysqldContainer, 'dead');
-    await cluster.pod(0, 'is down', (pod) => !isReady(pod));
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('MemberDownOutOfOrder');
-    expect(cluster.now.rollout?.status?.hold?.message).to.contain('kubectl delete pod moco-x-0');
-    await cluster.kubectl('delete', 'pod', 'moco-x-0');
-    await cluster.completes();
     expect(await cluster.steps()).to.deep.equal([]);
   });
 });

@@ -1,27 +1,25 @@
 import { expect } from 'chai';
 import { policyKind } from '../../src/api/policy.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
-import { installAdmissionPolicy, removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
-import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
-import { until } from './moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { judged, ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
+import { judged, ownScene, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
 
 /** MOCO's own order of things, sooner. */
 const soon = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };
+const byDefault = ['--default-strategy=Partition'];
 
 describe('clusters that are adopted one after the other', () => {
   const { scenario, stage, newCluster } = useRollouts(
-    ownScene({ partition: soon }, ['--default-strategy=Partition'], (cluster) => cluster.isByPartitions()),
+    ownScene({ partition: soon }, byDefault, (cluster) => cluster.isByPartitions()),
   );
 
   /** Makes clusters that MOCO's partitions are for, then tells their story from there. */
-  async function clusters(count: number): Promise<readonly RolloutCluster[]> {
+  async function clusters(count: number, replicas = 3): Promise<readonly RolloutCluster[]> {
     const made = Array.from({ length: count }, newCluster);
     await Promise.all(
       made.map(async (cluster) => {
-        await cluster.create({});
+        await cluster.create({ replicas });
         await cluster.isByPartitions();
         await cluster.begin();
       }),
@@ -54,13 +52,13 @@ describe('clusters that are adopted one after the other', () => {
 
   it('by a setting for one, a policy for a namespace, and one for all, are released the same way', async function oneByOne() {
     this.timeout(2 * scenarioDeadlineMilliseconds);
-    const [one, inNamespace, other] = (await clusters(3)) as [RolloutCluster, RolloutCluster, RolloutCluster];
+    const [one, inNamespace, other] = (await clusters(3, 1)) as [RolloutCluster, RolloutCluster, RolloutCluster];
     await judged(one, async () => {
       await one.setting({ strategy: 'OnDelete' });
       await one.isTaken();
       await one.setImage('mysql:8.4.9');
       await Promise.all([one.completes(), isLeftAlone(inNamespace, 'mysql:8.4.9')]);
-      expect(await one.steps()).to.include.members(['setStrategy', 'evict 2', 'evict 1']);
+      expect(await one.steps()).to.include.members(['setStrategy', 'evict 0']);
       await reports(one, 'OnDelete');
       const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': inNamespace.namespace } };
       await policy('namespace', { settings: { strategy: 'OnDelete' }, namespaceSelector, priority: 1 });
@@ -78,42 +76,24 @@ describe('clusters that are adopted one after the other', () => {
       await reports(one, 'OnDelete');
       await one.setting({ strategy: null });
       await one.isByPartitions();
-      for (const cluster of [one, inNamespace, other]) {
-        await reports(cluster, 'MOCO');
-        expect(cluster.fewestInPlace()).to.be.at.least(2);
-      }
+      for (const cluster of [one, inNamespace, other]) await reports(cluster, 'MOCO');
     });
   });
 
-  it('are not adopted while admission does not work, and the report shows what the dry run returned', async function notInForce() {
-    this.timeout(scenarioDeadlineMilliseconds);
-    const [cluster] = (await clusters(1)) as [RolloutCluster];
-    await judged(cluster, async () => {
-      await admission(false);
-      await cluster.begin();
-      await cluster.setting({ strategy: 'OnDelete' });
-      await cluster.holds('AdmissionNotInForce');
-      expect(cluster.now.rollout?.status?.hold?.message).to.match(/a dry run .* was refused: .*only allowed for/);
-      expect(await cluster.steps()).to.deep.equal([]);
-      expect(cluster.now.statefulSet?.metadata.labels).not.to.have.property(strategyLabel);
-      await admission(true);
+  scenario(
+    'stay at OnDelete without disruptions while another policy freezes everything',
+    { replicas: 1 },
+    async (cluster) => {
+      const [production, freeze] = [`production-${cluster.namespace}`, `freeze-${cluster.namespace}`];
+      const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': cluster.namespace } };
+      await policy(production, { namespaceSelector, settings: { strategy: 'OnDelete' } });
       await cluster.isTaken();
-      expect(await cluster.steps()).to.deep.equal(['setStrategy']);
-    });
-  });
-
-  it('stay at OnDelete without disruptions while another policy freezes everything', async function frozen() {
-    this.timeout(scenarioDeadlineMilliseconds);
-    const [cluster] = (await clusters(1)) as [RolloutCluster];
-    await judged(cluster, async () => {
-      await policy('production', { settings: { strategy: 'OnDelete' } });
-      await cluster.isTaken();
-      await policy('freeze', { priority: 1000, enforced: { paused: true } });
+      await policy(freeze, { namespaceSelector, priority: 1000, enforced: { paused: true } });
       await cluster.holds('Paused');
       await cluster.begin();
       await cluster.setting({ paused: false });
       await cluster.setImage('mysql:8.4.9');
-      await cluster.until('the pods are stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
+      await cluster.until('the pod is stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
       await cluster.setting({ paused: false, strategy: 'Partition' });
       await cluster.until('the controller has seen the setting', ({ rollout }) => {
         return rollout?.status?.observedGeneration === rollout?.metadata.generation;
@@ -122,19 +102,18 @@ describe('clusters that are adopted one after the other', () => {
       expect(await cluster.steps()).to.deep.equal([]);
       expect(cluster.now.statefulSet?.spec.updateStrategy?.type).to.equal('OnDelete');
       expect(cluster.now.rollout?.status?.strategy).to.equal('OnDelete');
-      await policy('freeze', null);
+      await policy(freeze, null);
       await cluster.until('the release that the freeze has held', ({ statefulSet }) => {
         return statefulSet?.metadata.labels?.[strategyLabel] === undefined;
       });
-      await policy('production', null);
-    });
-  });
+      await policy(production, null);
+    },
+  );
 
-  it('are not adopted while they are paused, and stay adopted if MOCO re-creates the StatefulSet', async function paused() {
-    this.timeout(scenarioDeadlineMilliseconds);
-    const [cluster] = (await clusters(1)) as [RolloutCluster];
-    await judged(cluster, async () => {
-      await cluster.begin();
+  scenario(
+    'are not adopted while they are paused, and stay adopted if MOCO re-creates the StatefulSet',
+    { replicas: 1 },
+    async (cluster) => {
       await cluster.setting({ strategy: 'OnDelete', paused: true });
       await cluster.holds('Paused');
       expect(await cluster.steps()).to.deep.equal([]);
@@ -150,45 +129,11 @@ describe('clusters that are adopted one after the other', () => {
       );
       await cluster.isTaken();
       await cluster.setImage('mysql:8.4.9');
-      await cluster.until('the pods are stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
+      await cluster.until('the pod is stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
       await cluster.holds('Paused');
       for (const step of await cluster.steps()) expect(step).to.match(/^setStrategy/);
-    });
-  });
-
-  it('continue by MOCO’s partitions if admission is removed in the middle of a rollout, and are adopted again', async function inTheMiddle() {
-    this.timeout(2 * scenarioDeadlineMilliseconds);
-    const [cluster] = (await clusters(1)) as [RolloutCluster];
-    await judged(cluster, async () => {
-      await cluster.setting({ strategy: 'OnDelete', partition: 2 });
-      await cluster.isTaken();
-      await cluster.begin();
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.holds('PartitionReached');
-      await admission(false);
-      await cluster.annotate('example.com/look', 'again');
-      await cluster.until('MOCO’s next write brings its own strategy', ({ statefulSet }) => {
-        return statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
-      });
-      await cluster.until('the hold says what is wrong', ({ rollout }) => {
-        return rollout?.status?.hold?.rule === 'AdmissionNotInForce';
-      });
-      await cluster.until('MOCO has replaced the others', ({ pods }) => {
-        return pods.length === 3 && pods.every((pod) => isReady(pod) && imageOf(pod) === 'mysql:8.4.9');
-      });
-      expect(await cluster.steps()).to.deep.equal(['evict 2']);
-      await admission(true);
-      await cluster.isTaken();
-      expect(await cluster.steps()).to.include.members(['evict 2', 'setStrategy']);
-    });
-  });
-
-  /** The policy and its binding are there, or are not, and the API server acts by it. */
-  async function admission(wanted: boolean): Promise<void> {
-    const { client } = stage();
-    await (wanted ? installAdmissionPolicy(client) : removeAdmissionPolicy(client));
-    await until('the API server has noticed', async () => (await isKeptOnDelete(client)) === wanted);
-  }
+    },
+  );
 
   scenario(
     'go on with whatever is stale where MOCO’s partitions were in the middle of a rollout',
@@ -210,4 +155,45 @@ describe('clusters that are adopted one after the other', () => {
       expect(cluster.now.pods[2]?.metadata.uid, 'who is updated stays').to.equal(uid);
     },
   );
+
+  scenario('never let an updated member come up at an older revision again', {}, async (cluster) => {
+    await cluster.setting({ strategy: 'OnDelete' });
+    await cluster.isTaken();
+    // A member that does not serve keeps the current revision from being moved on.
+    cluster.neverSchedule(1);
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.pod(1, 'is new and waits for a node', (pod) => imageOf(pod) === 'mysql:8.4.9' && !isReady(pod));
+    await cluster.setting({ strategy: 'Partition' });
+    await cluster.until('it is released', ({ statefulSet }) => {
+      return statefulSet !== null && statefulSet.metadata.labels?.[strategyLabel] === undefined;
+    });
+    const { uid } = (await cluster.pod(2, 'is updated', isReady)).metadata;
+    await cluster.kubectl('delete', 'pod', cluster.podName(2));
+    const after = await cluster.pod(2, 'is back', (pod) => isReady(pod) && pod.metadata.uid !== uid);
+    expect(imageOf(after)).to.equal('mysql:8.4.9');
+    cluster.heal(1);
+    await cluster.isByPartitions();
+  });
+
+  it('are released by a controller with the gate off, in the middle of a rollout, and adopted again with the gate on', async function gate() {
+    this.timeout(2 * scenarioDeadlineMilliseconds);
+    const [cluster] = (await clusters(1)) as [RolloutCluster];
+    await judged(cluster, async () => {
+      await cluster.setting({ strategy: 'OnDelete' });
+      await cluster.isTaken();
+      await cluster.begin();
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.event('Evicted');
+      await restart(['--feature-gates=UpdateStrategyOnDelete=false']);
+      await cluster.isByPartitions();
+      await restart([]);
+      await cluster.isTaken();
+      expect(cluster.fewestInPlace()).to.be.at.least(2);
+    });
+  });
+
+  async function restart(flags: readonly string[]): Promise<void> {
+    await Promise.all(stage().controllers.map((controller) => controller.stop('SIGTERM')));
+    await stage().startController([...sharedFlags, ...byDefault, ...flags]);
+  }
 });

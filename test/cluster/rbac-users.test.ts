@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { configDirectory, readManifests } from '../config/manifests.ts';
 import { rightOf, rightsOf } from '../config/rights.ts';
 import { type AskedRight, askedRight } from '../support/control-plane/audit-rights.ts';
-import { said } from './cli-in-process.ts';
+import { cli } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
 type Role = 'viewer' | 'editor' | 'operator';
@@ -77,8 +77,8 @@ describe('the command line under the roles of config/users', () => {
       const kubeconfig = await controlPlane.kubeconfigForUser(user, ['people']);
       for (const argv of commands) {
         const inNamespace = argv.includes('-A') ? argv : [...argv, '-n', cluster.namespace];
-        const { status, text } = await said(inNamespace, kubeconfig);
-        expect(status, `${person}: ${argv.join(' ')}: ${text}`).to.equal(0);
+        const { status, out, err } = await cli(kubeconfig, inNamespace);
+        expect(status, `${person}: ${argv.join(' ')}: ${out}${err}`).to.equal(0);
       }
       const asked = await rightsAsked(user);
       const may = roles.flatMap((role) => granted.get(`moco-rollout-${role}`) ?? []);

@@ -4,7 +4,6 @@ import type { Pod } from '../support/moco/objects.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { isReady } from './rollout-judge.ts';
 
-const slowLog = 'slow-log';
 const waits =
   (container: string, reason: string) =>
   ({ status }: Pod): boolean =>
@@ -23,18 +22,6 @@ describe('a rollout with broken members', () => {
     expect(await cluster.steps()).to.deep.equal(['delete 1', 'evict 2', 'demote 0', 'evict 0', 'promoteRevision']);
   });
 
-  scenario('takes a second member that fails in the middle at once', {}, async (cluster) => {
-    cluster.neverSchedule(2);
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('UpdatedMemberNotParticipating');
-    const { uid } = (await cluster.pod(1, 'works', isReady)).metadata;
-    cluster.breakContainer(1, mysqldContainer, 'dead');
-    await cluster.pod(1, 'has been replaced', (pod) => isReady(pod) && pod.metadata.uid !== uid);
-    cluster.heal(2);
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'delete 1', 'demote 0', 'evict 0', 'promoteRevision']);
-  });
-
   scenario('replaces all of them when all are down, without a deadlock', {}, async (cluster) => {
     // The primary last: MOCO has nobody to fail over to.
     for (const ordinal of [2, 1, 0]) {
@@ -49,23 +36,6 @@ describe('a rollout with broken members', () => {
     expect(await cluster.moves()).to.deep.equal([]);
   });
 
-  scenario('waits for the failover when the primary dies as the template changes', {}, async (cluster) => {
-    cluster.slowNodes({ restartMilliseconds: 60_000 });
-    cluster.restartContainer(0, mysqldContainer);
-    // MOCO can't fail over before it reaches them again.
-    cluster.moco({ unreachable: [1, 2] });
-    await cluster.pod(0, 'has lost its mysqld', (pod) => !isReady(pod));
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('AwaitingFailover');
-    expect(await cluster.steps()).to.deep.equal([]);
-    cluster.moco({ unreachable: [] });
-    await cluster.completes();
-    const story = await cluster.story();
-    const deeds = story.filter(({ by, code }) => by !== 'nodes' && code < 300).map(({ text }) => text);
-    expect(deeds.slice(0, 2)).to.deep.equal(['primary 0 -> 1', 'delete 0']);
-    expect(await cluster.steps()).to.deep.equal(['delete 0', 'evict 2', 'demote 1', 'evict 1', 'promoteRevision']);
-  });
-
   scenario('deletes one replica on a lost node, and nothing more until the node returns', {}, async (cluster) => {
     cluster.loseNode(2);
     await cluster.pod(2, 'is unreachable', (pod) => !isReady(pod));
@@ -78,24 +48,6 @@ describe('a rollout with broken members', () => {
     cluster.returnNode(2);
     await cluster.completes();
     expect(await cluster.steps()).to.deep.equal(['delete 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
-  });
-
-  scenario('deletes nothing for a sidecar that restarts for a second', {}, async (cluster) => {
-    cluster.slowNodes({ restartMilliseconds: 1000 });
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.pod(2, 'is terminating', ({ metadata }) => metadata.deletionTimestamp !== undefined);
-    cluster.restartContainer(1, slowLog);
-    await cluster.pod(1, 'lacks its sidecar', (pod) => !isReady(pod));
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
-  });
-
-  scenario('takes a member whose sidecar crashes before the healthy ones, by delete', {}, async (cluster) => {
-    cluster.breakContainer(1, slowLog, 'dead');
-    await cluster.pod(1, 'is impaired', waits(slowLog, 'CrashLoopBackOff'));
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['delete 1', 'evict 2', 'demote 0', 'evict 0', 'promoteRevision']);
   });
 
   scenario('halts at a bad image with one member down, and goes on when it is corrected', {}, async (cluster) => {

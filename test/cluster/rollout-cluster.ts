@@ -193,7 +193,8 @@ export class RolloutCluster {
   async isTaken(): Promise<void> {
     await this.until('the StatefulSet is set to OnDelete and settles', ({ statefulSet, cluster, rollout }) => {
       const strategy = (statefulSet as { spec?: { updateStrategy?: { type?: string } } } | null)?.spec?.updateStrategy;
-      return strategy?.type === 'OnDelete' && isComplete(cluster) && rollout?.status?.phase === 'UpToDate';
+      const { phase, strategy: reported } = rollout?.status ?? {};
+      return strategy?.type === 'OnDelete' && reported === 'OnDelete' && isComplete(cluster) && phase === 'UpToDate';
     });
   }
 

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { podDisruptionBudgets, type ResourceKind } from '../../src/kube/resource.ts';
+import { annotationOn, forceRollingUpdateAnnotation, strategyLabel } from '../../src/moco/names.ts';
 import { clusterLabels } from '../support/moco/names.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { imageOf, isReady } from './rollout-judge.ts';
 
 const limitRanges: ResourceKind = {
   group: '',
@@ -57,34 +59,33 @@ describe('a rollout that is held', () => {
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 
-  scenario('does nothing while it is paused, and goes on when it no longer is', {}, async (cluster) => {
-    await cluster.setting({ paused: true });
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('Paused');
-    await cluster.until('the change is seen', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
-    expect(await cluster.steps()).to.deep.equal([]);
-    await cluster.setting({ paused: null });
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(wholeRollout);
-  });
-
-  scenario('stops at the partition, and goes on when that is lowered', {}, async (cluster) => {
-    await cluster.setting({ partition: 1 });
+  scenario('steps aside while a rolling update is forced, in the middle, and comes back', {}, async (cluster) => {
+    await cluster.setting({ partition: 2 });
     await cluster.setImage('mysql:8.4.9');
     await cluster.holds('PartitionReached');
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1']);
-    await cluster.setting({ partition: 0 });
+    await cluster.annotate(forceRollingUpdateAnnotation, annotationOn);
+    await cluster.holds('ForcedRollingUpdate');
+    await cluster.event('ForcedRollingUpdate');
+    for (const ordinal of [1, 0]) {
+      await cluster.pod(ordinal, 'was taken by Kubernetes itself', (pod) => {
+        return isReady(pod) && imageOf(pod) === 'mysql:8.4.9';
+      });
+    }
     await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(wholeRollout);
-  });
+    const { statefulSet, rollout } = cluster.now;
+    expect(statefulSet?.spec.updateStrategy).to.deep.equal({ type: 'RollingUpdate' });
+    expect(statefulSet?.metadata.labels).to.have.property(strategyLabel);
+    expect(rollout?.status?.phase).to.equal('Off');
+    expect(await cluster.steps()).to.deep.equal(['evict 2']);
 
-  scenario('asks of an updated member that it works for minReadySeconds', {}, async (cluster) => {
-    await cluster.setting({ minReadySeconds: 1 });
-    await cluster.setImage('mysql:8.4.9');
+    await cluster.annotate(forceRollingUpdateAnnotation, null);
+    await cluster.isTaken();
+    await cluster.begin();
+    await cluster.setting({ partition: null });
+    await cluster.setImage('mysql:8.4.10');
     await cluster.completes();
-    const story = await cluster.story();
-    const at = (text: string): number => Date.parse(story.find((deed) => deed.text === text)?.at ?? '');
-    expect(at('evict 1') - at('ready 2')).to.be.at.least(1000);
-    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+    const steps = await cluster.steps();
+    expect(steps.filter((step) => step.startsWith('evict'))).to.have.length(3);
+    expect(steps.filter((step) => step.startsWith('demote'))).to.have.length(1);
   });
 });

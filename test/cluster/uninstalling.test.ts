@@ -11,7 +11,7 @@ import type { MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
 import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
-import { cli } from './cli-program.ts';
+import { cli, cliOfImage } from './cli-program.ts';
 import { commandsUnder } from './document-commands.ts';
 import { Helm, type HelmSaid } from './helm-program.ts';
 
@@ -154,7 +154,7 @@ describe('uninstalling', function () {
       (await pods()).find(({ metadata }) => !old.includes(metadata.uid));
     const { metadata, spec } = await until(ask, waitMilliseconds, () => 'Expected the Job to have a pod');
     const kubeconfig = await controlPlane.kubeconfigFor({ namespace: system, name: spec.serviceAccountName });
-    const { status, err } = await cli(kubeconfig, spec.containers[0].args, 'image');
+    const { status, err } = await cliOfImage(kubeconfig, spec.containers[0].args);
     expect(status, err).to.equal(0);
     const succeeded = JSON.stringify({ status: { phase: 'Succeeded' } });
     const patch = ['--subresource=status', '--type=merge', '--patch', succeeded];

@@ -13,6 +13,10 @@ const settling = (ordinal: number, seconds: number) =>
 describe('a rollout of three', () => {
   play({
     'begins with the highest ordinal': { given: stale(), decides: evicts('ReplicaHealthy', 2) },
+    'takes ten before nine: ordinals are numbers': {
+      given: cluster(11).templateChanged(),
+      decides: evicts('ReplicaHealthy', 10),
+    },
     'waits for the evicted pod to go': {
       given: stale().members(member(2).terminating()),
       decides: holds({ rule: 'MemberTerminating', member: 2 }),
