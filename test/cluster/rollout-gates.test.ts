@@ -59,6 +59,26 @@ describe('a rollout that is held', () => {
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 
+  scenario('rests between two members when its maintenance window ends', {}, async (cluster) => {
+    const opposite = new Date(Date.now() + 12 * 3_600_000).getUTCHours();
+    const at = (hour: number, duration: string) => [{ schedule: `0 ${hour} * * *`, duration }];
+    await cluster.setting({ maintenanceWindows: at(opposite, '24h'), expectedMemberSeconds: 60 });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.until('the first member is taken', ({ rollout }) => rollout?.status?.lastStep?.step === 'evict');
+    await cluster.setting({ maintenanceWindows: at(opposite, '1h') });
+    await cluster.holds('OutsideMaintenanceWindow');
+    await cluster.event('OutsideMaintenanceWindow');
+    const rested = await cluster.steps();
+    expect(wholeRollout.slice(0, rested.length)).to.deep.equal(rested);
+    await cluster.until('it tells when it goes on', ({ rollout }) => {
+      return Date.parse(rollout?.status?.hold?.opensAt ?? '') > Date.now();
+    });
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await cluster.setting({ overrides: [{ rule: 'OutsideMaintenanceWindow', until, reason: 'a fix' }] });
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
   scenario('steps aside while a rolling update is forced, in the middle, and comes back', {}, async (cluster) => {
     await cluster.setting({ partition: 2 });
     await cluster.setImage('mysql:8.4.9');

@@ -247,6 +247,8 @@ function movesOfPeople(world: World): readonly WorldMove[] {
     found.push(['benign', 'Kubernetes counts', { ...world, disruptionsAllowed }]);
   if (world.backup) found.push(['repair', 'the backup ends', { ...world, backup: false }]);
   else found.push(['fault', 'a backup begins', { ...world, backup: true }]);
+  if (world.windowOpen) found.push(['fault', 'the maintenance window closes', { ...world, windowOpen: false }]);
+  else found.push(['repair', 'the maintenance window opens', { ...world, windowOpen: true }]);
   const next = {
     ...world,
     template: world.template + 1,

@@ -26,6 +26,7 @@ export function viewOf(world: World): ClusterSnapshot {
       currentRevision: revisionName(world.currentRevision),
     })
     .budgets(...(world.pods.length < 3 ? [] : [{ disruptionsAllowed: world.disruptionsAllowed, closed: world.backup }]))
+    .maintenance([world.windowOpen ? [-1, longSeconds] : [longSeconds, 2 * longSeconds]])
     .memory({
       verified: world.verified,
       takenDown: world.takenDown,

@@ -38,6 +38,8 @@ export interface World {
   /** What the disruption controller counted last. */
   readonly disruptionsAllowed: number;
   readonly backup: boolean;
+  /** The maintenance window is open. */
+  readonly windowOpen: boolean;
   readonly unavailableLong: boolean;
   /** Longer than a failover may take. */
   readonly primarySettledLong: boolean;
@@ -87,6 +89,7 @@ export function staleWorld(replicas: number, primary: number, policy: RolloutPol
     report: { healthy: true, available: true, synced: replicas },
     disruptionsAllowed: Math.floor(replicas / 2),
     backup: false,
+    windowOpen: true,
     unavailableLong: false,
     primarySettledLong: true,
     verified: false,
