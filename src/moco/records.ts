@@ -1,4 +1,4 @@
-import type { ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+import type { BudgetFacts, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
 
 // The fields of an object that the cache keeps: those that a decision reads. A raw pod is a hundred times larger.
 
@@ -64,27 +64,27 @@ export interface ContainerRecord extends Omit<ContainerFacts, 'readySinceRestart
   readonly finishedAt: string | null;
 }
 
-export interface PodRecord extends ObjectRecord {
+/** What one object shows of a member. Ages need several observations. */
+type PodFacts = Omit<
+  MemberFacts,
+  | 'containers'
+  | 'initContainers'
+  | 'terminatingForSeconds'
+  | 'mysqldIdleForSeconds'
+  | 'participatingForSeconds'
+  | 'demoteForSeconds'
+>;
+
+export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
-  readonly ordinal: number;
   readonly labels: Labels;
   readonly createdAt: string;
-  readonly revision: string;
-  readonly role: MemberFacts['role'];
-  readonly phase: MemberFacts['phase'];
-  readonly ready: boolean;
   /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
   readonly containersReadyChangedAt: string | null;
-  readonly readinessGateClosed: boolean;
-  readonly unschedulable: string | null;
   readonly containers: readonly ContainerRecord[];
   readonly initContainers: readonly ContainerRecord[];
   readonly deletionTimestamp: string | null;
-  readonly graceSeconds: number;
-  readonly demote: boolean;
-  readonly demotedFor: string | null;
-  readonly preventDelete: boolean;
   /** Where its moco-agent listens; `null` for what is not known, or not declared. */
   readonly agent: {
     readonly ip: string | null;
@@ -94,14 +94,8 @@ export interface PodRecord extends ObjectRecord {
 }
 
 /** A PodDisruptionBudget. */
-export interface BudgetRecord extends ObjectRecord {
+export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'refusal' | 'refusedForSeconds'> {
   readonly selector: LabelSelector | null;
-  readonly observed: boolean;
-  readonly disruptionsAllowed: number;
-  readonly currentHealthy: number;
-  readonly desiredHealthy: number;
-  readonly awaiting: number;
-  readonly closed: boolean;
 }
 
 /** The CronJob of a cluster's scheduled backup. */

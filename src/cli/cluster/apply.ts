@@ -3,7 +3,7 @@ import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../kube/ap
 import { apiVersion, path } from '../../kube/resource.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../failure.ts';
-import { find } from './clusters.ts';
+import { rolloutOf } from './clusters.ts';
 import { ownersOf, whereToChange } from './field-owners.ts';
 import { refuseWithoutEffect, type SettingVerb } from './no-effect.ts';
 import type { Session } from './session.ts';
@@ -102,7 +102,7 @@ function explained(conflicts: ApiError['causes'], { host }: Session, { namespace
 /** The MySQLRollout of a cluster, created as by the controller if it is missing. Rejects with `ApiError`. */
 async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
   const { api, signal, server } = session;
-  const found = (await find(session, rolloutKind, cluster.namespace, cluster.name)) as MySQLRollout | null;
+  const found = await rolloutOf(session, cluster);
   if (found !== null) return found;
   try {
     return await api.createRollout(cluster, signal);

@@ -15,7 +15,6 @@ import { projectBudget, projectNamespace } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../failure.ts';
 import { listAll, listIfThere } from './clusters.ts';
-import { dependenciesOf, nothingKnown } from './dependencies.ts';
 import type { Session } from './session.ts';
 
 /** A cluster and its settings as they are now. */
@@ -26,6 +25,15 @@ export interface ClusterObservation {
   /** What the user may not read and is left out. */
   readonly unread: readonly string[];
 }
+
+/** What is known of a cluster before its objects are read by name. */
+export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
+  cluster,
+  statefulSet: null,
+  pods: [],
+  budgets: [],
+  backup: null,
+});
 
 /** Like `observeIfExists`, but throws `CommandError` if the cluster is gone. */
 export async function observeCluster(session: Session, cluster: ClusterRecord): Promise<ClusterObservation> {
@@ -59,6 +67,8 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
   const objects = budgets
     ? { ...live.objects, budgets: budgets.map(projectBudget).filter((budget) => budget !== null) }
     : live.objects;
+  const known = (policies ?? []).map(projectPolicy);
+  const namespaceLabels = own && projectNamespace(own).labels;
   return {
     rollout,
     unread,
@@ -67,12 +77,17 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
         objects,
         rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
         nobodyBehind(new ClusterState(world), objects, world),
-        dependenciesOf(world, {
+        {
+          world,
           strategies: strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed),
           defaults: defaultsOf(rollout?.status),
-          policies: (policies ?? []).map(projectPolicy),
-          namespaceLabels: own && projectNamespace(own).labels,
-        }),
+          cache: {
+            settingsSources: ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } }),
+            unavailable: new Map(),
+          },
+          // What only the controller knows is assumed not to block anything.
+          fleet: { factsFor: () => ({ fleetWaits: [], fleetQueue: null, fleetInterval: null }) },
+        },
         'live',
       ),
   };

@@ -1,3 +1,4 @@
+import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import { path, type ResourceKind } from '../../kube/resource.ts';
@@ -57,6 +58,14 @@ export async function find(
     if (isNotFound(error)) return null;
     throw error;
   }
+}
+
+/** The MySQLRollout of a cluster, or `null`. Rejects with `ApiError`. */
+export async function rolloutOf(
+  session: Pick<Session, 'client' | 'signal'>,
+  { namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>,
+): Promise<MySQLRollout | null> {
+  return (await find(session, rolloutKind, namespace, name)) as MySQLRollout | null;
 }
 
 /** The MySQLClusters of a namespace, or with `null` of all namespaces, that a label selector selects. */

@@ -8,11 +8,11 @@ import { explainStep } from '../../core/explain-step.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
 import { delay } from '../../kube/delay.ts';
+import { ownWebhookSuffix } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { CommandError, sentenceOf } from '../failure.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
-import { remedyOf } from './release-remedy.ts';
 import { setReleased } from './released.ts';
 import type { Session } from './session.ts';
 
@@ -160,4 +160,19 @@ function ended({ strategy, currentRevision }: StatefulSetRecord): ReleasedOutcom
 
 function memberName({ name }: ClusterRecord): (ordinal: number) => string {
   return (ordinal) => `${statefulSetName(name)}-${ordinal}`;
+}
+
+/** The names in `config/`. */
+const mutatingConfiguration = 'moco-rollout-mutating-webhook-configuration';
+const partitionConfiguration = 'moco-rollout-partition-webhook-configuration';
+
+/** Appends a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */
+function remedyOf(sentence: string): string {
+  const webhook = /failed calling webhook \\?"([^"\\]+)\\?"/.exec(sentence)?.[1];
+  if (webhook === undefined) return sentence;
+  if (!webhook.endsWith(ownWebhookSuffix)) {
+    return `${sentence}; webhook ${webhook} has to be reachable again first: is moco-controller running?`;
+  }
+  const configuration = webhook.startsWith('partition.') ? partitionConfiguration : mutatingConfiguration;
+  return `${sentence}; start the controller again, whose webhook this is, or let the StatefulSets go without it: kubectl delete mutatingwebhookconfiguration ${configuration}`;
 }

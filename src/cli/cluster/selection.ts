@@ -1,7 +1,7 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { clusterNamed, clustersIn, find, listIfThere } from './clusters.ts';
+import { clusterNamed, clustersIn, listIfThere, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
 export interface ClusterAndRollout {
@@ -47,7 +47,7 @@ export async function listedClusters(
     return Promise.all(
       [...new Set(names)].map(async (name) => {
         const cluster = await clusterNamed(session, name);
-        return { cluster, rollout: (await find(session, rolloutKind, cluster.namespace, name)) as MySQLRollout | null };
+        return { cluster, rollout: await rolloutOf(session, cluster) };
       }),
     );
   }

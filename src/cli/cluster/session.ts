@@ -22,7 +22,6 @@ export interface Session {
   readonly server: string;
   /** `null` for all namespaces. */
   readonly namespace: string | null;
-  /** Whether `-n` was given. */
   /** The label selector for MySQLClusters, as given to `--selector`. */
   readonly selector: string | undefined;
   readonly requestTimeoutSeconds: number;

@@ -1,7 +1,7 @@
 import { revisionHash } from '../../moco/projections.ts';
 import { applySettings } from '../cluster/apply.ts';
+import { nothingKnown } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
-import { nothingKnown } from '../cluster/dependencies.ts';
 import { refuseWithoutEffect } from '../cluster/no-effect.ts';
 import { textOf } from '../cluster/session.ts';
 import { CommandError } from '../failure.ts';

@@ -1,9 +1,8 @@
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import type { HistoryEntry } from '../../api/rollout-status.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { clusterNamed, find } from '../cluster/clusters.ts';
+import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
 import { type Line, line, piece } from '../terminal/colour.ts';
@@ -31,10 +30,7 @@ export const historyCommand: ClusterCommand = {
   run: async (session, [name = '']) => {
     const format = formatOf(session.given);
     const cluster = await clusterNamed(session, name);
-    const [revisions, rollout] = await Promise.all([
-      revisionsOf(session, cluster),
-      find(session, rolloutKind, cluster.namespace, name),
-    ]);
+    const [revisions, rollout] = await Promise.all([revisionsOf(session, cluster), rolloutOf(session, cluster)]);
     const wanted = textOf(session.given['revision']);
     if (wanted !== undefined) {
       const revision = revisionNamed(revisions, wanted);
@@ -49,7 +45,7 @@ export const historyCommand: ClusterCommand = {
         });
       return 0;
     }
-    const rows = rowsOf(revisions, (rollout as MySQLRollout | null)?.status?.history ?? [], name);
+    const rows = rowsOf(revisions, rollout?.status?.history ?? [], name);
     if (format !== 'table') writeData(session.host, format, rows);
     else if (rows.length === 0) session.host.err(`Kubernetes keeps no revision of ${name}\n`);
     else writeLines(session.host, historyTable(rows, session));

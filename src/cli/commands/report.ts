@@ -1,10 +1,9 @@
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { events } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { clusterNamed, find, listAll } from '../cluster/clusters.ts';
+import { clusterNamed, listAll, rolloutOf } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { CommandError } from '../failure.ts';
 import { page } from '../html/page.ts';
@@ -25,12 +24,9 @@ export const reportCommand: ClusterCommand = {
     if (host.terminal() !== null)
       throw new CommandError('cannot write a page to a terminal; redirect it to a file: report NAME > rollout.html');
     const cluster = await clusterNamed(session, name);
-    const [rollout, reported] = await Promise.all([
-      find(session, rolloutKind, cluster.namespace, name),
-      eventsAbout(session, cluster),
-    ]);
+    const [rollout, reported] = await Promise.all([rolloutOf(session, cluster), eventsAbout(session, cluster)]);
     const now = world.wall();
-    const { status = {} } = (rollout as MySQLRollout | null) ?? {};
+    const { status = {} } = rollout ?? {};
     const timelines = timelinesOf(cluster, status, reported, now);
     host.out(page(`${cluster.namespace}/${name}`, timelines, now));
     return 0;
