@@ -33,6 +33,10 @@ export const phases: Readonly<Record<string, Play>> = {
   evicting: async ({ bench }) => {
     await bench.start().reportAll();
   },
+  'outside-its-window': async ({ bench }) => {
+    bench.setting({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '10m', timeZone: 'Asia/Tokyo' }] });
+    await bench.start().reportAll();
+  },
   starting: async ({ bench }) => {
     const program = bench.start();
     await program.work();
