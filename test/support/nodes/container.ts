@@ -1,12 +1,23 @@
 import type { ContainerFault } from './faults.ts';
 import { type Moment, type Terminated, timestamp } from './objects.ts';
+import type { ContainerReport, Processes } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
 
 /** `until` is when it proceeds by itself, on the monotonic clock; `null`: not by time. */
 export type ContainerState =
   | { readonly kind: 'waiting'; readonly reason: string; readonly until: number | null }
-  | { readonly kind: 'running'; readonly since: number; readonly startedAt: string; readonly id: string }
+  | {
+      readonly kind: 'running';
+      readonly since: number;
+      readonly startedAt: string;
+      readonly id: string;
+      /** What its process has been asked: `stop` runs its preStop hook and leaves it a grace period. */
+      readonly ending?: Ending;
+    }
   | { readonly kind: 'terminated'; readonly how: Terminated; readonly until: number | null };
+
+type Ending = 'stop' | 'kill';
+type RunningState = Extract<ContainerState, { kind: 'running' }>;
 
 /** An init container ends before the next one starts, unless it is a sidecar. */
 export type ContainerRole = 'init' | 'sidecar' | 'main';
@@ -32,11 +43,17 @@ export interface ContainerInput {
   readonly restartsAsked: number;
   /** Everything before it is done: it may start. */
   readonly mayStart: boolean;
+  /** As the pod's spec has it now. A container that runs another one is stopped, and starts again with this. */
+  readonly image: string;
+  /** `null`: it has no process; time and faults play it. */
+  readonly processes: Processes | null;
   readonly podUid: string;
 }
 
 const killedExitCode = 137;
 const crashExitCode = 1;
+/** A container that has run this long starts again at once, as after its first crash (kubelet: twice the longest back-off). */
+const forgivingMilliseconds = 600_000;
 const creating = 'ContainerCreating';
 const initializing = 'PodInitializing';
 
@@ -71,13 +88,29 @@ export function isDone(container: ContainerMemory): boolean {
   }
 }
 
+/** One that is still to start takes over the image of the pod's spec, and with it a fresh back-off. */
+export function withImage(container: ContainerMemory, image: string): ContainerMemory {
+  const isOver = container.role === 'init' && isDone(container);
+  return container.image === image || isRunning(container) || isOver ? container : { ...container, image, crashes: 0 };
+}
+
 export function isRunning(container: ContainerMemory): boolean {
   return container.state.kind === 'running';
 }
 
-/** The startup probe has passed; only mysqld has one. */
-export function isStarted(container: ContainerMemory, startupMilliseconds: number, now: Moment): boolean {
-  return container.state.kind === 'running' && now.monotonicMilliseconds >= container.state.since + startupMilliseconds;
+/** The startup probe has passed; of those that time plays only mysqld has one. */
+export function isStarted(
+  { state }: ContainerMemory,
+  startupMilliseconds: number,
+  now: Moment,
+  processes: Processes | null,
+): boolean {
+  if (state.kind !== 'running') {
+    return false;
+  }
+  return processes === null
+    ? now.monotonicMilliseconds >= state.since + startupMilliseconds
+    : processes(state.id).started;
 }
 
 /** When it will proceed by itself, or `null`. A time in the past is no reason to run again. */
@@ -116,7 +149,7 @@ export function advance(
 function advanceWaiting(
   container: ContainerMemory,
   state: Extract<ContainerState, { kind: 'waiting' }>,
-  { fault, mayStart, podUid }: ContainerInput,
+  { fault, mayStart, podUid, processes }: ContainerInput,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
@@ -137,7 +170,7 @@ function advanceWaiting(
     case 'ErrImagePull':
     case 'ImagePullBackOff':
       if (fault !== 'imagePull') {
-        return run(container, podUid, now);
+        return container.last === null ? run(container, podUid, now) : restart(container, podUid, now);
       }
       return due
         ? waiting(
@@ -147,18 +180,24 @@ function advanceWaiting(
           )
         : container;
     default:
-      // CrashLoopBackOff. After the fault is removed the rest of it is skipped.
-      return due || (fault !== 'crashLoop' && fault !== 'dead') ? restart(container, podUid, now) : container;
+      // CrashLoopBackOff. After the fault is removed the rest of it is skipped; a process's own has no such end.
+      return due || (fault !== 'crashLoop' && fault !== 'dead' && (processes === null || state.until === null))
+        ? restart(container, podUid, now)
+        : container;
   }
 }
 
 function advanceRunning(
   container: ContainerMemory,
-  state: Extract<ContainerState, { kind: 'running' }>,
-  { fault, restartsAsked }: ContainerInput,
+  state: RunningState,
+  input: ContainerInput,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
+  const { fault, restartsAsked, image, processes } = input;
+  if (processes !== null) {
+    return advanceProcess(container, state, processes(state.id), input, now, settings);
+  }
   const age = now.monotonicMilliseconds - state.since;
   if (fault === 'dead') {
     return end({ ...container, crashes: container.crashes + 1 }, state, killedExitCode, now, settings);
@@ -174,14 +213,40 @@ function advanceRunning(
   if (restartsAsked > container.restartsMade) {
     return end({ ...container, restartsMade: restartsAsked }, state, crashExitCode, now, settings);
   }
-  return container;
+  return image === container.image ? container : end(container, state, 0, now, settings);
+}
+
+/** Ends when its process has ended; until then it is only asked to. */
+function advanceProcess(
+  container: ContainerMemory,
+  state: RunningState,
+  { exitCode }: ContainerReport,
+  { fault, restartsAsked, image }: ContainerInput,
+  now: Moment,
+  settings: NodesSettings,
+): ContainerMemory {
+  const age = now.monotonicMilliseconds - state.since;
+  if (exitCode !== null) {
+    const before = image !== container.image || age >= forgivingMilliseconds ? 0 : container.crashes;
+    return end({ ...container, crashes: before + 1 }, state, exitCode, now, settings);
+  }
+  if (fault === 'dead' || (fault === 'crashLoop' && age >= settings.crashAfterMilliseconds)) {
+    return asked(container, state, 'kill');
+  }
+  const mayBeStopped =
+    container.role !== 'init' && (restartsAsked > container.restartsMade || image !== container.image);
+  return mayBeStopped ? asked({ ...container, restartsMade: restartsAsked }, state, 'stop') : container;
+}
+
+function asked(container: ContainerMemory, state: RunningState, ending: Ending): ContainerMemory {
+  return state.ending === ending || state.ending === 'kill' ? container : { ...container, state: { ...state, ending } };
 }
 
 /** The first restart is immediate; later ones back off. */
 function advanceTerminated(
   container: ContainerMemory,
   state: Extract<ContainerState, { kind: 'terminated' }>,
-  { fault, podUid }: ContainerInput,
+  { fault, podUid, processes }: ContainerInput,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
@@ -191,7 +256,11 @@ function advanceTerminated(
   if (fault === 'dead') {
     return waiting({ ...container, last: state.how }, 'CrashLoopBackOff', null);
   }
-  if (fault === 'crashLoop' && container.crashes > 1) {
+  if (fault === 'imagePull') {
+    const until = now.monotonicMilliseconds + settings.imagePullMilliseconds;
+    return waiting({ ...container, last: state.how }, 'ErrImagePull', until);
+  }
+  if ((fault === 'crashLoop' || processes !== null) && container.crashes > 1) {
     const backOff = Math.min(
       settings.backOffMilliseconds * 2 ** (container.crashes - 2),
       settings.longestBackOffMilliseconds,
@@ -217,34 +286,37 @@ function restart(container: ContainerMemory, podUid: string, now: Moment): Conta
 
 function end(
   container: ContainerMemory,
-  state: Extract<ContainerState, { kind: 'running' }>,
+  state: RunningState,
   exitCode: number,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
-  const how: Terminated = {
+  const how = terminated(state, exitCode, now);
+  const isDone = container.role === 'init' && exitCode === 0;
+  const until = isDone ? null : now.monotonicMilliseconds + settings.restartMilliseconds;
+  return { ...container, ready: false, state: { kind: 'terminated', how, until } };
+}
+
+/** For good: its pod is on its way out. One with a process ends with that. */
+export function stopped(container: ContainerMemory, now: Moment, processes: Processes | null): ContainerMemory {
+  const { state } = container;
+  if (state.kind !== 'running') {
+    return { ...container, ready: false };
+  }
+  const exitCode = processes === null ? 0 : processes(state.id).exitCode;
+  if (exitCode === null) {
+    return asked(container, state, 'stop');
+  }
+  const how = terminated(state, exitCode, now);
+  return { ...container, ready: false, state: { kind: 'terminated', how, until: null } };
+}
+
+function terminated(state: RunningState, exitCode: number, now: Moment): Terminated {
+  return {
     exitCode,
     reason: exitCode === 0 ? 'Completed' : 'Error',
     startedAt: state.startedAt,
     finishedAt: timestamp(now.wallMilliseconds),
     containerID: state.id,
   };
-  const until = exitCode === 0 ? null : now.monotonicMilliseconds + settings.restartMilliseconds;
-  return { ...container, ready: false, state: { kind: 'terminated', how, until } };
-}
-
-/** For good: its pod is on its way out. */
-export function stopped(container: ContainerMemory, now: Moment): ContainerMemory {
-  const { state } = container;
-  if (state.kind !== 'running') {
-    return { ...container, ready: false };
-  }
-  const how: Terminated = {
-    exitCode: 0,
-    reason: 'Completed',
-    startedAt: state.startedAt,
-    finishedAt: timestamp(now.wallMilliseconds),
-    containerID: state.id,
-  };
-  return { ...container, ready: false, state: { kind: 'terminated', how, until: null } };
 }

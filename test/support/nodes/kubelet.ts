@@ -10,13 +10,16 @@ import {
   isStarted,
   nextChange,
   stopped,
+  withImage,
 } from './container.ts';
 import type { ContainerFault } from './faults.ts';
 import { lostNodeStep } from './lost-node.ts';
 import { type Container, type Moment, type Pod, timestamp } from './objects.ts';
 import { type KubeletInput, type KubeletStep, type PodMemory, target } from './pod-memory.ts';
 import { podStatus } from './pod-status.ts';
+import type { Processes } from './runtime.ts';
 import { scheduleStep } from './scheduler.ts';
+
 import type { NodesSettings } from './settings.ts';
 import type { PodWrite } from './write.ts';
 
@@ -105,7 +108,9 @@ function move(asked: Moving): PodMemory {
   const input = { ...asked, memory };
   const initContainers = moveInitContainers(input);
   const initialized = initContainers.every(isDone);
-  const startAt = memory.startAt ?? (initialized ? now.monotonicMilliseconds + settings.startMilliseconds : null);
+  const isPrepared = input.runtime?.prepared ?? true;
+  const startAt =
+    memory.startAt ?? (initialized && isPrepared ? now.monotonicMilliseconds + settings.startMilliseconds : null);
   // Nothing is started any more in a pod that is terminating.
   const mayStart = startAt !== null && now.monotonicMilliseconds >= startAt && memory.terminatingSince === null;
   const containers = memory.containers.map((container) => moveContainer(container, mayStart, input));
@@ -127,7 +132,7 @@ function endContainers(input: Moving): PodMemory {
   const end = (container: ContainerMemory): ContainerMemory =>
     isRunning(container) && now.monotonicMilliseconds < endAt(container.name, input)
       ? container
-      : stopped(container, now);
+      : stopped(container, now, processesOf(container, input));
   const initContainers = memory.initContainers.map(end);
   const containers = memory.containers.map(end);
   return { ...memory, initContainers, containers, stopped: ![...initContainers, ...containers].some(isRunning) };
@@ -155,19 +160,22 @@ function moveInitContainers(input: Moving): readonly ContainerMemory[] {
   const { memory } = input;
   const moved: ContainerMemory[] = [];
   for (const container of memory.initContainers) {
-    const mayStart = moved.every(isDone) && memory.terminatingSince === null;
+    const isPrepared = input.runtime?.prepared ?? true;
+    const mayStart = isPrepared && moved.every(isDone) && memory.terminatingSince === null;
     const next = moveContainer(container, mayStart, input);
     moved.push(next.role === 'sidecar' ? { ...next, ready: isReady(next, [], input) } : next);
   }
   return moved;
 }
 
-function moveContainer(container: ContainerMemory, mayStart: boolean, input: Moving): ContainerMemory {
+function moveContainer(before: ContainerMemory, mayStart: boolean, input: Moving): ContainerMemory {
   const { pod, faults, memory, now, settings } = input;
   // One that ends in a pod that is terminating stays ended.
-  if (memory.terminatingSince !== null && !isRunning(container)) {
-    return container;
+  if (memory.terminatingSince !== null && !isRunning(before)) {
+    return before;
   }
+  const image = imageOf(before, pod);
+  const container = withImage(before, image);
   return advance(
     container,
     {
@@ -175,6 +183,8 @@ function moveContainer(container: ContainerMemory, mayStart: boolean, input: Mov
       restartsAsked: faults.restarts[container.name] ?? 0,
       mayStart,
       podUid: pod.metadata.uid,
+      image,
+      processes: processesOf(container, input),
     },
     now,
     settings,
@@ -185,18 +195,34 @@ function faultOf(container: ContainerMemory, { faults, settings }: KubeletInput)
   return faults.containers[container.name] ?? settings.imageFault(container.image, container.role === 'init');
 }
 
+/** As the pod's spec has it now: an update in place changes it. */
+function imageOf({ name, image, role }: ContainerMemory, { spec }: Pod): string {
+  const containers = role === 'main' ? spec.containers : (spec.initContainers ?? []);
+  return containers.find((container) => container.name === name)?.image ?? image;
+}
+
+function processesOf({ name }: ContainerMemory, { runtime }: KubeletInput): Processes | null {
+  return runtime?.processesOf(name) ?? null;
+}
+
 function startupMilliseconds(container: ContainerMemory, settings: NodesSettings): number {
   return container.name === mysqldContainer ? settings.startupMilliseconds : 0;
 }
 
+function hasStarted(container: ContainerMemory, input: KubeletInput): boolean {
+  const { settings, now } = input;
+  return isStarted(container, startupMilliseconds(container, settings), now, processesOf(container, input));
+}
+
 /** Container mysqld is ready while MySQL serves and `agent` runs to report that. */
 function isReady(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): boolean {
-  const { now, settings, pod, mysqldServes } = input;
-  if (
-    !isStarted(container, startupMilliseconds(container, settings), now) ||
-    faultOf(container, input) === 'notReady'
-  ) {
+  const { settings, pod, mysqldServes } = input;
+  if (!hasStarted(container, input) || faultOf(container, input) === 'notReady') {
     return false;
+  }
+  const processes = processesOf(container, input);
+  if (processes !== null && container.state.kind === 'running') {
+    return processes(container.state.id).ready;
   }
   if (container.name !== mysqldContainer) {
     return true;
@@ -211,7 +237,7 @@ function statusWrite(
   input: KubeletInput,
   memory: PodMemory,
 ): { readonly write: PodWrite | null; readonly memory: PodMemory } {
-  const { pod, now, settings, address } = input;
+  const { pod, now, address } = input;
   const wallTimestamp = timestamp(now.wallMilliseconds);
   const status = podStatus(
     {
@@ -222,9 +248,8 @@ function statusWrite(
       address,
       startTime: memory.startTime ?? wallTimestamp,
       conditionsBefore: memory.conditions,
-      startupMilliseconds: (container) => startupMilliseconds(container, settings),
+      hasStarted: (container) => hasStarted(container, input),
     },
-    now,
     wallTimestamp,
   );
   const written = JSON.stringify(status);

@@ -10,6 +10,7 @@ import { kubeletStep } from './kubelet.ts';
 import type { Pod } from './objects.ts';
 import { perform } from './perform.ts';
 import type { PodMemory } from './pod-memory.ts';
+import type { ContainerRuntime } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
 import { type Cached, type Dependencies, reportFailure, watch } from './watch.ts';
 
@@ -26,6 +27,8 @@ export interface KubeletsOptions extends Dependencies {
   readonly settingsOf: (namespace: string) => NodesSettings;
   /** `null`: every mysqld serves. */
   readonly databases: Databases | null;
+  /** `null`: time and faults play every container. */
+  readonly runtime: ContainerRuntime | null;
   /** The second byte of the pods' addresses. */
   readonly network: number;
 }
@@ -52,6 +55,7 @@ export class Kubelets {
     this.#addresses = new Addresses(options.network);
     this.reflectors = watch(options, pods, this.#pods);
     this.#pods.subscribe(({ before, after }) => this.#changed(before, after));
+    options.runtime?.onChange((namespace, name) => this.look(namespace, name));
     this.#unsubscribe = options.databases?.onDatabasesChange((namespace, clusterName) => {
       for (const { name } of this.#pods.by(byCluster, `${namespace}/${clusterName}`)) {
         this.look(namespace, name);
@@ -77,6 +81,7 @@ export class Kubelets {
   async stop(): Promise<void> {
     this.#unsubscribe?.();
     await Promise.all([...this.#loops.values()].map((loop) => loop.stop()));
+    await this.#options.runtime?.stop();
   }
 
   #changed(before: Cached<Pod> | null, after: Cached<Pod> | null): void {
@@ -84,6 +89,7 @@ export class Kubelets {
       if (before !== null) {
         this.#memories.delete(before.uid);
         this.#addresses.release(before.uid);
+        this.#options.runtime?.remove(before.uid);
       }
       return;
     }
@@ -108,9 +114,10 @@ export class Kubelets {
     if (cached === undefined) {
       return null;
     }
-    const { client, world, faults, settingsOf } = this.#options;
+    const { client, world, faults, settingsOf, runtime } = this.#options;
     const { object: pod, uid } = cached;
     const memory = this.#memories.get(uid) ?? null;
+    const address = this.#addresses.of(uid);
     const step = kubeletStep({
       pod,
       memory,
@@ -118,7 +125,8 @@ export class Kubelets {
       settings: settingsOf(namespace),
       now: { monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() },
       mysqldServes: this.#mysqldServes(pod, memory),
-      address: this.#addresses.of(uid),
+      address,
+      runtime: runtime?.podRuntime(pod),
       nodes: nodeNames,
     });
     for (const write of step.writes) {
@@ -126,6 +134,7 @@ export class Kubelets {
     }
     if (this.uidOf(namespace, name) === uid) {
       this.#memories.set(uid, step.memory);
+      runtime?.sync(pod, address, step.memory);
     }
     return step.requeueAfterMilliseconds;
   }

@@ -1,6 +1,7 @@
 import type { ContainerMemory } from './container.ts';
 import type { PodFaults } from './faults.ts';
 import type { Moment, Pod, PodCondition } from './objects.ts';
+import type { PodRuntime } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
 import type { PodWrite } from './write.ts';
 
@@ -36,6 +37,8 @@ export interface KubeletInput {
   readonly mysqldServes: boolean;
   /** The pod's own loopback address. */
   readonly address: string;
+  /** What runs this pod's processes; without one, time and faults play its containers. */
+  readonly runtime?: PodRuntime | undefined;
   /** Names of the nodes. */
   readonly nodes: readonly string[];
 }

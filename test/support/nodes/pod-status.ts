@@ -1,5 +1,5 @@
-import { type ContainerMemory, isDone, isRunning, isStarted } from './container.ts';
-import type { ContainerStateStatus, ContainerStatus, Moment, Pod, PodCondition } from './objects.ts';
+import { type ContainerMemory, isDone, isRunning } from './container.ts';
+import type { ContainerStateStatus, ContainerStatus, Pod, PodCondition } from './objects.ts';
 
 /** Whether a condition holds, and its reason and message while it does not. */
 interface Finding {
@@ -19,7 +19,7 @@ export interface PodStatusInput {
   readonly startTime: string;
   /** Conditions as they were last written: a condition keeps its time while its status stays. */
   readonly conditionsBefore: readonly PodCondition[];
-  readonly startupMilliseconds: (container: ContainerMemory) => number;
+  readonly hasStarted: (container: ContainerMemory) => boolean;
 }
 
 const messages: Readonly<Record<string, string>> = {
@@ -142,7 +142,6 @@ export function condition(
 /** What a kubelet of Kubernetes 1.35 writes to `/status` of a pod. */
 export function podStatus(
   input: PodStatusInput,
-  now: Moment,
   wallTimestamp: string,
 ): Readonly<Record<string, unknown>> & { readonly conditions: readonly PodCondition[] } {
   const { pod, containers, initContainers, address, startTime } = input;
@@ -160,11 +159,9 @@ export function podStatus(
       ? {}
       : {
           initContainerStatuses: initContainers.map((container) =>
-            containerStatus(container, isStarted(container, 0, now)),
+            containerStatus(container, input.hasStarted(container)),
           ),
         }),
-    containerStatuses: containers.map((container) =>
-      containerStatus(container, isStarted(container, input.startupMilliseconds(container), now)),
-    ),
+    containerStatuses: containers.map((container) => containerStatus(container, input.hasStarted(container))),
   };
 }
