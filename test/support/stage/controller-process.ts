@@ -8,11 +8,13 @@ const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 /** `src/main.ts` as a separate process, as it runs in a pod. It inherits the environment by default. */
 export class ControllerProcess {
   readonly logFile: string;
+  readonly #flags: readonly string[];
   readonly #process: ChildProcess;
   readonly #ended: Promise<number | null>;
 
   constructor(flags: readonly string[], logFile: string, guard: Guard, environment: NodeJS.ProcessEnv = process.env) {
     this.logFile = logFile;
+    this.#flags = flags;
     const log = openSync(logFile, 'a');
     this.#process = spawn(process.execPath, [program, ...flags], {
       stdio: ['ignore', log, log],
@@ -29,6 +31,16 @@ export class ControllerProcess {
         resolve(code);
       });
     });
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Where it serves metrics on 127.0.0.1. */
+  get metricsPort(): number {
+    const flag = this.#flags.findLast((candidate) => candidate.startsWith('--metrics-bind-address='));
+    return Number(flag?.split(':').at(-1));
   }
 
   get running(): boolean {
