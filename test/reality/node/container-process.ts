@@ -22,6 +22,8 @@ export interface ContainerSettings {
   readonly binds: readonly Bind[];
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** Where it looks for programs. */
+  readonly path: string;
   /** Standard output and standard error, appended. */
   readonly logFile: string;
   readonly guard: Guard;
@@ -51,17 +53,17 @@ export class ContainerProcess {
   }
 
   static async start(settings: ContainerSettings): Promise<ContainerProcess> {
-    const { root, mountPoint, hostname, binds, command, environment, logFile, guard } = settings;
+    const { root, mountPoint, hostname, binds, command, environment, path, logFile, guard } = settings;
     // What lies deeper is mounted later.
     const inOrder = binds.toSorted((one, other) => one.target.length - other.target.length);
-    for (const { target } of inOrder) await mkdir(join(root, target), { recursive: true });
+    for (const { target } of inOrder) await makeMountPoint(join(root, target));
     const mounts = inOrder.map(({ source, target }) => `${source}:${target}`);
     const log = openSync(logFile, 'a');
     const flags = ['--mount', '--uts', '--propagation', 'private', '/bin/sh', script];
     const child = spawn(
       'unshare',
-      [...flags, root, mountPoint, hostname, String(containerUser), ...mounts, '--', ...command],
-      { stdio: ['ignore', log, log], detached: true, env: environment },
+      [...flags, root, mountPoint, hostname, String(containerUser), path, ...mounts, '--', ...command],
+      { stdio: ['ignore', log, log], detached: true, env: { PATH: process.env['PATH'], ...environment } },
     );
     closeSync(log);
     return new ContainerProcess(child, guard);
@@ -96,4 +98,11 @@ export class ContainerProcess {
     clearTimeout(timer);
     return ended;
   }
+}
+
+/** A directory, unless there is a file to mount over. */
+async function makeMountPoint(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Runs COMMAND as a container does: with ROOT as its root, HOSTNAME as its name, as USER, and with what is mounted. It
 # has to be started in mount and UTS namespaces of its own: whatever it mounts goes with the process. exec keeps the pid.
-# usage: container.sh ROOT MOUNT-POINT HOSTNAME USER [SOURCE:TARGET]... -- COMMAND...
+# usage: container.sh ROOT MOUNT-POINT HOSTNAME USER PATH [SOURCE:TARGET]... -- COMMAND...
 set -eu
-root=$1 at=$2 user=$4
+root=$1 at=$2 user=$4 path=$5 chroot=$(command -v chroot)
 hostname "$3"
-shift 4
+shift 5
 mount -o bind,ro "$root" "$at"
 mount --rbind /dev "$at/dev"
 mount --bind /proc "$at/proc"
@@ -14,7 +14,7 @@ while [ "$1" != -- ]; do
   shift
 done
 shift
-# What container runtimes give, and no core files of mysqld.
-ulimit -n 65536
+# As many files as this machine lets anybody have, as container runtimes do; no core files of mysqld.
+ulimit -S -n "$(ulimit -H -n)"
 ulimit -c 0
-exec chroot --userspec="$user:$user" "$at" "$@"
+PATH=$path exec "$chroot" --userspec="$user:$user" "$at" "$@"

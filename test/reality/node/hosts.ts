@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import PQueue from 'p-queue';
 import type { Pod } from '../../support/nodes/objects.ts';
 import { specOf } from './pod-spec.ts';
 
@@ -12,7 +13,8 @@ interface Host {
 /** The hosts files of pods: every pod's name under its headless Service, in place of a DNS server. */
 export class Hosts {
   readonly #hosts = new Map<string, Host>();
-  #writing: Promise<void> = Promise.resolve();
+  /** One after the other: the last one has everybody. */
+  readonly #writes = new PQueue({ concurrency: 1 });
 
   /** Resolves once every file has it. */
   add(host: Host): Promise<void> {
@@ -26,14 +28,13 @@ export class Hosts {
   }
 
   #write(): Promise<void> {
-    this.#writing = this.#writing.then(async () => {
+    return this.#writes.add(async () => {
       const hosts = [...this.#hosts.values()];
       const names = hosts.map(lineOf);
       for (const { pod, address, file } of hosts) {
         await overwrite(file, ['127.0.0.1 localhost', `${address} ${pod.metadata.name}`, ...names, ''].join('\n'));
       }
     });
-    return this.#writing;
   }
 }
 

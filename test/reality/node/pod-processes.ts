@@ -163,7 +163,8 @@ export class PodProcesses {
           ...this.#mountsOf(container),
         ],
         command: commandOf(container, image, address),
-        environment: { PATH: image.path, ...variables },
+        environment: variables,
+        path: image.path,
         logFile: logFileOf(container.name),
         guard,
       });

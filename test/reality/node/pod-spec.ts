@@ -68,7 +68,7 @@ interface RealSpec {
 
 /** The stand-in passes through what it does not read. */
 export function specOf(pod: Pod): RealSpec {
-  return pod.spec as RealSpec;
+  return pod.spec;
 }
 
 export function containerOf(pod: Pod, name: string): RealContainer | null {

@@ -30,10 +30,7 @@ export class RunningContainer {
     const { startupProbe, readinessProbe } = options.container;
     const started = startupProbe === undefined;
     this.#report = { exitCode: null, started, ready: started && readinessProbe === undefined };
-    void process.ended.then((exitCode) => {
-      this.#probing.abort();
-      this.#change({ exitCode, started: false, ready: false });
-    });
+    void this.#reportEnd();
     this.#startProbes();
   }
 
@@ -53,6 +50,12 @@ export class RunningContainer {
   stop(graceMilliseconds: number): Promise<void> {
     this.#probingHealth.abort();
     return this.#process.stop(graceMilliseconds, preStopMilliseconds(this.#options.container));
+  }
+
+  async #reportEnd(): Promise<void> {
+    const exitCode = await this.#process.ended;
+    this.#probing.abort();
+    this.#change({ exitCode, started: false, ready: false });
   }
 
   #startProbes(): void {

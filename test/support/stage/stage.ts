@@ -105,7 +105,12 @@ export class Stage {
     closers.push(() => nodes.stop());
     const { admission } = options;
     const installation = await Installation.open({
-      ...{ controlPlane, client, world, partitionDriver, directory, guard },
+      controlPlane,
+      client,
+      world,
+      partitionDriver,
+      directory,
+      guard,
       ...(admission === undefined ? {} : { admission }),
     });
     const parts = { controlPlane, client, world, moco, nodes };
