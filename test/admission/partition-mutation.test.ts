@@ -102,12 +102,6 @@ describe('the partition mutation', () => {
       because: 'nothing-changed',
       patch: [],
     },
-    'resets the partition with another template': {
-      before: at(0),
-      after: strategy(atPartition(0), newTemplate),
-      because: 'changed',
-      patch: partition3,
-    },
     'resets the partition with another template although it is lowered too': {
       before: at(3),
       after: strategy(atPartition(2), newTemplate),
@@ -150,47 +144,11 @@ describe('the partition mutation', () => {
       because: 'changed',
       patch: [{ op: 'add', path: '/spec/updateStrategy/rollingUpdate/partition', value: 1 }],
     },
-    'resets the partition with an annotation': {
-      before: at(0),
-      after: mocoStatefulSet({ ...annotated({ x: '1' }), spec: { updateStrategy: atPartition(0) } }),
-      because: 'changed',
-      patch: partition3,
-    },
-    'resets the partition with a label': {
-      before: at(0),
-      after: mocoStatefulSet({ metadata: { labels: { x: '1' } }, spec: { updateStrategy: atPartition(0) } }),
-      because: 'changed',
-      patch: partition3,
-    },
-    'resets the partition with a finalizer': {
-      before: at(0),
-      after: mocoStatefulSet({ metadata: { finalizers: ['x'] }, spec: { updateStrategy: atPartition(0) } }),
-      because: 'changed',
-      patch: partition3,
-    },
-    'resets the partition with another owner of the same kind': {
-      before: at(0),
-      after: mocoStatefulSet({ ...ownedBy({ uid: 'another' }), spec: { updateStrategy: atPartition(0) } }),
-      because: 'changed',
-      patch: partition3,
-    },
-    'resets the partition with another field of the strategy, which stays': {
-      before: at(0),
-      after: strategy({ type: 'RollingUpdate', rollingUpdate: { partition: 0, maxUnavailable: 2 } }),
-      because: 'changed',
-      patch: partition3,
-    },
     'gives the partition back that an update takes away': {
       before: at(0),
       after: strategy({ type: 'RollingUpdate' }),
       because: 'changed',
       patch: rollingUpdate3,
-    },
-    'gives a partition in the place of null': {
-      before: at(0),
-      after: at(null),
-      because: 'changed',
-      patch: partition3,
     },
     'gives a rollingUpdate in the place of null': {
       before: at(0),
@@ -277,30 +235,6 @@ describe('the partition mutation', () => {
       because: 'changed',
       patch: rollingUpdate3,
     },
-    'leaves what nobody owns': {
-      before: null,
-      after: mocoStatefulSet({ ...ownedBy(), spec: { updateStrategy: {} } }),
-      because: 'not-of-a-cluster',
-      patch: [],
-    },
-    'leaves what has owners of another kind': {
-      before: null,
-      after: mocoStatefulSet({ ...ownedBy({ kind: 'Deployment' }), spec: { updateStrategy: {} } }),
-      because: 'not-of-a-cluster',
-      patch: [],
-    },
-    'leaves what is owned by a MySQLCluster of another group': {
-      before: null,
-      after: mocoStatefulSet({ ...ownedBy({ apiVersion: 'mysql.oracle.com/v2' }), spec: { updateStrategy: {} } }),
-      because: 'not-of-a-cluster',
-      patch: [],
-    },
-    'leaves what has another owner beside its MySQLCluster': {
-      before: null,
-      after: mocoStatefulSet({ ...ownedBy({}, { kind: 'Deployment' }), spec: { updateStrategy: {} } }),
-      because: 'not-of-a-cluster',
-      patch: [],
-    },
     'leaves what has replicas that can’t be, for the API server to refuse': {
       before: at(0),
       after: strategy(atPartition(0), { replicas: -1, ...newTemplate }),
@@ -311,6 +245,49 @@ describe('the partition mutation', () => {
   for (const [sentence, { before, after, because, patch }] of Object.entries(cases)) {
     it(sentence, () => {
       expect(mutatePartition(after, before)).to.deep.equal({ because, patch });
+    });
+  }
+
+  const resets: Readonly<Record<string, AdmittedStatefulSet>> = {
+    'resets the partition with another template': strategy(atPartition(0), newTemplate),
+    'resets the partition with an annotation': mocoStatefulSet({
+      ...annotated({ x: '1' }),
+      spec: { updateStrategy: atPartition(0) },
+    }),
+    'resets the partition with a label': mocoStatefulSet({
+      metadata: { labels: { x: '1' } },
+      spec: { updateStrategy: atPartition(0) },
+    }),
+    'resets the partition with a finalizer': mocoStatefulSet({
+      metadata: { finalizers: ['x'] },
+      spec: { updateStrategy: atPartition(0) },
+    }),
+    'resets the partition with another owner of the same kind': mocoStatefulSet({
+      ...ownedBy({ uid: 'another' }),
+      spec: { updateStrategy: atPartition(0) },
+    }),
+    'resets the partition with another field of the strategy, which stays': strategy({
+      type: 'RollingUpdate',
+      rollingUpdate: { partition: 0, maxUnavailable: 2 },
+    }),
+    'gives a partition in the place of null': at(null),
+  };
+  for (const [sentence, after] of Object.entries(resets)) {
+    it(sentence, () => {
+      expect(mutatePartition(after, at(0))).to.deep.equal({ because: 'changed', patch: partition3 });
+    });
+  }
+
+  const foreign = {
+    'leaves what nobody owns': ownedBy(),
+    'leaves what has owners of another kind': ownedBy({ kind: 'Deployment' }),
+    'leaves what is owned by a MySQLCluster of another group': ownedBy({ apiVersion: 'mysql.oracle.com/v2' }),
+    'leaves what has another owner beside its MySQLCluster': ownedBy({}, { kind: 'Deployment' }),
+  };
+  for (const [sentence, owned] of Object.entries(foreign)) {
+    it(sentence, () => {
+      const after = mocoStatefulSet({ ...owned, spec: { updateStrategy: {} } });
+      expect(mutatePartition(after, null)).to.deep.equal({ because: 'not-of-a-cluster', patch: [] });
     });
   }
 

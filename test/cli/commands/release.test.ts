@@ -153,7 +153,7 @@ describe('release', () => {
     it(`suggests a remedy if webhook ${webhook} is unavailable`, async () => {
       cluster.fault = (request) =>
         /PATCH.*statefulsets\/moco-test\?/.test(`${request.method} ${request.path}`) ? failedWebhook(webhook) : null;
-      const { status: code, err } = await cluster.run('release', 'test', '--timeout=300ms');
+      const { status: code, err } = await cluster.run('release', 'test', '--timeout=1s');
       expect(code).to.equal(1);
       expect(err).to.contain('timed out').and.to.contain(helps);
     });
