@@ -294,9 +294,9 @@ export const rolloutStatus = struct(
       'type',
       condition,
       32,
-      'Ready: no member is stale, and every member participates. Reconciling: the rollout makes progress by itself. ' +
-        'Stalled: it made none for progressDeadlineSeconds, or only a person can end what holds it. PolicyInForce: ' +
-        'every setting has an effect.',
+      'Ready: no member is stale, and every member has participated for minReadySeconds. Reconciling: the rollout ' +
+        'makes progress by itself. Stalled: it made none for progressDeadlineSeconds, or only a person can end what ' +
+        'holds it. PolicyInForce: every setting has an effect.',
     ),
   }),
   'What the controller observed and did. Only the controller writes it.',

@@ -187,6 +187,6 @@ function isComplete(situation: Situation, stale: number): boolean {
     !snapshot.statefulSet.deleting &&
     untouchable.SnapshotInconsistent(situation) === null &&
     holdUnfinished(situation) === null &&
-    members.every((member) => member.state === 'participating')
+    members.every(({ state, unsettled }) => state === 'participating' && unsettled?.for !== 'minReadySeconds')
   );
 }

@@ -100,7 +100,10 @@ export interface Decision {
   readonly verified: boolean;
   /** A member fails at the update revision, and none has verified it. */
   readonly failing: boolean;
-  /** No member is stale, every member participates and is not impaired, and MOCO has applied the current generation. */
+  /**
+   * No member is stale, every member has participated for minReadySeconds and is not impaired, and MOCO has applied the
+   * current generation.
+   */
   readonly complete: boolean;
   /** The rollout has not moved for progressDeadlineSeconds, and nobody has requested that it waits. */
   readonly progressDeadlineExceeded: boolean;

@@ -137,8 +137,8 @@ function withCondition(
     status,
     reason,
     message: complete
-      ? 'every member is at the newest revision and participates'
-      : 'not every member is at the newest revision and participates',
+      ? 'every member is at the newest revision and has participated for minReadySeconds'
+      : 'not every member is at the newest revision and has participated for minReadySeconds',
     observedGeneration: generation,
     lastTransitionTime: before?.['status'] === status ? before['lastTransitionTime'] : nowTimestamp,
   };
