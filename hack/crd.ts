@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { policyKind, policySpec } from '../src/api/policy.ts';
 import { rolloutKind, rolloutSpec } from '../src/api/rollout.ts';
 import { rolloutStatus } from '../src/api/rollout-status.ts';
+import { sequenceKind, sequenceSpec, sequenceStatus } from '../src/api/sequence.ts';
 
 // The CRDs in config/crd and in the Helm chart, made of the schemas in src/api.
 
@@ -88,6 +89,29 @@ const sources: readonly Source[] = [
         'Whether rollouts are paused, whatever their MySQLRollouts say.',
       ],
       age,
+    ],
+  },
+  {
+    kind: sequenceKind,
+    shortName: 'mros',
+    description:
+      'MySQLRolloutSequence says which MySQLClusters begin their rollouts first, and how long these have to do well ' +
+      'before the next ones begin.',
+    spec: sequenceSpec,
+    status: sequenceStatus,
+    columns: [
+      ['Stage', 'string', '.status.stage', 'The first stage that is not complete.'],
+      ['Clusters', 'integer', '.status.clusters', 'The number of clusters of the sequence.'],
+      ['Up-To-Date', 'integer', '.status.upToDateClusters', 'The number of clusters that are up to date and healthy.'],
+      ['Rolling', 'integer', '.status.rollingClusters', 'The number of clusters whose rollout has begun.'],
+      ['Failing', 'integer', '.status.failingClusters', 'The number of clusters whose rollout fails.'],
+      ['Ready', 'string', '.status.conditions[?(@.type=="Ready")].status', 'Whether every stage is complete.'],
+      age,
+    ],
+    wideColumns: [
+      ['Reason', 'string', '.status.conditions[?(@.type=="Ready")].reason', 'Why it is not.'],
+      ['Stalled', 'string', '.status.conditions[?(@.type=="Stalled")].status', 'Whether a person has to help.'],
+      ['Message', 'string', '.status.conditions[?(@.type=="Ready")].message', 'What the sequence waits for.'],
     ],
   },
   {

@@ -251,7 +251,7 @@ const settings = struct(
 const conditionType =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/;
 
-const condition = struct(
+export const condition = struct(
   {
     type: text(316, 'The type of the condition, in CamelCase.').regex(conditionType),
     status: oneOf(['True', 'False', 'Unknown'], 'The status of the condition.'),
@@ -283,6 +283,9 @@ export const rolloutStatus = struct(
     members: listBy('ordinal', member, mostMembers, 'The members of the MySQLCluster, by ordinal.'),
     intent,
     lastStep,
+    completeSince: time(
+      'Since when every member has been at the update revision and participated, and MOCO has reported the cluster as Healthy.',
+    ),
     rollout,
     history: listOf(historyEntry, 10, 'The rollouts that ended, the newest last.'),
     settings,

@@ -12,11 +12,12 @@ import { ClusterApi } from './disrupt/cluster-client.ts';
 import { Cache, keyOf } from './observe/cache.ts';
 import type { DelayReader } from './observe/delay-reader.ts';
 import { Fleet, type FleetLimits } from './observe/fleet.ts';
-import { followRollouts } from './observe/follow-fleet.ts';
+import { followFleet } from './observe/follow-fleet.ts';
 import type { StrategySettings } from './observe/mode.ts';
 import type { DefaultSettings } from './observe/settings.ts';
 import { Watches } from './observe/watches.ts';
 import { Reconciler } from './reconciler.ts';
+import { SequenceReconciler } from './sequence-reconciler.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
@@ -51,6 +52,7 @@ export class Controller {
   readonly #watches: Watches;
   readonly #cache = new Cache();
   readonly #queue: WorkQueue;
+  readonly #sequenceQueue: WorkQueue;
   readonly #recorder: EventRecorder;
   readonly #options: ControllerOptions;
   #synced = false;
@@ -62,8 +64,13 @@ export class Controller {
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
     const api = new ClusterApi(client);
-    const fleet = new Fleet(options.fleetLimits, world, (key) => this.#queue.add(key));
-    followRollouts(this.#cache, fleet);
+    const fleet = new Fleet(
+      options.fleetLimits,
+      world,
+      (key) => this.#queue.add(key),
+      (name) => this.#sequenceQueue.add(name),
+    );
+    followFleet(this.#cache, fleet);
     metrics.fleet.observe(() => (isLeading() ? fleet.numbers : null));
     const reconciler = new Reconciler({
       cache: this.#cache,
@@ -86,6 +93,26 @@ export class Controller {
       process: (key, signal) => reconciler.reconcile(key, signal),
       onError: (key, error, retries) =>
         log.warn({ cluster: key, error, retries }, 'reconciliation failed and will be retried'),
+      metrics: metrics.workQueues,
+    });
+    const sequences = new SequenceReconciler({
+      stages: fleet.stages,
+      api,
+      world,
+      recorder: this.#recorder,
+      metrics: metrics.fleet,
+      isLeading,
+    });
+    this.#sequenceQueue = new WorkQueue({
+      name: 'sequences',
+      world,
+      concurrency: 1,
+      process: (name, signal) => sequences.reconcile(name, signal),
+      onError: (sequence, error, retries) =>
+        log.warn(
+          { sequence, error, retries },
+          'the status of a MySQLRolloutSequence was not written, which will be retried',
+        ),
       metrics: metrics.workQueues,
     });
     this.#cache.onChange((key) => this.#queue.add(key));
@@ -121,12 +148,14 @@ export class Controller {
     await this.#watches.synced();
     if (!this.#watches.hasSynced) return;
     for (const cluster of this.#cache.clusters.values()) this.#queue.add(keyOf(cluster.namespace, cluster.name));
+    for (const { name } of this.#cache.sequences.values()) this.#sequenceQueue.add(name);
     this.#queue.start();
+    this.#sequenceQueue.start();
   }
 
   /** Starts no new reconciliation. Waits for those in progress, then for their Events to be sent. */
   async drain(graceMilliseconds: number): Promise<void> {
-    await this.#queue.drain(graceMilliseconds);
+    await Promise.all([this.#queue.drain(graceMilliseconds), this.#sequenceQueue.drain(graceMilliseconds)]);
     await this.#recorder.close(eventsGraceMilliseconds);
   }
 }

@@ -80,6 +80,13 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
         cluster: { ...cluster, reconciledGeneration: cluster.generation, succeededGeneration: cluster.generation },
       };
     case 'FleetFailing':
+    case 'StageFailing':
+    case 'SequenceConflict':
+    case 'SequenceInvalid':
+    case 'AwaitingEarlierStage':
+    case 'AwaitingSoak':
+    case 'AwaitingSettle':
+    case 'AwaitingStageSlot':
       return { ...snapshot, fleetWaits: snapshot.fleetWaits.filter(({ hold: one }) => one.rule !== hold.rule) };
     case 'AwaitingFleetSlot':
       return { ...snapshot, fleetQueue: null };

@@ -8,7 +8,7 @@ interface Field {
   readonly schema: Schema;
 }
 
-const kinds = ['MySQLRolloutPolicy', 'MySQLRollout'];
+const kinds = ['MySQLRolloutPolicy', 'MySQLRolloutSequence', 'MySQLRollout'];
 
 describe('the CRDs', () => {
   it('are the files that `make manifests` writes', async () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type MySQLRollout, rolloutSpec } from '../../src/api/rollout.ts';
 import type { Intent, RolloutProgress, RolloutStatus } from '../../src/api/rollout-status.ts';
 import { problemOf } from '../../src/api/schema.ts';
+import { sequenceSpec } from '../../src/api/sequence.ts';
 import { builtInStrategy } from '../../src/api/settings.ts';
 import { settingsOf } from '../../src/controller/observe/settings.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -63,6 +64,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     statefulSet: { name: 'moco-test', uid: 'e2a6', resourceVersion: '122' },
   },
   lastStep: { step: 'evict', rule: 'ReplicaHealthy', pods: ['moco-test-1'], at, result: 'done' },
+  completeSince: at,
   rollout: {
     revision: 'moco-test-7966559688',
     startedAt: at,
@@ -119,7 +121,7 @@ describe('the API server and MySQLRollout', function () {
     namespace = await freshNamespace(controlPlane(), 'crd');
   });
 
-  for (const plural of ['mysqlrollouts', 'mysqlrolloutpolicies']) {
+  for (const plural of ['mysqlrollouts', 'mysqlrolloutpolicies', 'mysqlrolloutsequences']) {
     it(`find the schema of ${plural} structural`, async () => {
       const definition = JSON.parse(await kubectl('get', 'crd', `${plural}.moco-rollout.io`, '-o', 'json'));
       const conditions = definition.status.conditions as { type: string; status: string }[];
@@ -261,6 +263,48 @@ describe('the API server and MySQLRollout', function () {
     });
   }
 
+  const sequencesRefused: Readonly<Record<string, readonly [spec: object, reason: RegExp]>> = {
+    'a sequence without stages': [{ stages: [] }, /spec\.stages.*at least 1/],
+    'two stages of the same name': [
+      { stages: [{ name: 'a', selector: {} }, { name: 'a' }] },
+      /spec\.stages\[1\].*(Duplicate|different)/,
+    ],
+    'a stage without a selector before another one': [
+      { stages: [{ name: 'a' }, { name: 'b' }] },
+      /only the last stage can leave out the selector/,
+    ],
+    'a name that no stage may have': [{ stages: [{ name: '(others)' }] }, /spec\.stages\[0\]\.name/],
+    'a percentage above all of them': [
+      { stages: [{ name: 'a', maxConcurrent: '101%' }] },
+      /maxConcurrent.*should match/,
+    ],
+    'no cluster at a time': [{ stages: [{ name: 'a', maxConcurrent: 0 }] }, /maxConcurrent/],
+    'a duration in days': [{ stages: [{ name: 'a', soakDuration: '1d' }] }, /soakDuration.*should match/],
+    'a negative duration': [
+      { settleDuration: -1, stages: [{ name: 'a' }] },
+      /settleDuration.*greater than or equal to 0/,
+    ],
+    'an empty duration': [{ settleDuration: '', stages: [{ name: 'a' }] }, /settleDuration.*(at least 1|should match)/],
+  };
+  for (const [what, [spec, reason]] of Object.entries(sequencesRefused)) {
+    it(`refuse ${what}, and so does the program`, async () => {
+      expect(await problem(tryOut(sequence(spec)))).to.match(reason);
+      expect(problemOf(sequenceSpec, spec, 'spec')).to.match(/^expected spec\./);
+    });
+  }
+
+  it('accept every kind of duration and concurrency in a sequence, and the sample', async () => {
+    for (const settleDuration of [0, 90, '0s', '1h30m', '720h', 9_999_999]) {
+      for (const maxConcurrent of [1, 10_000, '1%', '100%']) {
+        const spec = { settleDuration, stages: [{ name: 'a', maxConcurrent, soakDuration: settleDuration }] };
+        if (maxConcurrent === 1 || settleDuration === 0) expect(await tryOut(sequence(spec))).to.contain('created');
+        expect(problemOf(sequenceSpec, spec, 'spec')).to.equal(null);
+      }
+    }
+    const sample = await readOne('MySQLRolloutSequence', 'samples');
+    expect(await tryOut(sequence(sample['spec'] as object))).to.contain('created');
+  });
+
   it('accept selectors with every operator, and positive and negative priorities', async () => {
     const matchExpressions = [
       { key: 'tier', operator: 'In', values: ['db'] },
@@ -372,6 +416,15 @@ describe('the API server and MySQLRollout', function () {
 
 function rollout(name: string): object {
   return { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', metadata: { name } };
+}
+
+function sequence(spec: object): object {
+  return {
+    apiVersion: 'moco-rollout.io/v1alpha1',
+    kind: 'MySQLRolloutSequence',
+    metadata: { name: 'some' },
+    spec,
+  };
 }
 
 function policy(spec: object): object {

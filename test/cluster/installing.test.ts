@@ -93,6 +93,7 @@ describe('installing', function () {
     expect(await installed()).to.have.members([
       'customresourcedefinition.apiextensions.k8s.io/mysqlrolloutpolicies.moco-rollout.io',
       'customresourcedefinition.apiextensions.k8s.io/mysqlrollouts.moco-rollout.io',
+      'customresourcedefinition.apiextensions.k8s.io/mysqlrolloutsequences.moco-rollout.io',
     ]);
   });
 

@@ -25,6 +25,8 @@ export const clusterPermissions: readonly Permission[] = [
   { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: ['create'], why: 'one that is missing' },
   { group: 'moco-rollout.io', resource: 'mysqlrollouts/status', verbs: ['update'], why: 'intents and what people see' },
   { group: 'moco-rollout.io', resource: 'mysqlrolloutpolicies', verbs: watched, why: 'what people want of many' },
+  { group: 'moco-rollout.io', resource: 'mysqlrolloutsequences', verbs: ['list', 'watch'], why: 'who goes first' },
+  { group: 'moco-rollout.io', resource: 'mysqlrolloutsequences/status', verbs: ['update'], why: 'how far it is' },
   { group: '', resource: 'namespaces', verbs: ['list', 'watch'], why: 'the labels by which policies select' },
   { group: 'events.k8s.io', resource: 'events', verbs: ['list'], why: 'why a member can not be made' },
   { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'], why: 'events and their series' },

@@ -5,7 +5,7 @@ import { ClusterApi } from '../../src/controller/disrupt/cluster-client.ts';
 import type { Requeue } from '../../src/controller/disrupt/context.ts';
 import { Cache, keyOf } from '../../src/controller/observe/cache.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/observe/fleet.ts';
-import { followRollouts } from '../../src/controller/observe/follow-fleet.ts';
+import { followFleet } from '../../src/controller/observe/follow-fleet.ts';
 import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
@@ -70,7 +70,7 @@ export class Process {
     this.#bench = bench;
     const { world } = bench;
     this.fleet = new Fleet(limits, world, () => undefined);
-    followRollouts(this.cache, this.fleet);
+    followFleet(this.cache, this.fleet);
     this.reconciler = new Reconciler({
       cache: this.cache,
       fleet: this.fleet,

@@ -14,6 +14,38 @@ import type {
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { delayRead, noDelays } from './replication-delays.ts';
 
+/** One of each hold that other clusters cause. */
+export const fleetHolds = {
+  SequenceConflict: { rule: 'SequenceConflict', sequences: ['by-team', 'production'] },
+  SequenceInvalid: { rule: 'SequenceInvalid', sequence: 'production', problem: 'expected spec.stages to be a list' },
+  StageFailing: {
+    rule: 'StageFailing',
+    sequence: 'production',
+    stage: 'canary',
+    failing: 1,
+    maxFailures: 0,
+    cluster: 'prod/orders',
+  },
+  AwaitingEarlierStage: {
+    rule: 'AwaitingEarlierStage',
+    sequence: 'production',
+    stage: 'canary',
+    clusters: 5,
+    unfinished: 2,
+    cluster: 'prod/orders',
+  },
+  AwaitingSoak: {
+    rule: 'AwaitingSoak',
+    sequence: 'production',
+    stage: 'canary',
+    soakSeconds: 86_400,
+    until: 1_782_907_200,
+    cluster: 'prod/orders',
+  },
+  AwaitingSettle: { rule: 'AwaitingSettle', sequence: 'production', settleSeconds: 330, until: 1_782_907_200 },
+  AwaitingStageSlot: { rule: 'AwaitingStageSlot', sequence: 'production', stage: 'most', limit: 2, place: 4 },
+} as const satisfies Partial<{ [Rule in FleetHold['rule']]: FleetHold & { readonly rule: Rule } }>;
+
 export const fleetFailing: FleetHold = { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' };
 
 type Pair = readonly [from: number, until: number];

@@ -1,5 +1,5 @@
 import type { HoldRule } from '../../src/core/decision.ts';
-import { cluster, fleetFailing } from './cluster-builder.ts';
+import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import {
   type Case,
@@ -17,6 +17,14 @@ import {
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
+/** Members that are down wait for no other cluster. */
+const waitsForOthers = (rule: keyof typeof fleetHolds) => ({
+  applies: { given: stale().waitingForOthers(fleetHolds[rule]), decides: holds(fleetHolds[rule]) },
+  justDoesNot: {
+    given: stale().waitingForOthers(fleetHolds[rule]).members(member(1).down('ImagePullBackOff')),
+    decides: deletes('MemberDown', 1),
+  },
+});
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
 const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 } as const;
@@ -278,6 +286,27 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: deletes('PrimaryNotParticipating', 0),
     },
   },
+  SequenceConflict: waitsForOthers('SequenceConflict'),
+  SequenceInvalid: waitsForOthers('SequenceInvalid'),
+  StageFailing: waitsForOthers('StageFailing'),
+  AwaitingEarlierStage: waitsForOthers('AwaitingEarlierStage'),
+  AwaitingSoak: {
+    applies: {
+      given: stale().waitingForOthers(fleetHolds.AwaitingSoak, 30),
+      decides: holds(fleetHolds.AwaitingSoak),
+      requeueAfterSeconds: 30,
+    },
+    justDoesNot: { given: stale().waitingForOthers(fleetHolds.AwaitingSoak, 0), decides: next },
+  },
+  AwaitingSettle: {
+    applies: {
+      given: stale().waitingForOthers(fleetHolds.AwaitingSettle, 30),
+      decides: holds(fleetHolds.AwaitingSettle),
+      requeueAfterSeconds: 30,
+    },
+    justDoesNot: { given: stale().waitingForOthers(fleetHolds.AwaitingSettle, 0), decides: next },
+  },
+  AwaitingStageSlot: waitsForOthers('AwaitingStageSlot'),
   FleetFailing: {
     applies: { given: stale().waitingForOthers(fleetFailing), decides: holds(fleetFailing) },
     justDoesNot: {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { HoldRule } from '../../src/core/decision.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
-import { cluster, fleetFailing } from './cluster-builder.ts';
+import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, promotes, takesBack } from './table.ts';
 
@@ -232,6 +232,22 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     given: { given: cluster(3).members(member(0).stale().demotedByUs().lagging()) },
   },
   AwaitingRecovery: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging()) } },
+  SequenceConflict: {
+    does: 'shows instead',
+    given: { given: demoted().waitingForOthers(fleetHolds.SequenceConflict) },
+  },
+  SequenceInvalid: { does: 'shows instead', given: { given: demoted().waitingForOthers(fleetHolds.SequenceInvalid) } },
+  StageFailing: { does: 'shows instead', given: { given: demoted().waitingForOthers(fleetHolds.StageFailing) } },
+  AwaitingEarlierStage: {
+    does: 'shows instead',
+    given: { given: demoted().waitingForOthers(fleetHolds.AwaitingEarlierStage) },
+  },
+  AwaitingSoak: { does: 'shows instead', given: { given: demoted().waitingForOthers(fleetHolds.AwaitingSoak) } },
+  AwaitingSettle: { does: 'shows instead', given: { given: demoted().waitingForOthers(fleetHolds.AwaitingSettle) } },
+  AwaitingStageSlot: {
+    does: 'shows instead',
+    given: { given: demoted().waitingForOthers(fleetHolds.AwaitingStageSlot) },
+  },
   FleetFailing: { does: 'shows instead', given: { given: demoted().waitingForOthers(fleetFailing) } },
   AwaitingFleetSlot: { does: 'shows instead', given: { given: demoted().queued(1, 1) } },
   AwaitingFleetInterval: { does: 'shows instead', given: { given: demoted().interval(60, 30) } },

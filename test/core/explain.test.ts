@@ -8,7 +8,7 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import { explainEvidence } from '../../src/core/sentences.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter } from './member-builder.ts';
 
 const name = (ordinal: number): string => `moco-test-${ordinal}`;
@@ -138,6 +138,46 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     [{ rule: 'NotInitialized' }, 'the cluster is not initialized: it is cloning, restoring, or has never started'],
   ],
   Released: [[{ rule: 'Released' }, 'the cluster was released to MOCO']],
+  SequenceConflict: [
+    [fleetHolds.SequenceConflict, 'more than one MySQLRolloutSequence selects this cluster: by-team, production'],
+  ],
+  SequenceInvalid: [
+    [fleetHolds.SequenceInvalid, 'MySQLRolloutSequence production is invalid: expected spec.stages to be a list'],
+  ],
+  StageFailing: [
+    [
+      fleetHolds.StageFailing,
+      '1 rollouts of stage canary of sequence production fail, prod/orders among them; more than 0 keep all others from beginning',
+    ],
+  ],
+  AwaitingEarlierStage: [
+    [
+      fleetHolds.AwaitingEarlierStage,
+      'stage canary of sequence production goes first: 2 of 5 clusters are not up to date and healthy, prod/orders among them',
+    ],
+  ],
+  AwaitingSoak: [
+    [
+      fleetHolds.AwaitingSoak,
+      'stage canary of sequence production soaks for 24h, until 2026-07-01T12:00:00Z: prod/orders was the last to become complete',
+    ],
+  ],
+  AwaitingSettle: [
+    [
+      fleetHolds.AwaitingSettle,
+      'sequence production lets a change settle for 5m30s, until 2026-07-01T12:00:00Z: it may not have reached the earlier stages yet',
+    ],
+  ],
+  AwaitingStageSlot: [
+    [
+      fleetHolds.AwaitingStageSlot,
+      '2 clusters of stage most of sequence production may be rolling at a time; this one is number 4 in the queue',
+    ],
+    [
+      { ...fleetHolds.AwaitingStageSlot, limit: 1 },
+      '1 cluster of stage most of sequence production may be rolling at a time; this one is number 4 in the queue',
+    ],
+  ],
   FleetFailing: [
     [
       { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' },

@@ -7,7 +7,7 @@ import { overriddenRules } from '../../src/core/overrides.ts';
 import { phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { survey } from '../../src/core/situation.ts';
-import { cluster, fleetFailing } from './cluster-builder.ts';
+import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
@@ -71,6 +71,11 @@ const requestedByUser: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>
   Offline: { given: stale().mysqlCluster({ offline: true }) },
   ForcedRollingUpdate: { given: stale().mysqlCluster({ forcedRollingUpdate: true }) },
   Paused: { given: stale(), settings: { paused: true } },
+  StageFailing: { given: stale().waitingForOthers(fleetHolds.StageFailing) },
+  AwaitingEarlierStage: { given: stale().waitingForOthers(fleetHolds.AwaitingEarlierStage) },
+  AwaitingSoak: { given: stale().waitingForOthers(fleetHolds.AwaitingSoak) },
+  AwaitingSettle: { given: stale().waitingForOthers(fleetHolds.AwaitingSettle) },
+  AwaitingStageSlot: { given: stale().waitingForOthers(fleetHolds.AwaitingStageSlot) },
   FleetFailing: { given: stale().waitingForOthers(fleetFailing) },
   AwaitingFleetSlot: { given: stale().queued(1, 1) },
   AwaitingFleetInterval: { given: stale().interval(60, 30) },

@@ -47,7 +47,7 @@ describe('the catalogue of rules', () => {
       'alarm',
       isAlarming,
       `SnapshotInconsistent RolloutNotOwned RolloutTerminating DefinitionOutdated SettingsInvalid RevisionFlapping
-       UpdateRevisionFailing MemberDownOutOfOrder MemberStuckTerminating SwitchoverFailing ReleaseUnsafe StepRefused`,
+       UpdateRevisionFailing SequenceConflict SequenceInvalid MemberDownOutOfOrder MemberStuckTerminating SwitchoverFailing ReleaseUnsafe StepRefused`,
     ],
     [
       'are brief',
@@ -61,8 +61,8 @@ describe('the catalogue of rules', () => {
       'are requested by a person',
       isRequestedByUser,
       `ClusterDeleting Released ReconciliationStopped ClusteringStopped Offline ForcedRollingUpdate Paused
-       FleetFailing AwaitingFleetSlot AwaitingFleetInterval PrimaryWaitsForPinned AwaitingApproval PartitionReached
-       OutsideMaintenanceWindow Blackout`,
+       StageFailing AwaitingEarlierStage AwaitingSoak AwaitingSettle AwaitingStageSlot FleetFailing AwaitingFleetSlot
+       AwaitingFleetInterval PrimaryWaitsForPinned AwaitingApproval PartitionReached OutsideMaintenanceWindow Blackout`,
     ],
   ];
   for (const [what, is, names] of marked) {
@@ -74,6 +74,7 @@ describe('the catalogue of rules', () => {
     expect(own).to.deep.equal([
       'Paused',
       'UpdateRevisionFailing',
+      'StageFailing',
       'FleetFailing',
       'AwaitingSwitchover',
       'BlockedByPDB',

@@ -4,7 +4,7 @@ import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { holdRules, isOverridable, overridableRules } from '../../src/core/rules/catalogue.ts';
 import type { Situation } from '../../src/core/situation.ts';
-import { cluster, fleetFailing } from './cluster-builder.ts';
+import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
 
@@ -220,6 +220,13 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
     off: deletes('MemberDown', 1),
   },
   ForeignDemote: { on: { given: stale().members(member(1).demotedBySomebody()) }, off: next },
+  SequenceConflict: { on: { given: stale().waitingForOthers(fleetHolds.SequenceConflict) }, off: next },
+  SequenceInvalid: { on: { given: stale().waitingForOthers(fleetHolds.SequenceInvalid) }, off: next },
+  StageFailing: { on: { given: stale().waitingForOthers(fleetHolds.StageFailing) }, off: next },
+  AwaitingEarlierStage: { on: { given: stale().waitingForOthers(fleetHolds.AwaitingEarlierStage) }, off: next },
+  AwaitingSoak: { on: { given: stale().waitingForOthers(fleetHolds.AwaitingSoak) }, off: next },
+  AwaitingSettle: { on: { given: stale().waitingForOthers(fleetHolds.AwaitingSettle) }, off: next },
+  AwaitingStageSlot: { on: { given: stale().waitingForOthers(fleetHolds.AwaitingStageSlot) }, off: next },
   FleetFailing: { on: { given: stale().waitingForOthers(fleetFailing) }, off: next },
   AwaitingFleetSlot: { on: { given: stale().queued(3, 1) }, off: next },
   AwaitingFleetInterval: { on: { given: stale().interval(60, 1) }, off: next },

@@ -7,7 +7,7 @@ import { promtool } from './promtool.ts';
 function everything(): Metrics {
   const metrics = createMetrics('1.2.3', [{ name: 'UpdateStrategyOnDelete', stage: 'ALPHA', enabled: true }]);
   const cluster = ['ns', 'a'] as const;
-  const { rollouts, workQueues, caches } = metrics;
+  const { rollouts, workQueues, caches, fleet } = metrics;
   rollouts.setMembers(cluster, { participating: 2, down: 1 }, 1);
   rollouts.setHold(cluster, { rule: 'Paused', sinceSeconds: 10 });
   rollouts.setLastProgress(cluster, 30);
@@ -18,6 +18,8 @@ function everything(): Metrics {
   rollouts.finished.inc({ outcome: 'Complete' });
   rollouts.delayReadings.inc({ result: 'delay' });
   workQueues.observe('clusters', () => []);
+  fleet.observe(() => ({ slots: 5, rolling: 1, waiting: 2, failing: 0 }));
+  fleet.setStages('production', [{ name: 'canary', upToDate: 1, rolling: 1, waiting: 0, failing: 0 }]);
   caches.observe('Pod', () => 1).ignored('unreadable');
   return metrics;
 }

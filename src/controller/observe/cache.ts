@@ -12,6 +12,7 @@ import type {
   StatefulSetRecord,
 } from '../../moco/records.ts';
 import { partialRecord, type RolloutRecord } from './rollout-record.ts';
+import type { SequenceRecord } from './sequence-record.ts';
 import type { SettingsSources } from './settings.ts';
 
 const byCluster = {
@@ -37,6 +38,7 @@ export class Cache {
   readonly backups = new Store<BackupRecord>(byCluster);
   readonly rollouts = new Store<RolloutRecord>({});
   readonly policies = new Store<PolicyRecord>({});
+  readonly sequences = new Store<SequenceRecord>({});
   readonly namespaces = new Store<NamespaceRecord>({});
   /** Optional kinds. Their stores stay empty while the kinds cannot be read or do not exist. */
   readonly unavailable = new Map<string, Unavailable>();

@@ -1,7 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule } from '../../core/decision.ts';
-import { isRequestedByUser } from '../../core/rules/catalogue.ts';
+import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 
 /** A cluster as its MySQLRollout describes it. */
@@ -21,6 +21,10 @@ export interface Known {
   readonly waitingSince: number | null;
   /** Whether the cluster waits for a slot and, as far as is known, for nothing else. */
   readonly wantsSlot: boolean;
+  /** Whether the cluster waits for other clusters and, as far as is known, for nothing else. */
+  readonly wantsTurn: boolean;
+  /** The revision at which the cluster is complete and healthy, and since when, in Unix seconds. */
+  readonly complete: { readonly revision: string; readonly since: number } | null;
   /** A step with an intent that has not ended. */
   readonly open: TimedStep | null;
 }
@@ -77,19 +81,31 @@ function standing({
   hold,
   members,
   conditions,
+  updateRevision,
+  completeSince,
 }: RolloutStatus): Omit<Known, 'uid' | 'resourceVersion' | 'open'> {
-  const idle = { begun: false, rolling: false, stalled: false, failing: false, waitingSince: null, wantsSlot: false };
-  if (!rollout) return { ...idle, revision: null };
-  const none = { ...idle, revision: rollout.revision };
+  const since = milliseconds(completeSince ?? null);
+  const idle = {
+    revision: rollout?.revision ?? null,
+    begun: false,
+    rolling: false,
+    stalled: false,
+    failing: rollout?.failing === true,
+    waitingSince: null,
+    wantsSlot: false,
+    wantsTurn: false,
+    complete: since === null || updateRevision === undefined ? null : { revision: updateRevision, since: since / 1000 },
+  };
+  if (!rollout) return idle;
   const rule = hold?.rule;
-  const failing = rollout.failing === true;
   if (rollout.begunAt !== undefined) {
     const rolling = !isKeptWaiting(rule, members);
     const stalled = rolling && conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
-    return { ...none, begun: true, rolling, stalled, failing: failing || stalled };
+    return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
   }
   const wantsSlot = rule === undefined || slotWaits.has(rule);
-  return { ...none, failing, waitingSince: milliseconds(rollout.startedAt), wantsSlot };
+  const wantsTurn = rule === undefined || rule in ruleGroups.fleet;
+  return { ...idle, waitingSince: milliseconds(rollout.startedAt), wantsSlot, wantsTurn };
 }
 
 function isKeptWaiting(rule: HoldRule | undefined, members: RolloutStatus['members']): boolean {

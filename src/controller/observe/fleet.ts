@@ -9,6 +9,7 @@ import type { World } from '../../kube/world.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
 import { disrupts, type Known, known, lowers, needsSlot, type TimedStep } from './fleet-standing.ts';
+import { Stages } from './stages.ts';
 
 /** Limits across all clusters; 0 stands for no limit. */
 export interface FleetLimits {
@@ -45,8 +46,19 @@ export class Fleet {
   #lastDisruption = Number.NEGATIVE_INFINITY;
   #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
 
-  /** `wake` is called with the key of each cluster that may have got a slot. */
-  constructor(limits: FleetLimits, world: Pick<World, 'wall'>, wake: (key: string) => void) {
+  readonly stages: Stages;
+
+  /**
+   * `wake` is called with the key of each cluster that may begin now, and `sequenceChanged` with the name of each
+   * MySQLRolloutSequence whose clusters have changed.
+   */
+  constructor(
+    limits: FleetLimits,
+    world: Pick<World, 'wall'>,
+    wake: (key: string) => void,
+    sequenceChanged: (name: string) => void = () => undefined,
+  ) {
+    this.stages = new Stages(wake, sequenceChanged);
     this.#limits = limits;
     this.#world = world;
     this.#wake = wake;
@@ -66,6 +78,7 @@ export class Fleet {
       if (lastStep?.result === 'done') this.count(lastStep);
     }
     const now = this.#known.get(key);
+    this.stages.noteRollout(key, now);
     if (now?.failing) this.#failing.add(key);
     else this.#failing.delete(key);
     if (!this.#occupies(now) && (this.#occupies(before) || (before?.wantsSlot === true && now?.wantsSlot !== true))) {
@@ -113,8 +126,10 @@ export class Fleet {
   }
 
   #waits(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
+    if (this.#hasBegun(key, revision)) return [];
+    if (this.stages.selects(key)) return this.stages.waits(key, this.#world.wall() / 1000);
     const failing = this.#breaker();
-    if (failing === null || this.#hasBegun(key, revision)) return [];
+    if (failing === null) return [];
     return [{ hold: { rule: 'FleetFailing', ...failing }, remainingSeconds: null }];
   }
 
@@ -136,8 +151,10 @@ export class Fleet {
   promise(key: string, step: Pick<Intent, 'step' | 'rule'>): () => void {
     if (!needsSlot(step)) return () => undefined;
     this.#promised.set(key, { step, at: this.#world.wall() });
+    this.stages.promise(key, true);
     return () => {
       this.#promised.delete(key);
+      this.stages.promise(key, false);
       if (!this.#occupies(this.#known.get(key))) this.#freed();
     };
   }

@@ -1,5 +1,6 @@
 import { policyKind, projectPolicy } from '../../api/policy.ts';
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { sequenceKind } from '../../api/sequence.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Log } from '../../kube/log.ts';
 import { Reflector, type ReflectorOptions, type Unavailable } from '../../kube/reflector.ts';
@@ -29,6 +30,7 @@ import {
 import type { CacheMetrics } from '../../telemetry/cache-metrics.ts';
 import type { Cache } from './cache.ts';
 import { partialRecord, type RolloutRecord, wholeRecord } from './rollout-record.ts';
+import { projectSequence } from './sequence-record.ts';
 
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -120,6 +122,7 @@ export class Watches {
       ...watch(rolloutKind, cache.rollouts, (raw) => projectRollout(raw, cache)),
       ...watch(statefulSets, cache.statefulSets, projectStatefulSet, memberSelector),
       watchWithout(policyKind, cache.policies, projectPolicy),
+      watchWithout(sequenceKind, cache.sequences, projectSequence),
       watchWithout(namespaces, cache.namespaces, (raw) => {
         const namespace = projectNamespace(raw);
         return isWatched(namespace) ? namespace : null;

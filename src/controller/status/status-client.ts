@@ -1,11 +1,13 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { type SequenceStatus, sequenceKind } from '../../api/sequence.ts';
 import { path } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { ClusterReader } from '../observe/cluster-reader.ts';
 import { usedOf } from '../observe/rollout-record.ts';
+import type { SequenceRecord } from '../observe/sequence-record.ts';
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
@@ -57,6 +59,23 @@ export class StatusClient extends ClusterReader {
       signal,
     });
     return usedOf(kept);
+  }
+
+  /** Rejects with 409 if the MySQLRolloutSequence has changed since it was read. */
+  async replaceSequenceStatus(
+    { name, uid, resourceVersion, spec }: SequenceRecord,
+    status: SequenceStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { group, version, kind } = sequenceKind;
+    await this.call({
+      method: 'PUT',
+      path: path(sequenceKind, { name, subresource: 'status' }),
+      query: { fieldValidation: 'Strict' },
+      body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
+      priority: 'status',
+      signal,
+    });
   }
 
   replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {

@@ -64,6 +64,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     members,
     intent: intent ?? unresolved,
     lastStep: ended?.lastStep ?? before.lastStep,
+    completeSince: completeSince(before, observation, now),
     rollout: decision.complete ? undefined : (progress ?? undefined),
     history: entry ? [...(before.history ?? []), entry] : before.history,
     settings: settings.problem === null ? settings.sources : before.settings,
@@ -101,6 +102,16 @@ export function unusableStatusOf(observation: Observation): RolloutStatus | null
     hold: holdStatus(hold, message, before, memory, now),
     conditions: conditions(before.conditions ?? [], decision, hold, message, inForce, generation, now),
   });
+}
+
+/** Stages count their soak from it, whoever leads. */
+function completeSince(
+  before: RolloutStatus,
+  { decision, snapshot, objects }: Observation,
+  now: string,
+): string | undefined {
+  if (!decision.complete || !snapshot.cluster.healthy) return undefined;
+  return before.updateRevision === objects.statefulSet?.updateRevision ? (before.completeSince ?? now) : now;
 }
 
 /** The hold, if it is shown to users. */

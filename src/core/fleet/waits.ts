@@ -7,8 +7,63 @@ export interface FailingFleet {
   readonly cluster: string;
 }
 
+/** A stage of a sequence, by their names. */
+interface NamedStage {
+  readonly sequence: string;
+  readonly stage: string;
+}
+
+export interface FailingStage extends NamedStage {
+  readonly failing: number;
+  /** More than so many failing rollouts stop the sequence. */
+  readonly maxFailures: number;
+  /** One of them. */
+  readonly cluster: string;
+}
+
+export interface UnfinishedStage extends NamedStage {
+  readonly clusters: number;
+  /** So many of them are not up to date and healthy. */
+  readonly unfinished: number;
+  /** One of them. */
+  readonly cluster: string;
+}
+
+/** All clusters of an earlier stage are complete and healthy, but not for long enough. Times are in Unix seconds. */
+export interface SoakingStage extends NamedStage {
+  readonly soakSeconds: number;
+  readonly until: number;
+  /** The cluster that became complete last. */
+  readonly cluster: string;
+}
+
+export interface SettlingChange {
+  readonly sequence: string;
+  readonly settleSeconds: number;
+  readonly until: number;
+}
+
+export interface StageSlots extends NamedStage {
+  /** How many clusters of the stage may be rolling. */
+  readonly limit: number;
+  /** In the queue, counted from 1. */
+  readonly place: number;
+}
+
+/** Why every cluster of a stage may not begin. */
+export type StageGate =
+  | ({ readonly rule: 'StageFailing' } & FailingStage)
+  | ({ readonly rule: 'AwaitingEarlierStage' } & UnfinishedStage)
+  | ({ readonly rule: 'AwaitingSoak' } & SoakingStage);
+
 /** Why a cluster may not begin a rollout, because of other clusters. */
-export type FleetHold = { readonly rule: 'FleetFailing' } & FailingFleet;
+export type FleetHold =
+  | StageGate
+  | { readonly rule: 'SequenceConflict'; readonly sequences: readonly string[] }
+  | { readonly rule: 'SequenceInvalid'; readonly sequence: string; readonly problem: string }
+  | ({ readonly rule: 'FleetFailing' } & FailingFleet)
+  | ({ readonly rule: 'AwaitingSettle' } & SettlingChange)
+  | ({ readonly rule: 'AwaitingStageSlot' } & StageSlots);
 
 /** A hold that others cause, and the seconds until time alone ends it; `null` if time does not end it. */
 export interface FleetWait {

@@ -1,9 +1,11 @@
 import type { FleetPlace } from '../fleet/queue.ts';
 import type { FailingFleet } from '../fleet/waits.ts';
 import { rule } from './rule.ts';
+import { stages } from './stages.ts';
 
 /** Members that are down are replaced, and nothing else happens. */
 export const fleet = {
+  ...stages,
   FleetFailing: rule<FailingFleet>({
     sentence: ({ failing, limit, cluster }) =>
       `${failing} rollouts in the fleet fail, ${cluster} among them; from ${limit} on no other one begins (--max-failing-rollouts)`,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { Cache } from '../../../src/controller/observe/cache.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/observe/fleet.ts';
-import { followRollouts } from '../../../src/controller/observe/follow-fleet.ts';
+import { followFleet } from '../../../src/controller/observe/follow-fleet.ts';
 import { type RolloutRecord, wholeRecord } from '../../../src/controller/observe/rollout-record.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
@@ -335,7 +335,7 @@ describe('the MySQLRollouts that count for a fleet', () => {
       it(`${sentence}, also if the ${first} is created first`, () => {
         const watched = new Watched({ maxConcurrentRollouts: 1 });
         const cache = new Cache();
-        followRollouts(cache, watched.fleet);
+        followFleet(cache, watched.fleet);
         if (first === 'rollout') cache.rollouts.put(rolloutRecord);
         if (clusterRecord) cache.clusters.put(clusterRecord);
         if (first === 'cluster') cache.rollouts.put(rolloutRecord);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { policyKind } from '../../../src/api/policy.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { sequenceKind } from '../../../src/api/sequence.ts';
 import { Cache, keyOf } from '../../../src/controller/observe/cache.ts';
 import { Watches } from '../../../src/controller/observe/watches.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
@@ -23,7 +24,7 @@ import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
 /** That one can't do without. */
 const needed: readonly ResourceKind[] = [clusterKind, rolloutKind, statefulSets, podDisruptionBudgets, cronJobs, pods];
 /** Of the whole cluster: a role in a namespace doesn't grant them, and one of them may not be there. */
-const wanted: readonly ResourceKind[] = [policyKind, namespaces];
+const wanted: readonly ResourceKind[] = [policyKind, sequenceKind, namespaces];
 const kinds = [...needed, ...wanted];
 
 const meta = (name: string, more: object = {}): object => ({
@@ -45,6 +46,7 @@ const bare: Readonly<Record<string, object>> = {
   CronJob: { metadata: meta('moco-backup-test', ofCluster) },
   Pod: { metadata: meta('moco-test-0', ofCluster) },
   MySQLRolloutPolicy: { metadata: { ...meta('all'), namespace: undefined } },
+  MySQLRolloutSequence: { metadata: { ...meta('order'), namespace: undefined } },
   Namespace: { metadata: { ...meta('default'), namespace: undefined } },
 };
 
@@ -180,10 +182,10 @@ describe('the watches', () => {
       expect(Object.fromEntries(cache.unavailable)).to.deep.equal(
         Object.fromEntries(wanted.map(({ kind }) => [kind, why])),
       );
-      expect([cache.policies.size, cache.namespaces.size]).to.deep.equal([0, 0]);
+      expect([cache.policies.size, cache.sequences.size, cache.namespaces.size]).to.deep.equal([0, 0, 0]);
       refusals = {};
       await world.until(() => cache.unavailable.size === 0, 'the kinds');
-      expect([cache.policies.size, cache.namespaces.size]).to.deep.equal([1, 1]);
+      expect([cache.policies.size, cache.sequences.size, cache.namespaces.size]).to.deep.equal([1, 1, 1]);
     });
   }
 

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isConflict, isNotFound } from '../kube/api-error.ts';
+import type { EventRecorder } from '../kube/event-recorder.ts';
+import type { World } from '../kube/world.ts';
+import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
+import type { Requeue } from './disrupt/context.ts';
+import type { Stages } from './observe/stages.ts';
+import { sequenceEvents } from './status/sequence-events.ts';
+import { sequenceChangesAt, sequenceStatus } from './status/sequence-status.ts';
+import type { StatusClient } from './status/status-client.ts';
+
+export interface SequenceContext {
+  readonly stages: Stages;
+  readonly api: Pick<StatusClient, 'replaceSequenceStatus'>;
+  readonly world: Pick<World, 'wall' | 'monotonic'>;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly metrics: Pick<FleetMetrics, 'setStages'>;
+  readonly isLeading: () => boolean;
+}
+
+/** Two writes of a status are at least so far apart: many clusters may change at once. */
+const writeIntervalMilliseconds = 1000;
+
+/**
+ * Wakes the clusters that a change of a MySQLRolloutSequence's clusters concerns, and writes what users see of the
+ * sequence. What a cluster waits for does not depend on it: each cluster decides by itself.
+ */
+export class SequenceReconciler {
+  readonly #context: SequenceContext;
+  /** By sequence, on the monotonic clock. */
+  readonly #writtenAt = new Map<string, number>();
+
+  constructor(context: SequenceContext) {
+    this.#context = context;
+  }
+
+  /** Rejects if the API server does not respond or refuses the status; the work queue retries. */
+  async reconcile(name: string, signal: AbortSignal): Promise<Requeue> {
+    const { stages, api, world, recorder, metrics, isLeading } = this.#context;
+    if (!isLeading()) return {};
+    stages.wakeConcerned(name);
+    const record = stages.sequence(name);
+    if (record === undefined) {
+      this.#writtenAt.delete(name);
+      metrics.setStages(name, []);
+      return {};
+    }
+    const nowSeconds = world.wall() / 1000;
+    const observation = {
+      record,
+      counts: stages.countsOf(record.sequence),
+      conflicts: stages.conflictsOf(name),
+      nowSeconds,
+    };
+    const status = sequenceStatus(observation);
+    metrics.setStages(name, status.stages ?? []);
+    const changesAt = sequenceChangesAt(observation);
+    const requeue = changesAt === null ? {} : { requeueAfterMilliseconds: (changesAt - nowSeconds) * 1000 };
+    if (isDeepStrictEqual(status, record.status)) return requeue;
+    const writeIn =
+      (this.#writtenAt.get(name) ?? Number.NEGATIVE_INFINITY) + writeIntervalMilliseconds - world.monotonic();
+    if (writeIn > 0) return { requeueAfterMilliseconds: writeIn };
+    this.#writtenAt.set(name, world.monotonic());
+    try {
+      await api.replaceSequenceStatus(record, status, signal);
+    } catch (error) {
+      // The watch delivers the newer sequence, or its end, and another pass follows.
+      if (isConflict(error) || isNotFound(error)) return requeue;
+      throw error;
+    }
+    for (const event of sequenceEvents(record, status)) recorder.record(event);
+    return requeue;
+  }
+}

@@ -1,0 +1,102 @@
+import type { Place, Sequence } from './sequence.ts';
+
+/** A cluster as its MySQLCluster and its MySQLRollout show it. */
+export interface StagedCluster {
+  /** `namespace/name`. */
+  readonly key: string;
+  /** One for each sequence that selects it. */
+  readonly places: readonly Place[];
+  /** Its rollout has begun, or is about to, and a user does not keep it waiting. */
+  readonly rolling: boolean;
+  /** When its first stale member was seen, in Unix seconds, if its rollout has not begun. Otherwise `null`. */
+  readonly waitingSince: number | null;
+  /** Its rollout has not begun and, as far as is known, waits for other clusters alone. */
+  readonly wantsTurn: boolean;
+  /** Since when it has been complete and healthy, in Unix seconds. `null` if it is not, or if that is unknown. */
+  readonly completeSince: number | null;
+  readonly failing: boolean;
+}
+
+/** What one stage's clusters are like. */
+export interface StageCount {
+  readonly clusters: number;
+  readonly upToDate: number;
+  readonly rolling: number;
+  readonly waiting: number;
+  readonly failing: number;
+  /** The first cluster, by name, that is not complete and healthy. `null` if all are. */
+  readonly unfinished: string | null;
+  /** The first failing cluster, by name. */
+  readonly failed: string | null;
+  /** The cluster that became complete last, and when. */
+  readonly last: { readonly key: string; readonly since: number } | null;
+  /** The clusters that want a turn, those that have waited longest first. */
+  readonly queue: readonly Queued[];
+}
+
+export interface Queued {
+  readonly key: string;
+  readonly since: number;
+}
+
+/** The clusters that have waited longest go first, then by name. */
+export const isBefore = (one: Queued, other: Queued): boolean =>
+  one.since < other.since || (one.since === other.since && one.key < other.key);
+
+/** Counts the clusters of each stage. A cluster that two sequences select counts in both, so that both wait for it. */
+export function stageCounts(sequence: Sequence, clusters: Iterable<StagedCluster>): readonly StageCount[] {
+  const counting = sequence.stages.map(() => new Counting());
+  for (const cluster of clusters) {
+    for (const place of cluster.places) {
+      if (place.sequence.name === sequence.name) counting[place.stage]?.add(cluster);
+    }
+  }
+  return counting.map((one) => one.count());
+}
+
+class Counting {
+  #clusters = 0;
+  #upToDate = 0;
+  #rolling = 0;
+  #waiting = 0;
+  #failing = 0;
+  #unfinished: string | null = null;
+  #failed: string | null = null;
+  #last: StageCount['last'] = null;
+  readonly #queue: Queued[] = [];
+
+  add({ key, places, rolling, waitingSince, wantsTurn, completeSince, failing }: StagedCluster): void {
+    this.#clusters += 1;
+    if (completeSince === null) {
+      this.#unfinished = first(this.#unfinished, key);
+    } else {
+      this.#upToDate += 1;
+      const since = { key, since: completeSince };
+      if (this.#last === null || isBefore(this.#last, since)) this.#last = since;
+    }
+    if (rolling) this.#rolling += 1;
+    if (failing) {
+      this.#failing += 1;
+      this.#failed = first(this.#failed, key);
+    }
+    if (waitingSince === null) return;
+    this.#waiting += 1;
+    if (wantsTurn && places.length === 1) this.#queue.push({ key, since: waitingSince });
+  }
+
+  count(): StageCount {
+    return {
+      clusters: this.#clusters,
+      upToDate: this.#upToDate,
+      rolling: this.#rolling,
+      waiting: this.#waiting,
+      failing: this.#failing,
+      unfinished: this.#unfinished,
+      failed: this.#failed,
+      last: this.#last,
+      queue: this.#queue.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)),
+    };
+  }
+}
+
+const first = (one: string | null, other: string): string => (one === null || other < one ? other : one);
