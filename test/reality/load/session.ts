@@ -1,0 +1,74 @@
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import type { ResourceKind } from '../../../src/kube/resource.ts';
+import { statefulSetName } from '../../../src/moco/projections.ts';
+
+/** MOCO makes these users in every cluster, and keeps their passwords in a Secret of the cluster's namespace. */
+const passwordKeys = {
+  'moco-admin': 'ADMIN_PASSWORD',
+  'moco-writable': 'WRITABLE_PASSWORD',
+  'moco-readonly': 'READONLY_PASSWORD',
+} as const;
+
+export type MysqlUser = keyof typeof passwordKeys;
+export type Passwords = Readonly<Record<MysqlUser, string>>;
+
+const secrets: ResourceKind = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+const mysqlPort = 3306;
+const connectMilliseconds = 2000;
+
+export async function readPasswords(client: ApiClient, namespace: string, clusterName: string): Promise<Passwords> {
+  const place = { namespace, name: statefulSetName(clusterName) };
+  const { data } = await client.get<{ data: Readonly<Record<string, string>> }>(secrets, place, { priority: 'read' });
+  const entries = Object.entries(passwordKeys).map(([user, key]) => {
+    const value = data[key];
+    if (value === undefined) throw new Error(`Expected ${key} in Secret ${namespace}/${place.name}, it is not there`);
+    return [user, Buffer.from(value, 'base64').toString()] as const;
+  });
+  return Object.fromEntries(entries) as Passwords;
+}
+
+/** One connection to a member's mysqld. */
+export class Session {
+  readonly #connection: Connection;
+
+  private constructor(connection: Connection) {
+    this.#connection = connection;
+    // Statements reject by themselves; between two of them nobody listens.
+    connection.on('error', () => undefined);
+  }
+
+  static async open(host: string, user: MysqlUser, passwords: Passwords): Promise<Session> {
+    const password = passwords[user];
+    return new Session(
+      await createConnection({ host, port: mysqlPort, user, password, connectTimeout: connectMilliseconds }),
+    );
+  }
+
+  /** @returns the rows as arrays, none for what is no query */
+  async run(
+    sql: string,
+    values: readonly (number | string)[] = [],
+    timeoutMilliseconds?: number,
+  ): Promise<readonly (readonly unknown[])[]> {
+    const limit = timeoutMilliseconds === undefined ? {} : { timeout: timeoutMilliseconds };
+    const [rows] = await this.#connection.query<RowDataPacket[][]>({
+      sql,
+      values: [...values],
+      rowsAsArray: true,
+      ...limit,
+    });
+    return Array.isArray(rows) ? rows : [];
+  }
+
+  /** Breaks the connection: whatever has not been committed is rolled back. */
+  close(): void {
+    this.#connection.destroy();
+  }
+}
+
+/** The server's or the client's name for it, such as `ER_OPTION_PREVENTS_STATEMENT` or `ECONNREFUSED`. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Row, Rows } from './rows.ts';
+import { codeOf, type Passwords, Session } from './session.ts';
+import { insertRow, makeTable } from './table.ts';
+import { type WriteGap, WriteGaps } from './write-gaps.ts';
+
+export interface WriteLoadOptions {
+  /** The address of the primary's Service at the moment; `null` without an endpoint. */
+  readonly address: () => string | null;
+  readonly passwords: Passwords;
+  /** How many connections write at a time; 0: nothing is written but one row at the start. */
+  readonly writers: number;
+}
+
+/** Between two writes of a writer. */
+const paceMilliseconds = 15;
+const retryMilliseconds = 20;
+
+/** The monotonic clock, as milliseconds since 1970. */
+export function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/**
+ * Writers that insert one row after the other through the primary's Service of a cluster that nobody has written to.
+ * Each keeps its connection until it breaks, as an application's pool does. Every acknowledged row is remembered.
+ */
+export class WriteLoad {
+  readonly #options: WriteLoadOptions;
+  readonly #acknowledged = new Rows();
+  readonly #errors = new Map<string, number>();
+  readonly #began: number;
+  #gaps: WriteGaps;
+  #isStopping = false;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: WriteLoadOptions, began: number) {
+    this.#options = options;
+    this.#began = began;
+    this.#gaps = new WriteGaps(began);
+  }
+
+  /** Resolves once the first row is acknowledged. */
+  static async start(options: WriteLoadOptions): Promise<WriteLoad> {
+    const load = new WriteLoad(options, now());
+    await load.#prepare();
+    load.#gaps = new WriteGaps(now());
+    load.#writing = Promise.all(Array.from({ length: options.writers }, (_, index) => load.#write(index + 1)));
+    return load;
+  }
+
+  /** Every row that the server has acknowledged. */
+  get acknowledged(): Rows {
+    return this.#acknowledged;
+  }
+
+  /** How often writers met which error. */
+  get errors(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#errors);
+  }
+
+  get beganMilliseconds(): number {
+    return this.#began;
+  }
+
+  /** Since the start; none of a load without writers. */
+  gaps(): readonly WriteGap[] {
+    return this.#options.writers === 0 ? [] : this.#gaps.until(now());
+  }
+
+  /** Resolves once no statement is on its way. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#writing;
+  }
+
+  async #prepare(): Promise<void> {
+    let number = 0;
+    await this.#persist(async (session) => {
+      await makeTable(session);
+      number += 1;
+      await this.#insert(session, [0, number]);
+    });
+  }
+
+  async #write(writer: number): Promise<void> {
+    // One whose outcome is unknown is not used again.
+    let number = 0;
+    await this.#persist(async (session) => {
+      while (!this.#isStopping) {
+        number += 1;
+        await this.#insert(session, [writer, number]);
+        await delay(paceMilliseconds);
+      }
+    });
+  }
+
+  /** Does it on one connection after the other until it has succeeded or the load stops. */
+  async #persist(work: (session: Session) => Promise<void>): Promise<void> {
+    for (let isDone = false; !isDone && !this.#isStopping; ) {
+      const host = this.#options.address();
+      if (host === null) {
+        await delay(retryMilliseconds);
+        continue;
+      }
+      let session: Session | null = null;
+      try {
+        session = await Session.open(host, 'moco-writable', this.#options.passwords);
+        await work(session);
+        isDone = true;
+      } catch (error) {
+        const code = codeOf(error);
+        this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
+        await delay(retryMilliseconds);
+      } finally {
+        session?.close();
+      }
+    }
+  }
+
+  async #insert(session: Session, row: Row): Promise<void> {
+    await insertRow(session, row);
+    this.#acknowledged.add(row);
+    this.#gaps.acknowledged(now());
+  }
+}

@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
+import { disturbed } from './disturbed.ts';
+import type { Scenario } from './scenario.ts';
+import { others, undisturbed } from './undisturbed.ts';
+
+export interface RealityOptions {
+  readonly scenarios: readonly Scenario[];
+  readonly runs: number;
+  /** How many rollouts at a time: more than one share the machine, and are not measured. */
+  readonly sideBySide: number;
+  /** Where everything that was seen is kept. */
+  readonly output: string | undefined;
+  readonly record: string | undefined;
+}
+
+export const scenarios: readonly Scenario[] = [...undisturbed, ...disturbed, ...others];
+const mostRuns = 100;
+const mostSideBySide = 20;
+
+/** Reads the arguments after the program's name. Prints nothing and never exits. */
+export function parseRealityArguments(argv: readonly string[]): Parsed<RealityOptions> {
+  return parsed(help, () => {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        only: { type: 'string' },
+        runs: { type: 'string', default: '1' },
+        'side-by-side': { type: 'string', default: '1' },
+        output: { type: 'string' },
+        record: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) return null;
+    const { only, runs, output, record } = values;
+    return {
+      scenarios: chosen(only),
+      runs: wholeNumber('--runs', runs, 1, mostRuns),
+      sideBySide: wholeNumber('--side-by-side', values['side-by-side'], 1, mostSideBySide),
+      output,
+      record,
+    };
+  });
+}
+
+function chosen(only: string | undefined): readonly Scenario[] {
+  if (only === undefined) return scenarios;
+  return only.split(',').map((name) => {
+    const found = scenarios.find(({ slug }) => slug === name);
+    if (found === undefined) {
+      throw new TypeError(
+        `Expected --only to name some of ${scenarios.map(({ slug }) => slug).join(', ')}, got \`${name}\`.`,
+      );
+    }
+    return found;
+  });
+}
+
+function help(): string {
+  const list = scenarios.map(({ slug, title }) => `  ${slug.padEnd(16)}${title}`).join('\n');
+  return `Usage: hack/node.sh test/reality/scenarios/main.ts [flags]
+
+Plays rollouts with moco-controller, moco-agent and mysqld themselves, under a write load, on a control plane of its own.
+Every acknowledged row is looked for on every member afterwards.
+
+  --only A[,B]     these scenarios
+  --runs N         how often each is played, from 1 to ${mostRuns} (default 1)
+  --side-by-side N so many at a time, from 1 to ${mostSideBySide} (default 1); only one at a time is a measurement
+  --output DIR     where timelines, Events, metrics and logs of each rollout are kept (default: in .cache/reality)
+  --record FILE    the figures as JSON, for docs/performance
+  -h, --help       show this and exit
+
+Scenarios:
+${list}
+
+It ends with status 1 where one fails, and with status 2 where it can't run here.
+`;
+}

@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { complaints, type Expectations, type Facts } from './expectations.ts';
+
+const expected: Expectations = {
+  order: [2, 1, 0],
+  gaps: { most: 1, longestMilliseconds: 2500 },
+  isQuiet: true,
+  mostRatio: 1.05,
+};
+const departure = (ordinal: number, asPrimary = false) => ({ ordinal, atMilliseconds: 0, asPrimary });
+const member = { member: 'moco-test-0', rows: 3, missing: [], unreadable: null };
+const good: Facts = {
+  rows: [member],
+  gaps: [{ fromMilliseconds: 0, milliseconds: 1900 }],
+  departures: [departure(2), departure(1), departure(0)],
+  alarms: [],
+  findings: [],
+  isOurs: true,
+  ratio: 1.02,
+  unfinished: null,
+};
+
+describe('what a scenario came to', () => {
+  it('is good without a complaint', () => {
+    expect(complaints(good, expected)).to.deep.equal([]);
+  });
+
+  const cases: readonly (readonly [what: string, facts: Partial<Facts>, complaint: string])[] = [
+    ['a lost row', { rows: [{ ...member, missing: [[1, 2]] }] }, 'moco-test-0 lost 1 acknowledged rows'],
+    ['a member that was not compared', { rows: [] }, 'no member’s rows were compared'],
+    [
+      'a member that does not answer',
+      { rows: [{ ...member, missing: [[1, 2]], unreadable: 'ECONNREFUSED' }] },
+      'the rows of moco-test-0 could not be read (ECONNREFUSED)',
+    ],
+    [
+      'a gap that is too long',
+      { gaps: [{ fromMilliseconds: 0, milliseconds: 2600 }] },
+      'write gaps of 2.6 s, at most 2.5 s expected',
+    ],
+    [
+      'one gap too many',
+      { gaps: [...good.gaps, { fromMilliseconds: 5000, milliseconds: 300 }] },
+      '2 write gaps (1.9 s, 0.3 s), at most 1 expected',
+    ],
+    [
+      'another order',
+      { departures: [departure(1), departure(2), departure(0)] },
+      'members went 1, 2, 0; 2, 1, 0 expected',
+    ],
+    [
+      'a primary that goes',
+      { departures: [departure(2), departure(1), departure(0, true)] },
+      'member 0 went while it was primary',
+    ],
+    ['an alarm', { alarms: ['Warning RolloutStalled: x'] }, 'Warning RolloutStalled: x'],
+    ['what the witness found', { findings: ['I2: x'] }, 'I2: x'],
+    ['a slow rollout', { ratio: 1.0512 }, '1.051 times the restarts, at most 1.05 expected'],
+    ['a rollout that does not end', { unfinished: 'Expected the end' }, 'Expected the end'],
+  ];
+  for (const [what, facts, complaint] of cases) {
+    it(`complains of ${what}`, () => {
+      expect(complaints({ ...good, ...facts }, expected)).to.deep.equal([complaint]);
+    });
+  }
+
+  it('asks only what was expected', () => {
+    const facts = { ...good, alarms: ['Warning'], ratio: 2, departures: [departure(0)] };
+    expect(complaints(facts, { ...expected, order: null, isQuiet: false, mostRatio: null })).to.deep.equal([]);
+  });
+
+  it('lets others than this controller take a primary', () => {
+    const facts = { ...good, isOurs: false, departures: [departure(2), departure(1), departure(0, true)] };
+    expect(complaints(facts, expected)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,87 @@
+import type { MemberRows } from '../load/check-rows.ts';
+import type { WriteGap } from '../load/write-gaps.ts';
+import type { Departure } from './departures.ts';
+
+/** What a scenario has to come to, beyond what every scenario has to. */
+export interface Expectations {
+  /** The ordinals in the order in which they go; `null`: whatever the laws of the witness allow. */
+  readonly order: readonly number[] | null;
+  readonly gaps: { readonly most: number; readonly longestMilliseconds: number };
+  /** Nothing is wrong: no Warning, nothing that a person has to look at. */
+  readonly isQuiet: boolean;
+  /** The rollout's time by that of the restarts that it consists of; `null`: something else takes time too. */
+  readonly mostRatio: number | null;
+}
+
+/** What a rollout came to. */
+export interface Facts {
+  readonly rows: readonly MemberRows[];
+  readonly gaps: readonly WriteGap[];
+  readonly departures: readonly Departure[];
+  /** Sentences: Warnings of this controller, holds that alarm, times of being Stalled. */
+  readonly alarms: readonly string[];
+  /** What the witness has found. */
+  readonly findings: readonly string[];
+  /** Whether the controller was the one to take members away. */
+  readonly isOurs: boolean;
+  readonly ratio: number | null;
+  /** Why it did not end; `null` if it did. */
+  readonly unfinished: string | null;
+}
+
+/** A sentence for everything that is not as it has to be. */
+export function complaints(facts: Facts, expected: Expectations): readonly string[] {
+  const { unfinished, findings } = facts;
+  return [
+    ...(unfinished === null ? [] : [unfinished]),
+    ...complaintsOfRows(facts),
+    ...complaintsOfGaps(facts, expected),
+    ...complaintsOfOrder(facts, expected),
+    ...(expected.isQuiet ? facts.alarms : []),
+    ...findings,
+    ...complaintsOfRatio(facts, expected),
+  ];
+}
+
+/** A sentence for each member that lost rows. */
+export function complaintsOfRows({ rows }: Pick<Facts, 'rows'>): readonly string[] {
+  if (rows.length === 0) return ['no member’s rows were compared'];
+  return rows.flatMap(({ member, missing, unreadable }) => {
+    if (unreadable !== null) return [`the rows of ${member} could not be read (${unreadable})`];
+    return missing.length === 0 ? [] : [`${member} lost ${missing.length} acknowledged rows`];
+  });
+}
+
+function complaintsOfGaps({ gaps }: Facts, { gaps: { most, longestMilliseconds } }: Expectations): readonly string[] {
+  const tooLong = gaps.filter(({ milliseconds }) => milliseconds > longestMilliseconds);
+  return [
+    ...(gaps.length > most ? [`${gaps.length} write gaps (${inSeconds(gaps)}), at most ${most} expected`] : []),
+    ...(tooLong.length > 0
+      ? [`write gaps of ${inSeconds(tooLong)}, at most ${(longestMilliseconds / 1000).toFixed(1)} s expected`]
+      : []),
+  ];
+}
+
+function complaintsOfOrder({ departures, isOurs }: Facts, { order }: Expectations): readonly string[] {
+  const went = departures.map(({ ordinal }) => ordinal).join(', ');
+  return [
+    ...(order === null || went === order.join(', ')
+      ? []
+      : [`members went ${went || 'none'}; ${order.join(', ')} expected`]),
+    ...(isOurs
+      ? departures
+          .filter(({ asPrimary }) => asPrimary)
+          .map(({ ordinal }) => `member ${ordinal} went while it was primary`)
+      : []),
+  ];
+}
+
+function complaintsOfRatio({ ratio }: Facts, { mostRatio }: Expectations): readonly string[] {
+  if (mostRatio === null || ratio === null || ratio <= mostRatio) return [];
+  return [`${ratio.toFixed(3)} times the restarts, at most ${mostRatio} expected`];
+}
+
+/** Such as `1.8 s, 13.4 s`. */
+export function inSeconds(gaps: readonly WriteGap[]): string {
+  return gaps.map(({ milliseconds }) => `${(milliseconds / 1000).toFixed(1)} s`).join(', ');
+}

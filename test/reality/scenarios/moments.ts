@@ -1,0 +1,31 @@
+import { isBack, isUpdated, type Sight } from '../../../hack/bench/rollouts/sight.ts';
+import type { RealityCluster } from './reality-cluster.ts';
+
+// The moments in the middle of a rollout at which scenarios do something.
+
+/** The first member is at work at the new revision, the others are still to come. */
+export function firstIsBack(cluster: RealityCluster): Promise<void> {
+  return cluster.until('the first member to be back', (sight) => updated(sight) === 1);
+}
+
+/** Every replica is at work at the new revision; the primary is next. */
+export function replicasAreBack(cluster: RealityCluster): Promise<void> {
+  return cluster.until('every replica to be back', (sight) => updated(sight) === sight.members.length - 1);
+}
+
+/** A member has begun to terminate. */
+export function someoneGoes(cluster: RealityCluster): Promise<void> {
+  return cluster.until('a member to go', ({ members }) => members.some(({ terminating }) => terminating));
+}
+
+/** Another member has become primary, and takes writes. */
+export function primaryMoves(cluster: RealityCluster, from: number): Promise<void> {
+  return cluster.until(
+    'the primary to have moved',
+    ({ primary, available, members }) =>
+      primary !== from && available && members.some(({ ordinal, role }) => ordinal === primary && role === 'primary'),
+  );
+}
+
+const updated = (sight: Sight): number =>
+  sight.members.filter((member) => isBack(member) && isUpdated(member, sight)).length;

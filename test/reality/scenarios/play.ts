@@ -1,0 +1,156 @@
+import { limitOf } from '../../../hack/bench/rollouts/limit.ts';
+import { beginObservation, type Observation, observed, restarted } from '../../../hack/bench/rollouts/observation.ts';
+import type { Sight } from '../../../hack/bench/rollouts/sight.ts';
+import { hear } from '../../verification/witness/hear.ts';
+import type { MemberRows } from '../load/check-rows.ts';
+import { checkRows } from '../load/check-rows.ts';
+import type { WriteGap } from '../load/write-gaps.ts';
+import { now, WriteLoad } from '../load/write-load.ts';
+import { alarmsOf } from './alarms.ts';
+import { departuresOf } from './departures.ts';
+import { complaints } from './expectations.ts';
+import type { Program } from './program.ts';
+import { isServing, RealityCluster, type Surroundings } from './reality-cluster.ts';
+import { eventsOf, RunDirectory } from './run-directory.ts';
+import type { Scenario } from './scenario.ts';
+import { onDelete } from './way.ts';
+
+/** One rollout in numbers, as the record keeps it. */
+export interface Played {
+  readonly slug: string;
+  readonly title: string;
+  readonly way: string;
+  readonly members: number;
+  /** From the change until every member was back and updated. */
+  readonly seconds: number;
+  /** Of its own restarts, its switchover and minReadySeconds; `null` where members do not go one after the other. */
+  readonly limitSeconds: number | null;
+  readonly gaps: readonly WriteGap[];
+  readonly acknowledged: number;
+  /** Acknowledged rows that a member does not have, of all members. */
+  readonly lost: number;
+  readonly order: readonly number[];
+  readonly errors: Readonly<Record<string, number>>;
+  /** Sentences; none: it passed. */
+  readonly complaints: readonly string[];
+}
+
+/** The default of `minReadySeconds`. */
+const minReadySeconds = 5;
+/** The user of this program in the audit log. */
+const controllerUser = 'system:serviceaccount:moco-rollout-system:moco-rollout';
+
+/** Plays a scenario in a namespace of its own, and writes all that was seen of it into a directory. */
+export async function play(
+  surroundings: Surroundings,
+  program: Program,
+  scenario: Scenario,
+  namespace: string,
+  directory: string,
+): Promise<Played> {
+  const { members, way, writers, spec } = scenario;
+  const run = await RunDirectory.open(directory, program);
+  const cluster = await RealityCluster.create(surroundings, { namespace, members, way, spec });
+  const { passwords } = cluster;
+  const load = await WriteLoad.start({ address: () => cluster.primaryAddress, passwords, writers });
+  try {
+    await scenario.before(cluster, program);
+    const rollout = await rollOut(cluster, program, scenario);
+    const gaps = load.gaps().filter((gap) => gap.fromMilliseconds + gap.milliseconds > rollout.fromMilliseconds);
+    await load.stop();
+    const rows = await checkRows(load.acknowledged, cluster.addresses, passwords);
+    const written = { gaps, rows, acknowledged: load.acknowledged.size, errors: load.errors };
+    const played = await judged(cluster, scenario, rollout, written);
+    await run.writeResult(played);
+    return played;
+  } finally {
+    await load.stop();
+    await run.close(cluster, load.gaps());
+    cluster.stop();
+  }
+}
+
+/** A rollout that has ended, or why it has not. */
+interface Rollout {
+  readonly fromMilliseconds: number;
+  readonly milliseconds: number;
+  readonly limitMilliseconds: number | null;
+  readonly unfinished: string | null;
+}
+
+async function rollOut(cluster: RealityCluster, program: Program, scenario: Scenario): Promise<Rollout> {
+  const revision = cluster.sight.updateRevision;
+  const fromMilliseconds = now();
+  let observation = restarted(beginObservation(cluster.sight), cluster.bed.world.monotonic());
+  const unsubscribe = cluster.onSight((sight) => {
+    observation = observed(observation, sight);
+  });
+  const isOver = (sight: Sight): boolean =>
+    isServing(sight) && (scenario.keepsRevision || sight.updateRevision !== revision);
+  try {
+    const meanwhile = scenario.meanwhile(cluster, program);
+    await Promise.all([meanwhile, scenario.change(cluster, program)]);
+    await cluster.until('every member to be back at the new revision', isOver);
+    await cluster.untilAtRest();
+    return { fromMilliseconds, ...timesOf(observation, cluster.bed.world.monotonic()), unfinished: null };
+  } catch (error) {
+    const unfinished = error instanceof Error ? error.message : String(error);
+    return { fromMilliseconds, ...timesOf(observation, cluster.bed.world.monotonic()), unfinished };
+  } finally {
+    unsubscribe();
+  }
+}
+
+function timesOf(
+  { measure, wholeSince }: Observation,
+  nowMilliseconds: number,
+): Pick<Rollout, 'milliseconds' | 'limitMilliseconds'> {
+  const limit = limitOf(measure, minReadySeconds, null);
+  return {
+    milliseconds: (wholeSince ?? nowMilliseconds) - measure.beganMilliseconds,
+    limitMilliseconds: Number.isFinite(limit) && limit > 0 ? limit : null,
+  };
+}
+
+interface Written {
+  readonly gaps: readonly WriteGap[];
+  readonly rows: readonly MemberRows[];
+  readonly acknowledged: number;
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+async function judged(
+  cluster: RealityCluster,
+  { slug, title, way, members, expectations }: Scenario,
+  { fromMilliseconds, milliseconds, limitMilliseconds, unfinished }: Rollout,
+  { gaps, rows, acknowledged, errors }: Written,
+): Promise<Played> {
+  const { changes } = cluster;
+  const isOurs = way === onDelete;
+  const departures = departuresOf(changes, fromMilliseconds);
+  const ratio = limitMilliseconds === null ? null : milliseconds / limitMilliseconds;
+  const findings = isOurs ? await findingsOf(cluster) : [];
+  const alarms = alarmsOf(changes, await eventsOf(cluster));
+  const facts = { rows, gaps, departures, alarms, findings, isOurs, ratio, unfinished };
+  return {
+    slug,
+    title,
+    way: way.slug,
+    members,
+    seconds: milliseconds / 1000,
+    limitSeconds: limitMilliseconds === null ? null : limitMilliseconds / 1000,
+    gaps,
+    acknowledged,
+    lost: rows.reduce((sum, { missing }) => sum + missing.length, 0),
+    order: departures.map(({ ordinal }) => ordinal),
+    errors,
+    complaints: complaints(facts, expectations),
+  };
+}
+
+/** What the witness says of the disruptions of this program: it sees the API server's store and audit log alone. */
+export async function findingsOf({ bed, changes, namespace }: RealityCluster): Promise<readonly string[]> {
+  const audit = (await bed.controlPlane.audit()).filter(({ objectRef }) => objectRef?.namespace === namespace);
+  const { findings } = hear(changes, audit, controllerUser);
+  return findings.filter(({ kind }) => kind === 'violation').map(({ law, text }) => `${law}: ${text}`);
+}

@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import type { Played } from './play.ts';
+import { scenarioTable, wayTable } from './results.ts';
+
+const played: Played = {
+  slug: 'healthy-3',
+  title: 'healthy, 3 members',
+  way: 'on-delete',
+  members: 3,
+  seconds: 108.6,
+  limitSeconds: 104,
+  gaps: [{ fromMilliseconds: 0, milliseconds: 1870 }],
+  acknowledged: 20_000,
+  lost: 0,
+  order: [2, 1, 0],
+  errors: {},
+  complaints: [],
+};
+
+describe('the tables of real rollouts', () => {
+  it('have a row for each scenario', () => {
+    const killed = { ...played, title: 'killed', limitSeconds: null, gaps: [], lost: 2, complaints: ['lost'] };
+    expect(scenarioTable([played, killed]).rows).to.deep.equal([
+      ['healthy, 3 members', '109', '1.04', '2 1 0', '1.9 s', '20000', '0', 'passed'],
+      ['killed', '109', '', '2 1 0', 'none', '20000', '2', 'failed'],
+    ]);
+  });
+
+  it('have all runs of a way and a size in one row, and nothing but healthy rollouts', () => {
+    const others = { ...played, slug: 'native-3', way: 'native', seconds: 80, lost: 1, gaps: [] };
+    const slower = { ...played, seconds: 111 };
+    const five = { ...played, slug: 'healthy-5', members: 5 };
+    const disturbed = { ...played, slug: 'kill-primary' };
+    expect(wayTable([played, others, slower, five, disturbed]).rows).to.deep.equal([
+      ['moco-rollout', '3', '2', '110 (109 – 111)', '1.9 s; 1.9 s', '0'],
+      ['native RollingUpdate', '3', '1', '80', 'none', '1'],
+      ['moco-rollout', '5', '1', '109', '1.9 s', '0'],
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import type { Expectations } from './expectations.ts';
+import type { Program } from './program.ts';
+import type { RealityCluster } from './reality-cluster.ts';
+import { onDelete, type Way } from './way.ts';
+
+/** A rollout under certain circumstances, and what has to come of it. */
+export interface Scenario {
+  readonly slug: string;
+  readonly title: string;
+  readonly members: number;
+  readonly way: Way;
+  /** Connections that write all the time; 0: an idle cluster. */
+  readonly writers: number;
+  /** Of the MySQLCluster, beside what every one has. */
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly expectations: Expectations;
+  /** Done before anything counts. */
+  readonly before: Action;
+  /** What is timed, from its beginning. */
+  readonly change: Action;
+  /** Goes on beside the rollout, which is not over before it. */
+  readonly meanwhile: Action;
+  /** Nothing changes the template of the pods: the rollout is over once every member serves. */
+  readonly keepsRevision: boolean;
+  /** It touches what all clusters share: nothing else goes on beside it. */
+  readonly isAlone: boolean;
+}
+
+/** Something that is done to a cluster and those who look after it. */
+export type Action = (cluster: RealityCluster, program: Program) => Promise<void>;
+
+/** What most scenarios have: nothing goes wrong by itself. */
+export const usual: Omit<Scenario, 'slug' | 'title'> = {
+  members: 3,
+  way: onDelete,
+  writers: 4,
+  spec: {},
+  expectations: {
+    order: [2, 1, 0],
+    gaps: { most: 1, longestMilliseconds: 2500 },
+    isQuiet: true,
+    mostRatio: null,
+  },
+  before: nothing,
+  change: (cluster) => cluster.setImage(cluster.bed.images.second),
+  meanwhile: nothing,
+  keepsRevision: false,
+  isAlone: false,
+};
+
+/** Something fails in the middle: a person may be called, and writes wait for a failover. */
+export const failing = { ...usual.expectations, isQuiet: false };
+
+async function nothing(): Promise<void> {}

@@ -1,0 +1,71 @@
+import { demoteAnnotation } from '../../../src/moco/names.ts';
+import { primaryMoves } from './moments.ts';
+import { type Scenario, usual } from './scenario.ts';
+import { native, partitions } from './way.ts';
+
+/** Of the rollout's time by that of its restarts, its switchover and minReadySeconds. */
+const mostRatio = 1.05;
+const anyGaps = { most: Number.POSITIVE_INFINITY, longestMilliseconds: Number.POSITIVE_INFINITY };
+
+/** Nothing goes wrong, or what a person does is a usual thing to do. */
+export const undisturbed: readonly Scenario[] = [
+  {
+    ...usual,
+    slug: 'healthy-3',
+    title: 'healthy, 3 members',
+    expectations: { ...usual.expectations, mostRatio },
+  },
+  {
+    ...usual,
+    slug: 'healthy-5',
+    title: 'healthy, 5 members',
+    members: 5,
+    expectations: { ...usual.expectations, order: [4, 3, 2, 1, 0], mostRatio },
+  },
+  {
+    ...usual,
+    slug: 'idle',
+    title: 'an idle cluster',
+    writers: 0,
+    expectations: { ...usual.expectations, mostRatio },
+  },
+  {
+    ...usual,
+    slug: 'other-primary',
+    title: 'primary at another ordinal',
+    expectations: { ...usual.expectations, order: [2, 0, 1], mostRatio },
+    before: async (cluster) => {
+      cluster.note('moves the primary away from member 0');
+      await cluster.annotate(0, { [demoteAnnotation]: 'true' });
+      await primaryMoves(cluster, 0);
+      await cluster.untilAtRest();
+    },
+  },
+  {
+    ...usual,
+    slug: 'scaling',
+    title: 'scaling from 1 to 3 to 5',
+    members: 1,
+    keepsRevision: true,
+    expectations: { ...usual.expectations, order: [] },
+    change: async (cluster) => {
+      for (const replicas of [3, 5]) {
+        cluster.note(`sets ${replicas} replicas`);
+        await cluster.patchSpec({ replicas });
+        await cluster.untilMembers(replicas);
+      }
+    },
+  },
+];
+
+/** The same without this program, for comparison: only lost rows count against them. */
+export const others: readonly Scenario[] = [partitions, native].flatMap((way) =>
+  [3, 5].map((members) => ({
+    ...usual,
+    slug: `${way.slug}-${members}`,
+    title: `${way.title}, ${members} members`,
+    way,
+    members,
+    expectations: { order: null, gaps: anyGaps, isQuiet: false, mostRatio: null },
+  })),
+);

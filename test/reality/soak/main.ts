@@ -1,0 +1,99 @@
+import { parseArgs } from 'node:util';
+import { roughly } from '../../../hack/bench/program/durations.ts';
+import { interruption } from '../../../hack/bench/program/interruption.ts';
+import { type Parsed, parsed, runProgram, wholeNumber } from '../../../hack/bench/program/run-program.ts';
+import { Chance } from '../../verification/simulation/chance.ts';
+import { orCannotRun } from '../scenarios/requirements.ts';
+import { withSurroundings } from '../scenarios/surroundings.ts';
+import { Killer } from './killer.ts';
+import { SoakedCluster, type SoakedRollout } from './soaked-cluster.ts';
+
+interface SoakOptions {
+  readonly rollouts: number;
+  readonly sideBySide: number;
+}
+
+const membersOfACluster = 3;
+const most = { rollouts: 10_000, sideBySide: 20 };
+const usage = `Usage: [SEED=S] hack/node.sh test/reality/soak/main.ts [--rollouts N] [--side-by-side N]
+
+Rolls out clusters of three real members again and again, under load, while processes are killed at random: mysqld, agents,
+moco-controller, moco-rollout. After each rollout every acknowledged row is looked for on every member.
+`;
+
+const options = parseSoakArguments(process.argv.slice(2));
+const members = options.kind === 'options' ? options.options.sideBySide * membersOfACluster : membersOfACluster;
+await runProgram(await orCannotRun(options, members), run);
+
+async function run({ rollouts, sideBySide }: SoakOptions): Promise<void> {
+  const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
+  say(`SEED=${seed}, ${rollouts} rollouts, ${sideBySide} clusters side by side`);
+  const interrupted = interruption();
+  const all: SoakedRollout[] = [];
+  const failures: string[] = [];
+  await withSurroundings(say, interrupted, async (surroundings, program) => {
+    const names = Array.from({ length: sideBySide }, (_, index) => `soak-${index + 1}`);
+    const clusters = await Promise.all(names.map((name) => SoakedCluster.create(surroundings, name)));
+    const killer = new Killer(surroundings.bed, program, new Chance(seed), say);
+    killer.start();
+    let left = rollouts;
+    const roll = async (cluster: SoakedCluster): Promise<void> => {
+      while (left > 0 && !interrupted.signal.aborted) {
+        left -= 1;
+        const rollout = await cluster.rollOut();
+        all.push(rollout);
+        say(lineOf(rollout));
+      }
+    };
+    const ended = await Promise.allSettled(clusters.map(roll));
+    await killer.stop();
+    for (const one of ended) if (one.status === 'rejected') failures.push(String(one.reason));
+    for (const cluster of clusters) failures.push(...(await cluster.end()));
+    const repairs = clusters.reduce((sum, one) => sum + one.repairs, 0);
+    say(`killed: ${killer.counts.join(', ')}; ${repairs} errant members repaired`);
+  });
+  const failed = all.filter(({ complaints }) => complaints.length > 0);
+  for (const { namespace, number, complaints } of failed)
+    say(`${namespace}, rollout ${number}: ${complaints.join('; ')}`);
+  for (const failure of failures) say(failure);
+  say(`${all.length - failed.length} passed, ${failed.length + failures.length} failed`);
+  if (failed.length + failures.length > 0) throw new Error(`Expected every rollout to pass; SEED=${seed}.`);
+}
+
+function lineOf({
+  namespace,
+  number,
+  seconds,
+  longestGapMilliseconds,
+  acknowledged,
+  complaints,
+}: SoakedRollout): string {
+  const verdict = complaints.length === 0 ? 'no row lost' : complaints.join('; ');
+  const gap = `longest write gap ${roughly(longestGapMilliseconds)}`;
+  return `${namespace}, rollout ${number}: ${roughly(seconds * 1000)}, ${gap}, ${acknowledged} rows, ${verdict}`;
+}
+
+function parseSoakArguments(argv: readonly string[]): Parsed<SoakOptions> {
+  return parsed(
+    () => usage,
+    () => {
+      const { values } = parseArgs({
+        args: [...argv],
+        options: {
+          rollouts: { type: 'string', default: '50' },
+          'side-by-side': { type: 'string', default: '4' },
+          help: { type: 'boolean', short: 'h', default: false },
+        },
+      });
+      if (values.help) return null;
+      return {
+        rollouts: wholeNumber('--rollouts', values.rollouts, 1, most.rollouts),
+        sideBySide: wholeNumber('--side-by-side', values['side-by-side'], 1, most.sideBySide),
+      };
+    },
+  );
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,99 @@
+import { checkRows } from '../load/check-rows.ts';
+import { Rows } from '../load/rows.ts';
+import { now, WriteLoad } from '../load/write-load.ts';
+import { complaintsOfRows } from '../scenarios/expectations.ts';
+import { findingsOf } from '../scenarios/play.ts';
+import { isServing, RealityCluster, type Surroundings } from '../scenarios/reality-cluster.ts';
+import { onDelete } from '../scenarios/way.ts';
+
+const writers = 2;
+
+/** One rollout while processes were killed. */
+export interface SoakedRollout {
+  readonly namespace: string;
+  readonly number: number;
+  readonly seconds: number;
+  readonly longestGapMilliseconds: number;
+  readonly acknowledged: number;
+  readonly complaints: readonly string[];
+}
+
+/** A cluster of three under load that is rolled out again and again. */
+export class SoakedCluster {
+  readonly #cluster: RealityCluster;
+  readonly #load: WriteLoad;
+  #rollouts = 0;
+  #repairs = 0;
+  #repairing: Promise<void> | null = null;
+
+  private constructor(cluster: RealityCluster, load: WriteLoad) {
+    this.#cluster = cluster;
+    this.#load = load;
+  }
+
+  static async create(surroundings: Surroundings, namespace: string): Promise<SoakedCluster> {
+    const cluster = await RealityCluster.create(surroundings, { namespace, members: 3, way: onDelete, spec: {} });
+    const { passwords } = cluster;
+    const load = await WriteLoad.start({ address: () => cluster.primaryAddress, passwords, writers });
+    return new SoakedCluster(cluster, load);
+  }
+
+  /** How often a member had transactions that no other has, and lost its volume for it, as MOCO's documents say. */
+  get repairs(): number {
+    return this.#repairs;
+  }
+
+  /** Rolls out a new revision, and compares every row that was acknowledged up to its end. */
+  async rollOut(): Promise<SoakedRollout> {
+    const cluster = this.#cluster;
+    this.#rollouts += 1;
+    const from = now();
+    const before = cluster.sight.updateRevision;
+    const annotations = { 'example.com/rollout': String(this.#rollouts) };
+    await cluster.patchSpec({ podTemplate: { metadata: { annotations } } });
+    const unsubscribe = cluster.onSight(() => this.#repair());
+    try {
+      await cluster.until('every member at the new revision', (sight) => {
+        return sight.updateRevision !== before && isServing(sight);
+      });
+      await cluster.untilAtRest();
+    } finally {
+      unsubscribe();
+    }
+    const seconds = (now() - from) / 1000;
+    const acknowledged = new Rows(this.#load.acknowledged);
+    const rows = await checkRows(acknowledged, cluster.addresses, cluster.passwords);
+    const gaps = this.#load.gaps().filter((gap) => gap.fromMilliseconds >= from);
+    return {
+      namespace: cluster.namespace,
+      number: this.#rollouts,
+      seconds,
+      longestGapMilliseconds: Math.max(0, ...gaps.map(({ milliseconds }) => milliseconds)),
+      acknowledged: acknowledged.size,
+      complaints: complaintsOfRows({ rows }),
+    };
+  }
+
+  /** As a person would: MOCO repairs no member that has transactions of its own. */
+  #repair(): void {
+    const ordinal = this.#cluster.errant[0];
+    if (ordinal === undefined || this.#repairing !== null) return;
+    this.#repairs += 1;
+    const done = (): boolean => !this.#cluster.errant.includes(ordinal);
+    this.#repairing = this.#cluster
+      .emptyVolume(ordinal)
+      .then(() => this.#cluster.until('no errant member', done))
+      .finally(() => {
+        this.#repairing = null;
+      });
+    // The rollout does not end without it, and says what it lacks.
+    this.#repairing.catch(() => undefined);
+  }
+
+  /** What the witness has found in all of its rollouts. */
+  async end(): Promise<readonly string[]> {
+    await this.#load.stop();
+    this.#cluster.stop();
+    return findingsOf(this.#cluster);
+  }
+}
