@@ -67,7 +67,7 @@ Every acknowledged row is looked for on every member afterwards.
   --only A[,B]     these scenarios
   --runs N         how often each is played, from 1 to ${mostRuns} (default 1)
   --side-by-side N so many at a time, from 1 to ${mostSideBySide} (default 1); only one at a time is a measurement
-  --output DIR     where timelines, Events, metrics and logs of each rollout are kept (default: in .cache/reality)
+  --output DIR     where timelines, Events, metrics and logs of each rollout are kept (default: in .cache/reality-runs)
   --record FILE    the figures as JSON, for docs/performance
   -h, --help       show this and exit
 

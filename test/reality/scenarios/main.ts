@@ -3,13 +3,12 @@ import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
 import { roughly } from '../../../hack/bench/program/durations.ts';
 import { interruption } from '../../../hack/bench/program/interruption.ts';
-import { runProgram } from '../../../hack/bench/program/run-program.ts';
 import { Recording } from '../../../hack/bench/record/record.ts';
 import { textOf } from '../../../hack/bench/record/table.ts';
 import { parseRealityArguments, type RealityOptions } from './arguments.ts';
 import { inSeconds } from './expectations.ts';
 import { type Played, play } from './play.ts';
-import { orCannotRun } from './requirements.ts';
+import { runWhereItCan } from './requirements.ts';
 import { scenarioTable, wayTable } from './results.ts';
 import type { Scenario } from './scenario.ts';
 import { withSurroundings } from './surroundings.ts';
@@ -17,11 +16,13 @@ import { withSurroundings } from './surroundings.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const mostMembers = 5;
 
-await runProgram(await orCannotRun(parseRealityArguments(process.argv.slice(2)), mostMembers), run);
+const asked = parseRealityArguments(process.argv.slice(2));
+const sideBySide = asked.kind === 'options' ? asked.options.sideBySide : 1;
+await runWhereItCan(asked, sideBySide * mostMembers, run);
 
-async function run({ scenarios, runs, sideBySide, output, record }: RealityOptions): Promise<void> {
+async function run({ scenarios, runs, output, record }: RealityOptions): Promise<void> {
   const recording = new Recording('reality');
-  const folder = output ?? join(root, '.cache/reality', new Date().toISOString().replaceAll(':', '-'));
+  const folder = output ?? join(root, '.cache/reality-runs', new Date().toISOString().replaceAll(':', '-'));
   const interrupted = interruption();
   const all: Played[] = [];
   const failures: string[] = [];

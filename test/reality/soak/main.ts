@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { roughly } from '../../../hack/bench/program/durations.ts';
 import { interruption } from '../../../hack/bench/program/interruption.ts';
-import { type Parsed, parsed, runProgram, wholeNumber } from '../../../hack/bench/program/run-program.ts';
+import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
 import { Chance } from '../../verification/simulation/chance.ts';
-import { orCannotRun } from '../scenarios/requirements.ts';
+import { runWhereItCan } from '../scenarios/requirements.ts';
 import { withSurroundings } from '../scenarios/surroundings.ts';
 import { Killer } from './killer.ts';
 import { SoakedCluster, type SoakedRollout } from './soaked-cluster.ts';
@@ -23,7 +23,7 @@ moco-controller, moco-rollout. After each rollout every acknowledged row is look
 
 const options = parseSoakArguments(process.argv.slice(2));
 const members = options.kind === 'options' ? options.options.sideBySide * membersOfACluster : membersOfACluster;
-await runProgram(await orCannotRun(options, members), run);
+await runWhereItCan(options, members, run);
 
 async function run({ rollouts, sideBySide }: SoakOptions): Promise<void> {
   const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
