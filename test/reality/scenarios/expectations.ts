@@ -6,12 +6,16 @@ import type { Departure } from './departures.ts';
 export interface Expectations {
   /** The ordinals in the order in which they go; `null`: whatever the laws of the witness allow. */
   readonly order: readonly number[] | null;
+  /** Gaps that are judged: shorter ones come from a busy machine, and are only shown. */
   readonly gaps: { readonly most: number; readonly longestMilliseconds: number };
   /** Nothing is wrong: no Warning, nothing that a person has to look at. */
   readonly isQuiet: boolean;
   /** The rollout's time by that of the restarts that it consists of; `null`: something else takes time too. */
   readonly mostRatio: number | null;
 }
+
+/** A switchover takes longer. */
+const judgedGapMilliseconds = 1000;
 
 /** What a rollout came to. */
 export interface Facts {
@@ -52,7 +56,8 @@ export function complaintsOfRows({ rows }: Pick<Facts, 'rows'>): readonly string
   });
 }
 
-function complaintsOfGaps({ gaps }: Facts, { gaps: { most, longestMilliseconds } }: Expectations): readonly string[] {
+function complaintsOfGaps(facts: Facts, { gaps: { most, longestMilliseconds } }: Expectations): readonly string[] {
+  const gaps = facts.gaps.filter(({ milliseconds }) => milliseconds >= judgedGapMilliseconds);
   const tooLong = gaps.filter(({ milliseconds }) => milliseconds > longestMilliseconds);
   return [
     ...(gaps.length > most ? [`${gaps.length} write gaps (${inSeconds(gaps)}), at most ${most} expected`] : []),
