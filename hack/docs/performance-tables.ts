@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { type BenchRecord, originOf } from '../bench/record/record.ts';
 import { markdownOf } from '../bench/record/table.ts';
 
-// Puts what the benchmarks have recorded in docs/performance into docs/performance.md: a table between
-// `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between `<!-- run: RECORD -->` and
-// `<!-- /run -->`.
+// Puts what the benchmarks have recorded in docs/performance into docs/performance.md, and some of it into README.md: a
+// table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between
+// `<!-- run: RECORD -->` and `<!-- /run -->`.
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 export const performanceDocument = join(docs, 'performance.md');
+export const readme = fileURLToPath(new URL('../../README.md', import.meta.url));
 export const recordsFolder = join(docs, 'performance');
 
 const place = /<!-- (table|run): (\S+) -->\n.*?<!-- \/\1 -->/gs;
@@ -20,23 +21,28 @@ export async function readRecords(folder: string): Promise<readonly BenchRecord[
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as BenchRecord));
 }
 
-/**
- * The document with its tables as the records have them. Throws where it has a place for what nothing has recorded, and
- * where it has no place for what has been.
- */
-export function withPerformanceTables(document: string, records: readonly BenchRecord[]): string {
-  const texts = new Map(records.flatMap((record) => textsOf(record)));
-  const placed = new Set<string>();
-  const written = document.replace(place, (_, kind: string, name: string) => {
+/** The document with its tables as the records have them. Throws where it has a place for what nothing has recorded. */
+export function withTables(document: string, records: readonly BenchRecord[]): string {
+  const texts = textsOfAll(records);
+  return document.replace(place, (_, kind: string, name: string) => {
     const key = `${kind}: ${name}`;
     const text = texts.get(key);
     if (text === undefined) throw new Error(`Expected a record in docs/performance for <!-- ${key} -->, got none.`);
-    placed.add(key);
     return `<!-- ${key} -->\n${text}\n<!-- /${kind} -->`;
   });
-  const missing = [...texts.keys()].filter((key) => !placed.has(key)).map((key) => `<!-- ${key} -->`);
+}
+
+/** The same of the document that has to have every table. Throws where it has no place for one. */
+export function withPerformanceTables(document: string, records: readonly BenchRecord[]): string {
+  const written = withTables(document, records);
+  const placed = new Set([...document.matchAll(place)].map(([, kind, name]) => `${kind}: ${name}`));
+  const missing = [...textsOfAll(records).keys()].filter((key) => !placed.has(key)).map((key) => `<!-- ${key} -->`);
   if (missing.length > 0) throw new Error(`Expected the document to have a place for ${missing.join(', ')}.`);
   return written;
+}
+
+function textsOfAll(records: readonly BenchRecord[]): ReadonlyMap<string, string> {
+  return new Map(records.flatMap((record) => textsOf(record)));
 }
 
 function textsOf(record: BenchRecord): readonly (readonly [key: string, text: string])[] {
@@ -48,6 +54,7 @@ function textsOf(record: BenchRecord): readonly (readonly [key: string, text: st
 }
 
 if (import.meta.main) {
-  const document = await readFile(performanceDocument, 'utf8');
-  await writeFile(performanceDocument, withPerformanceTables(document, await readRecords(recordsFolder)));
+  const records = await readRecords(recordsFolder);
+  await writeFile(performanceDocument, withPerformanceTables(await readFile(performanceDocument, 'utf8'), records));
+  await writeFile(readme, withTables(await readFile(readme, 'utf8'), records));
 }

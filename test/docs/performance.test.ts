@@ -3,9 +3,11 @@ import { expect } from 'chai';
 import type { BenchRecord } from '../../hack/bench/record/record.ts';
 import {
   performanceDocument,
+  readme,
   readRecords,
   recordsFolder,
   withPerformanceTables,
+  withTables,
 } from '../../hack/docs/performance-tables.ts';
 
 const record: BenchRecord = {
@@ -26,6 +28,11 @@ describe('docs/performance.md', () => {
   it('has the recorded tables (otherwise run hack/docs/performance-tables.ts)', async () => {
     const document = await readFile(performanceDocument, 'utf8');
     expect(withPerformanceTables(document, await readRecords(recordsFolder))).to.equal(document);
+  });
+
+  it('shares its tables with README.md', async () => {
+    const document = await readFile(readme, 'utf8');
+    expect(withTables(document, await readRecords(recordsFolder))).to.equal(document);
   });
 
   it('comes from complete records that are named like their files', async () => {

@@ -32,6 +32,7 @@ export class WriteLoad {
   readonly #began: number;
   #gaps: WriteGaps;
   #isStopping = false;
+  #ended: number | null = null;
   #writing: Promise<unknown> = Promise.resolve();
 
   private constructor(options: WriteLoadOptions, began: number) {
@@ -63,14 +64,15 @@ export class WriteLoad {
     return this.#began;
   }
 
-  /** Since the start; none of a load without writers. */
+  /** From the start to the stop; none of a load without writers. */
   gaps(): readonly WriteGap[] {
-    return this.#options.writers === 0 ? [] : this.#gaps.until(now());
+    return this.#options.writers === 0 ? [] : this.#gaps.until(this.#ended ?? now());
   }
 
   /** Resolves once no statement is on its way. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.#ended ??= now();
     await this.#writing;
   }
 

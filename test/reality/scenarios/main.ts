@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
 import { roughly } from '../../../hack/bench/program/durations.ts';
@@ -21,7 +21,7 @@ const sideBySide = asked.kind === 'options' ? asked.options.sideBySide : 1;
 await runWhereItCan(asked, sideBySide * mostMembers, run);
 
 async function run({ scenarios, runs, output, record }: RealityOptions): Promise<void> {
-  const recording = new Recording('reality');
+  const recording = new Recording(basename(record ?? 'reality.json', '.json'));
   const folder = output ?? join(root, '.cache/reality-runs', new Date().toISOString().replaceAll(':', '-'));
   const interrupted = interruption();
   const all: Played[] = [];

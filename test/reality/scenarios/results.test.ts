@@ -18,11 +18,21 @@ const played: Played = {
 };
 
 describe('the tables of real rollouts', () => {
-  it('have a row for each scenario', () => {
-    const killed = { ...played, title: 'killed', limitSeconds: null, gaps: [], lost: 2, complaints: ['lost'] };
-    expect(scenarioTable([played, killed]).rows).to.deep.equal([
-      ['healthy, 3 members', '109', '1.04', '2 1 0', '1.9 s', '20000', '0', 'passed'],
-      ['killed', '109', '', '2 1 0', 'none', '20000', '2', 'failed'],
+  it('have a row for each scenario, with all of its runs', () => {
+    const killed = { ...played, slug: 'killed', title: 'killed', limitSeconds: null, gaps: [], lost: 2 };
+    const again = { ...played, seconds: 120, order: [2, 0, 1], complaints: ['slow'] };
+    expect(scenarioTable([played, killed, again]).rows).to.deep.equal([
+      [
+        'healthy, 3 members',
+        '114 (109 – 120)',
+        '1.10 (1.04 – 1.15)',
+        '2 1 0; 2 0 1',
+        '1.9 s; 1.9 s',
+        '40000',
+        '0',
+        '1 of 2',
+      ],
+      ['killed', '109', '', '2 1 0', 'none', '20000', '2', '1 of 1'],
     ]);
   });
 
@@ -32,9 +42,9 @@ describe('the tables of real rollouts', () => {
     const five = { ...played, slug: 'healthy-5', members: 5 };
     const disturbed = { ...played, slug: 'kill-primary' };
     expect(wayTable([played, others, slower, five, disturbed]).rows).to.deep.equal([
-      ['moco-rollout', '3', '2', '110 (109 – 111)', '1.9 s; 1.9 s', '0'],
-      ['native RollingUpdate', '3', '1', '80', 'none', '1'],
-      ['moco-rollout', '5', '1', '109', '1.9 s', '0'],
+      ['moco-rollout', '3', '2', '110 (109 – 111)', '1.9 s; 1.9 s', '40000', '0'],
+      ['native RollingUpdate', '3', '1', '80', 'none', '20000', '1'],
+      ['moco-rollout', '5', '1', '109', '1.9 s', '20000', '0'],
     ]);
   });
 });

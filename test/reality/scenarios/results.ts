@@ -1,24 +1,30 @@
-import { spreadOf } from '../../../hack/bench/record/spread.ts';
+import { type Spread, spreadOf } from '../../../hack/bench/record/spread.ts';
 import type { Table } from '../../../hack/bench/record/table.ts';
 import { inSeconds } from './expectations.ts';
 import type { Played } from './play.ts';
 import { ways } from './way.ts';
 
-/** A row for each rollout that was played. */
+/** A row for each scenario, with all of its runs. */
 export function scenarioTable(all: readonly Played[]): Table {
   return {
     name: 'scenarios',
     title: 'Rollouts of real members under load',
-    columns: ['scenario', 'seconds', '÷ limit', 'order', 'write gaps', 'rows written', 'lost', 'verdict'],
-    rows: all.map(({ title, seconds, limitSeconds, order, gaps, acknowledged, lost, complaints }) => [
-      title,
-      seconds.toFixed(0),
-      limitSeconds === null ? '' : (seconds / limitSeconds).toFixed(2),
-      order.join(' '),
-      inSeconds(gaps) || 'none',
-      String(acknowledged),
-      String(lost),
-      complaints.length === 0 ? 'passed' : 'failed',
+    columns: ['scenario', 'seconds', '÷ limit', 'order', 'write gaps', 'rows written', 'rows lost', 'passed'],
+    rows: [...Map.groupBy(all, ({ slug }) => slug).values()].map((runs) => [
+      runs[0]?.title ?? '',
+      inWords(
+        runs.map(({ seconds }) => seconds),
+        0,
+      ),
+      inWords(
+        runs.flatMap(({ seconds, limitSeconds }) => (limitSeconds === null ? [] : [seconds / limitSeconds])),
+        2,
+      ),
+      [...new Set(runs.map(({ order }) => order.join(' ')))].join('; '),
+      gapsOf(runs),
+      String(sumOf(runs, ({ acknowledged }) => acknowledged)),
+      String(sumOf(runs, ({ lost }) => lost)),
+      `${runs.filter(({ complaints }) => complaints.length === 0).length} of ${runs.length}`,
     ]),
   };
 }
@@ -30,25 +36,43 @@ export function wayTable(all: readonly Played[]): Table {
   return {
     name: 'ways',
     title: 'Healthy rollouts under load, by way',
-    columns: ['way', 'members', 'runs', 'seconds', 'write gaps', 'rows lost'],
+    columns: ['way', 'members', 'runs', 'seconds', 'write gaps', 'rows written', 'rows lost'],
     rows: sizes.flatMap((members) =>
       ways.flatMap(({ slug, title }) => {
         const runs = healthy.filter((one) => one.way === slug && one.members === members);
         if (runs.length === 0) return [];
-        const { lowest, median, highest } = spreadOf(runs.map(({ seconds }) => seconds));
         return [
           [
             title,
             String(members),
             String(runs.length),
-            runs.length === 1
-              ? median.toFixed(0)
-              : `${median.toFixed(0)} (${lowest.toFixed(0)} – ${highest.toFixed(0)})`,
-            runs.map(({ gaps }) => inSeconds(gaps) || 'none').join('; '),
-            String(runs.reduce((sum, { lost }) => sum + lost, 0)),
+            inWords(
+              runs.map(({ seconds }) => seconds),
+              0,
+            ),
+            gapsOf(runs),
+            String(sumOf(runs, ({ acknowledged }) => acknowledged)),
+            String(sumOf(runs, ({ lost }) => lost)),
           ],
         ];
       }),
     ),
   };
+}
+
+/** Of each run, separated by semicolons. */
+function gapsOf(runs: readonly Played[]): string {
+  return runs.map(({ gaps }) => inSeconds(gaps) || 'none').join('; ');
+}
+
+function sumOf(runs: readonly Played[], of: (one: Played) => number): number {
+  return runs.reduce((sum, one) => sum + of(one), 0);
+}
+
+/** The median, and of several runs the lowest and the highest. */
+function inWords(values: readonly number[], digits: number): string {
+  if (values.length === 0) return '';
+  const { lowest, median, highest }: Spread = spreadOf(values);
+  const [low, middle, high] = [lowest, median, highest].map((value) => value.toFixed(digits));
+  return values.length === 1 ? `${middle}` : `${middle} (${low} – ${high})`;
 }
