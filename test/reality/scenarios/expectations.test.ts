@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { complaints, type Expectations, type Facts } from './expectations.ts';
+import { complaints, type Expectations, type Facts, inSeconds } from './expectations.ts';
 
 const expected: Expectations = {
   order: [2, 1, 0],
@@ -67,6 +67,15 @@ describe('what a scenario came to', () => {
   it('shows pauses of less than a second without judging them', () => {
     const gaps = [...good.gaps, { fromMilliseconds: 5000, milliseconds: 900 }];
     expect(complaints({ ...good, gaps }, expected)).to.deep.equal([]);
+  });
+
+  it('lists gaps of a second and more, and counts the others', () => {
+    const gaps = [...good.gaps, { fromMilliseconds: 5000, milliseconds: 900 }];
+    expect([inSeconds([]), inSeconds(good.gaps), inSeconds(gaps)]).to.deep.equal([
+      '',
+      '1.9 s',
+      '1.9 s, 1 under a second',
+    ]);
   });
 
   it('asks only what was expected', () => {

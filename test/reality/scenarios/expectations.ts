@@ -86,7 +86,12 @@ function complaintsOfRatio({ ratio }: Facts, { mostRatio }: Expectations): reado
   return [`${ratio.toFixed(3)} times the restarts, at most ${mostRatio} expected`];
 }
 
-/** Such as `1.8 s, 13.4 s`. */
+/** Such as `1.8 s, 13.4 s, 2 under a second`. */
 export function inSeconds(gaps: readonly WriteGap[]): string {
-  return gaps.map(({ milliseconds }) => `${(milliseconds / 1000).toFixed(1)} s`).join(', ');
+  const long = gaps.filter(({ milliseconds }) => milliseconds >= judgedGapMilliseconds);
+  const short = gaps.length - long.length;
+  return [
+    ...long.map(({ milliseconds }) => `${(milliseconds / 1000).toFixed(1)} s`),
+    ...(short > 0 ? [`${short} under a second`] : []),
+  ].join(', ');
 }
