@@ -123,28 +123,6 @@ describe('our webhook for partitions in place of MOCO’s', function () {
     'the label removed together with partition = replicas': at(3),
   };
 
-  const onlyRolling = /422 .*only allowed for updateStrategy 'RollingUpdate'/;
-  const labelledWithoutRows: Readonly<Record<Title, Result>> = {
-    "MOCO's re-apply": at(3),
-    "MOCO's apply of a new template": at(3),
-    "MOCO's apply of more replicas": at(5),
-    "MOCO's apply of none, where the cluster is offline": at(0),
-    "MOCO's apply of a forced rolling update": native,
-    'an annotation of anybody': { type: 'OnDelete' },
-    'a finalizer of anybody': { type: 'OnDelete' },
-    'our own mark': { type: 'OnDelete' },
-    'a partition': onlyRolling,
-    'a partition and an annotation': onlyRolling,
-    'a partition above replicas': onlyRolling,
-    'a partition below 0': onlyRolling,
-    'RollingUpdate without a partition': at(3),
-    'no strategy at all': at(3),
-    'OnDelete without the label': 'unchanged',
-    'the label and OnDelete': 'unchanged',
-    'the label removed together with RollingUpdate': at(3),
-    'the label removed together with partition = replicas': at(3),
-  };
-
   it('starts a new StatefulSet at partition = replicas', async () => {
     expect(await clusters.strategy(await clusters.make())).to.deep.equal(at(3));
   });
@@ -193,25 +171,6 @@ describe('our webhook for partitions in place of MOCO’s', function () {
       await clusters.apply(name);
       expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
     });
-  });
-
-  describe('at OnDelete with our label, while the webhook for it is not registered', () => {
-    const names = new Map<string, string>();
-
-    before(async () => {
-      for (const title of Object.keys(writes)) {
-        const name = await clusters.make();
-        await clusters.patch(name, taken);
-        names.set(title, name);
-      }
-      await ours.unregister('webhook');
-    });
-
-    after(() => ours.register('webhook'));
-
-    for (const [title, expected] of Object.entries(labelledWithoutRows)) {
-      it(`${title} ${reported(expected)}`, () => check(names.get(title) ?? '', title as Title, expected));
-    }
   });
 
   async function check(name: string, title: Title, expected: Result): Promise<void> {
