@@ -98,7 +98,7 @@ describe('an installation', function () {
   it('by Helm for some namespaces rolls out in these only, also if its Roles are created late', async () => {
     const cluster = new RolloutCluster(stage, history, 'billing');
     const other = new RolloutCluster(stage, history, 'elsewhere');
-    await Promise.all([cluster.create({}), other.create({})]);
+    await Promise.all([cluster.create({}), other.create({ replicas: 1 })]);
     const all = await helm.render(system, ...withPolicies, ...values(gateOn, ...flags, 'namespaces={billing}'));
     const isRight = ({ kind, metadata }: Manifest): boolean => kind.startsWith('Role') && metadata.namespace !== system;
     expect(all.filter((manifest) => isRight(manifest) && !isHook(manifest)).map(({ kind }) => kind)).to.have.members([

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { statefulSets } from '../../src/kube/resource.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
-import { until } from '../support/control-plane/until.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
 interface WithTemplate {
@@ -16,8 +15,6 @@ interface Container {
 /** The image of mysqld that a version of the StatefulSet wants. */
 const imageOf = (statefulSet: unknown): string | undefined =>
   (statefulSet as WithTemplate).spec.template.spec.containers.find(({ name }) => name === mysqldContainer)?.image;
-
-const wordDeadlineMilliseconds = 180_000;
 
 /** What kubectl prints, or what it says when it fails. */
 const said = (kubectl: Promise<string>): Promise<string> =>
@@ -67,25 +64,5 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
       const observed = observedGeneration === statefulSet?.metadata.generation;
       return undone && observed && updateRevision === wanted;
     });
-  });
-
-  scenario('at partitions calls complete what the partition lets through', {}, async (cluster) => {
-    await cluster.setting({ strategy: 'Partition' });
-    await cluster.until('the StatefulSet is released', ({ statefulSet }) => {
-      const observed = statefulSet?.status?.observedGeneration === statefulSet?.metadata.generation;
-      return observed && statefulSet?.spec.updateStrategy?.type === 'RollingUpdate';
-    });
-    // MOCO writes to it now and then, and kubectl waits for each write to be seen; at partition 0 it calls it complete.
-    const complete =
-      /^(partitioned roll out complete: \d+ new pods have been updated|statefulset rolling update complete)/;
-    let word = '';
-    await until(
-      async () => {
-        word = await said(cluster.kubectl('rollout', 'status', `statefulset/moco-${cluster.name}`, '--watch=false'));
-        return complete.test(word) || undefined;
-      },
-      wordDeadlineMilliseconds,
-      () => `Expected kubectl to call it complete, it says "${word}"`,
-    );
   });
 });

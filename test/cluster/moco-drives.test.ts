@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { judged, ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
+import { ownScene, useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
 import { controllerUser } from './rollout-story.ts';
 
@@ -23,32 +23,9 @@ const ownWrites = [
 ];
 
 describe('MOCO’s own partition controller, with the gate off', () => {
-  const { scenario, stage, newCluster } = useRollouts(withTheGateOff);
+  const { scenario, stage } = useRollouts(withTheGateOff);
 
-  it('rolls out by itself, and this program writes no object of MOCO', async function untouched() {
-    this.timeout(scenarioDeadlineMilliseconds);
-    const cluster = newCluster();
-    await judged(cluster, async () => {
-      await cluster.create({});
-      await cluster.isByPartitions();
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.completes();
-      const audit = await stage().controlPlane.audit();
-      const written = audit
-        .filter(({ user, verb }) => user.username === controllerUser && !['get', 'list', 'watch'].includes(verb))
-        .filter(({ objectRef }) => objectRef?.resource !== 'leases')
-        .map(({ verb, objectRef }) => [verb, objectRef?.resource, objectRef?.subresource].filter(Boolean).join(' '));
-      expect(ownWrites).to.include.members(written);
-      expect(written).to.include.members(['update mysqlrollouts status', 'update mysqlclusters status']);
-      expect(await cluster.askedOf('statefulset.moco-rollout.io')).to.deep.equal([]);
-      for (const kind of ['statefulset', 'pods', 'poddisruptionbudget']) {
-        expect((await managers(cluster, kind)).join(), kind).to.not.contain('moco-rollout');
-      }
-      expect(await managers(cluster, 'mysqlrollout')).to.include('moco-rollout of status');
-    });
-  });
-
-  scenario('is reported step by step: what it waits for, who is next, and the end', {}, async (cluster) => {
+  scenario('is reported step by step, and this program writes no object of MOCO', {}, async (cluster) => {
     await cluster.setImage('mysql:8.4.9');
     await cluster.pod(2, 'is updated', (pod) => isReady(pod) && imageOf(pod) === 'mysql:8.4.9');
     // MOCO goes by the clock time that the pod names, this program by its own.
@@ -73,6 +50,18 @@ describe('MOCO’s own partition controller, with the gate off', () => {
     expect(rollout?.status?.history?.at(-1)).to.include({ outcome: 'Complete', disruptions: 0 });
     expect(completed?.status?.conditions?.map(({ type }) => type)).to.include('moco-rollout.io/RolloutComplete');
     expect(await cluster.steps()).to.deep.equal([]);
+    const audit = await stage().controlPlane.audit();
+    const written = audit
+      .filter(({ user, verb }) => user.username === controllerUser && !['get', 'list', 'watch'].includes(verb))
+      .filter(({ objectRef }) => objectRef?.resource !== 'leases')
+      .map(({ verb, objectRef }) => [verb, objectRef?.resource, objectRef?.subresource].filter(Boolean).join(' '));
+    expect(ownWrites).to.include.members(written);
+    expect(written).to.include.members(['update mysqlrollouts status', 'update mysqlclusters status']);
+    expect(await cluster.askedOf('statefulset.moco-rollout.io')).to.deep.equal([]);
+    for (const kind of ['statefulset', 'pods', 'poddisruptionbudget']) {
+      expect((await managers(cluster, kind)).join(), kind).to.not.contain('moco-rollout');
+    }
+    expect(await managers(cluster, 'mysqlrollout')).to.include('moco-rollout of status');
   });
 
   scenario('halts at a bad image, which is said, and goes on once it is corrected', {}, async (cluster) => {

@@ -57,7 +57,7 @@ describe('a controller under the policy of docs/security.md', function () {
     ]);
     cluster = newCluster();
     await judged(cluster, async () => {
-      await cluster.create({});
+      await cluster.create({ replicas: 1 });
       await cluster.isTaken();
       await cluster.setImage('mysql:8.4.9');
       await cluster.completes();

@@ -8,6 +8,7 @@ import type { ResourceKind } from '../../src/kube/resource.ts';
 import type { AuditEvent } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { ControllerProcess } from '../support/stage/controller-process.ts';
+import type { Stage } from '../support/stage/stage.ts';
 import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
 
 const electing = [
@@ -18,6 +19,7 @@ const electing = [
   '--retry-period=500ms',
 ];
 const deadlineMilliseconds = 180_000;
+const holderPath = 'jsonpath={.spec.holderIdentity}';
 const validatingWebhookConfigurations: ResourceKind = {
   group: 'admissionregistration.k8s.io',
   version: 'v1',
@@ -79,12 +81,8 @@ describe('a leader that is stopped past its deadline', function () {
   const { stage, newCluster } = useRollouts();
   let gate: Gate;
 
-  async function endAll(): Promise<void> {
-    await Promise.all(stage().controllers.map((controller) => controller.stop('SIGKILL')));
-  }
-
   before(async () => {
-    await endAll();
+    await endAll(stage());
     const { certificate, key } = await stage().controlPlane.certificates.issue('gate', ['127.0.0.1']);
     gate = new Gate(await readFile(certificate), await readFile(key));
   });
@@ -92,7 +90,7 @@ describe('a leader that is stopped past its deadline', function () {
   after(async () => {
     await stage().client.remove(validatingWebhookConfigurations, { name: 'gate' }, {}, { priority: 'disrupt' });
     await gate.close();
-    await endAll();
+    await endAll(stage());
     await stage().startController(sharedFlags);
   });
 
@@ -180,6 +178,36 @@ describe('a leader that is stopped past its deadline', function () {
     }
   });
 });
+
+describe('a leader that gets SIGTERM', function () {
+  this.timeout(scenarioDeadlineMilliseconds);
+  const { stage } = useRollouts();
+
+  before(() => endAll(stage()));
+  after(() => stage().startController(sharedFlags));
+
+  async function leaseHolder(): Promise<string> {
+    const { controlPlane } = stage();
+    const lease = ['get', 'lease', 'moco-rollout', '--ignore-not-found', '-o', holderPath];
+    return controlPlane.kubectl('-n', 'moco-rollout-system', ...lease);
+  }
+
+  it('exits with 0 and releases the lease', async () => {
+    const before = await leaseHolder();
+    const leader = await stage().startController(electing);
+    await until(
+      async () => ([before, ''].includes(await leaseHolder()) ? undefined : true),
+      deadlineMilliseconds,
+      () => `Expected another holder of the lease within ${deadlineMilliseconds} ms, it is still "${before}"`,
+    );
+    expect(await leader.stop('SIGTERM')).to.equal(0);
+    expect(await leaseHolder()).to.equal('');
+  });
+});
+
+async function endAll({ controllers }: Stage): Promise<void> {
+  await Promise.all(controllers.map((controller) => controller.stop('SIGKILL')));
+}
 
 /** The id of the token (KEP-4193, in the API server's record since Kubernetes 1.30). */
 function credentialOf({ user }: AuditEvent): string {
