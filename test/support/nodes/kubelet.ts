@@ -1,23 +1,21 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
 import { adopt } from './adopt.ts';
+import { advance, nextChange } from './advance.ts';
 import {
-  advance,
   type ContainerMemory,
   type ContainerRole,
   freshContainer,
   isDone,
   isRunning,
   isStarted,
-  nextChange,
-  stopped,
   withImage,
 } from './container.ts';
+import { endAt, endContainers } from './ending.ts';
 import type { ContainerFault } from './faults.ts';
 import { lostNodeStep } from './lost-node.ts';
 import { type Container, type Moment, type Pod, timestamp } from './objects.ts';
-import { type KubeletInput, type KubeletStep, type PodMemory, target } from './pod-memory.ts';
+import { type KubeletInput, type KubeletStep, type Moving, type PodMemory, processesOf, target } from './pod-memory.ts';
 import { podStatus } from './pod-status.ts';
-import type { Processes } from './runtime.ts';
 import { scheduleStep } from './scheduler.ts';
 
 import type { NodesSettings } from './settings.ts';
@@ -93,8 +91,6 @@ function fresh(pod: Pod, now: Moment): PodMemory {
   };
 }
 
-type Moving = KubeletInput & { readonly memory: PodMemory };
-
 /** Lets time do its work on the containers. */
 function move(asked: Moving): PodMemory {
   const { now, settings } = asked;
@@ -121,39 +117,6 @@ function move(asked: Moving): PodMemory {
     initContainers,
     containers: containers.map((container) => ({ ...container, ready: isReady(container, containers, input) })),
   };
-}
-
-/** Ends the containers of a pod that is on its way out, each in its time. */
-function endContainers(input: Moving): PodMemory {
-  const { memory, now, faults } = input;
-  if (memory.terminatingSince === null || faults.hangsTerminating) {
-    return memory;
-  }
-  const end = (container: ContainerMemory): ContainerMemory =>
-    isRunning(container) && now.monotonicMilliseconds < endAt(container.name, input)
-      ? container
-      : stopped(container, now, processesOf(container, input));
-  const initContainers = memory.initContainers.map(end);
-  const containers = memory.containers.map(end);
-  return { ...memory, initContainers, containers, stopped: ![...initContainers, ...containers].some(isRunning) };
-}
-
-/** When a container ends that runs in a pod on its way out, on the monotonic clock; Infinity while it hangs. */
-function endAt(name: string, { memory, pod, faults, settings }: Moving): number {
-  if (memory.terminatingSince === null || faults.hangsTerminating) {
-    return Number.POSITIVE_INFINITY;
-  }
-  const { deletionGracePeriodSeconds = Number.POSITIVE_INFINITY } = pod.metadata;
-  const hook = settings.preStopHooks ? preStopMilliseconds(pod, name) : 0;
-  const { stopMilliseconds, othersStopMilliseconds } = settings;
-  const stop = name === mysqldContainer ? stopMilliseconds : (othersStopMilliseconds ?? stopMilliseconds);
-  return memory.terminatingSince + Math.min(hook + stop, deletionGracePeriodSeconds * 1000);
-}
-
-/** Of a hook that is `sleep n`, as MOCO gives one to mysqld; SIGTERM comes after it. */
-function preStopMilliseconds({ spec }: Pod, name: string): number {
-  const [program, seconds] = spec.containers.find((one) => one.name === name)?.lifecycle?.preStop?.exec?.command ?? [];
-  return program === 'sleep' ? Number(seconds) * 1000 : 0;
 }
 
 function moveInitContainers(input: Moving): readonly ContainerMemory[] {
@@ -199,10 +162,6 @@ function faultOf(container: ContainerMemory, { faults, settings }: KubeletInput)
 function imageOf({ name, image, role }: ContainerMemory, { spec }: Pod): string {
   const containers = role === 'main' ? spec.containers : (spec.initContainers ?? []);
   return containers.find((container) => container.name === name)?.image ?? image;
-}
-
-function processesOf({ name }: ContainerMemory, { runtime }: KubeletInput): Processes | null {
-  return runtime?.processesOf(name) ?? null;
 }
 
 function startupMilliseconds(container: ContainerMemory, settings: NodesSettings): number {
@@ -271,7 +230,7 @@ function untilNext(memory: PodMemory, input: KubeletInput): number | null {
     container.state.kind === 'running' ? container.state.since + startupMilliseconds(container, settings) : null,
   ]);
   const ends = [...memory.initContainers, ...memory.containers]
-    .filter(isRunning)
+    .filter((container) => isRunning(container) && processesOf(container, input) === null)
     .map(({ name }) => endAt(name, { ...input, memory }));
   const ahead = [...moments, memory.startAt, ...ends].filter(
     (moment): moment is number => moment !== null && moment > now && Number.isFinite(moment),

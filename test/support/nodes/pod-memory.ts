@@ -1,7 +1,7 @@
 import type { ContainerMemory } from './container.ts';
 import type { PodFaults } from './faults.ts';
 import type { Moment, Pod, PodCondition } from './objects.ts';
-import type { PodRuntime } from './runtime.ts';
+import type { PodRuntime, Processes } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
 import type { PodWrite } from './write.ts';
 
@@ -43,6 +43,9 @@ export interface KubeletInput {
   readonly nodes: readonly string[];
 }
 
+/** With the memory of the step so far. */
+export type Moving = KubeletInput & { readonly memory: PodMemory };
+
 export interface KubeletStep {
   /** Counts only once all writes are through; else it stays as it was and the step is asked for again. */
   readonly memory: PodMemory;
@@ -54,4 +57,9 @@ export interface KubeletStep {
 /** Whom a write about this pod is meant for. */
 export function target({ metadata }: Pod): { namespace: string; name: string; uid: string } {
   return { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
+}
+
+/** `null`: time and faults play the container. */
+export function processesOf({ name }: ContainerMemory, { runtime }: KubeletInput): Processes | null {
+  return runtime?.processesOf(name) ?? null;
 }
