@@ -1,4 +1,10 @@
-import { always, beginning, endsAfterFaults, endsWithoutFaults, goesAsPlanned } from './model/histories.ts';
+import {
+  always,
+  beginning,
+  endsAfterFaults,
+  endsWithoutFaults,
+  goesAsPlanned,
+} from '../verification/explorer/histories.ts';
 
 // A few histories, among the tests that take seconds; test/verification/explorer/histories.test.ts plays thousands.
 

@@ -3,7 +3,15 @@ import { type Activity, type ClusteringStep, goOn, passAfter, type Turn } from '
 import { clusteringStatus } from './clustering-status.ts';
 import { configured, labelWrites, membersWithoutRole, unlabelWrites } from './configure.ts';
 import { answers, withDatabase } from './databases.ts';
-import { candidates, electable, lowest, operationOf, stepAfterLabelling, switchoverSucceeds } from './decisions.ts';
+import {
+  candidates,
+  electable,
+  has,
+  lowest,
+  operationOf,
+  stepAfterLabelling,
+  switchoverSucceeds,
+} from './decisions.ts';
 import { moveIndex } from './switchover.ts';
 
 /** What MOCO begins to do about a state; `null` for nothing. */
@@ -38,7 +46,8 @@ function after({ now }: Turn, milliseconds: number): number {
 
 function beginConfiguring(snapshot: Snapshot, turn: Turn): ClusteringStep {
   const { mind, now, durations } = turn;
-  const unlabelled = membersWithoutRole(snapshot);
+  const { answering } = factsOf(snapshot);
+  const unlabelled = membersWithoutRole(snapshot).filter((ordinal) => has(answering, ordinal));
   const repointing: Activity = { kind: 'repointing', unlabelled, until: after(turn, durations.repoint) };
   return goOn(now, mind.databases, repointing, unlabelWrites(snapshot));
 }
@@ -50,7 +59,7 @@ function beginSwitchover(snapshot: Snapshot, turn: Turn): ClusteringStep | null 
   if (to === null) return null;
   const failing = faults.switchover === 'failing';
   const databases = withDatabase(mind.databases, primaryIndex(cluster), { writable: false, draining: true });
-  const until = after(turn, failing ? durations.failedTry : durations.drain);
+  const until = after(turn, failing ? durations.failedTry / 2 : durations.drain);
   return goOn(now, databases, { kind: 'switchover', to, failing, until });
 }
 
@@ -65,6 +74,10 @@ export function finishActivity(
   const primary = primaryIndex(cluster);
   switch (activity.kind) {
     case 'switchover': {
+      if (activity.failing && mind.databases[primary]?.draining === true) {
+        const databases = withDatabase(mind.databases, primary, { draining: false });
+        return goOn(now, databases, { ...activity, until: after(turn, durations.failedTry / 2) });
+      }
       return activity.failing || !switchoverSucceeds(factsOf(snapshot), activity.to)
         ? passAfter(turn, durations.retry)
         : passAfter(turn, durations.healthyFalse, moveIndex(snapshot, activity.to));

@@ -73,7 +73,10 @@ export function factsOf(snapshot: Snapshot): ClusteringFacts {
     stepsDown: stepsDown(members[primary]),
     lags: limit > 0 && replicaOrdinals(snapshot).some((ordinal) => (faults.lagSeconds[ordinal] ?? 0) > limit),
     mislabelled: where(
-      (ordinal) => members[ordinal] !== undefined && role(ordinal) !== wantedRole({ primary, errant }, ordinal),
+      (ordinal) =>
+        members[ordinal] !== undefined &&
+        role(ordinal) !== wantedRole({ primary, errant }, ordinal) &&
+        (role(ordinal) !== null || has(answering, ordinal)),
     ),
     misconfigured: where(
       (ordinal, database) =>

@@ -33,6 +33,12 @@ describe('test/support/moco: clustering', () => {
       expect(story.cluster.status?.syncedReplicas).to.equal(3);
     });
 
+    it('is Lost before a mysqld has run', () => {
+      const story = new Story(3);
+      story.settle();
+      expect(story.condition('Available')).to.equal('False Lost');
+    });
+
     it('gets no status while a pod is missing', () => {
       const story = new Story(3);
       story.removePod(1);
@@ -99,6 +105,16 @@ describe('test/support/moco: clustering', () => {
       expect(story.pod(0).metadata.labels?.[roleLabel]).to.equal('primary');
     });
 
+    it('is not Available, and has removed the labels of two members, before it sets them', () => {
+      const story = Story.healthy(3);
+      story.demote(0);
+      const { notice, drain, healthyFalse } = fastClustering;
+      story.settle(notice + drain + healthyFalse + 1);
+      expect(story.condition('Available')).to.equal('False Incomplete');
+      const roles = [0, 1, 2].map((ordinal) => story.pod(ordinal).metadata.labels?.[roleLabel]);
+      expect(roles).to.deep.equal([undefined, undefined, 'replica']);
+    });
+
     it('happens on a deletion as well', () => {
       const story = Story.healthy(3);
       story.deletePod(0);
@@ -158,9 +174,9 @@ describe('test/support/moco: clustering', () => {
       expect(tries).to.be.greaterThan(1);
       expect(story.reported.slice(0, 4)).to.deep.equal([
         '0 is read-only',
+        '0 not ready',
         'Healthy False (Incomplete)',
         '0 takes writes',
-        'Healthy True (Healthy)',
       ]);
       expect(story.reported).not.to.include('index 1');
       story.annotatePod(0, { [demoteAnnotation]: null });
@@ -213,12 +229,22 @@ describe('test/support/moco: clustering', () => {
         '1 role gone',
         '2 follows 1',
         '2 ready',
-        '0 role replica',
         '1 role primary',
         '1 takes writes',
         '1 ready',
         'Healthy False (Degraded)',
       ]);
+    });
+
+    it('leaves the old primary without a role until its mysqld answers', () => {
+      const story = Story.healthy(3);
+      story.killMysqld(0);
+      story.settle();
+      expect(story.pod(0).metadata.labels?.[roleLabel]).to.equal(undefined);
+      story.startMysqld(0, 1);
+      story.settle();
+      expect(story.pod(0).metadata.labels?.[roleLabel]).to.equal('replica');
+      expect(story.condition('Healthy')).to.equal('True Healthy');
     });
 
     it('needs both replicas of three: with one missing the cluster is lost until a member returns', () => {

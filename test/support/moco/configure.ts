@@ -7,7 +7,7 @@ import type { Patch } from './write.ts';
 
 const labels = { primary: rolePrimary, replica: roleReplica } as const;
 
-/** Members whose label is absent or wrong. */
+/** Members whose label is to be removed or set. */
 export function membersWithoutRole(snapshot: Snapshot): number[] {
   const { mislabelled } = factsOf(snapshot);
   return snapshot.members.map((_, ordinal) => ordinal).filter((ordinal) => has(mislabelled, ordinal));
@@ -34,7 +34,7 @@ export function configured(snapshot: Snapshot): readonly Database[] {
   });
 }
 
-/** The labels of members that had a wrong one or none. A pod needn't run to get one. */
+/** The labels of members that had a wrong one or none, and that answered when the configuration began. */
 export function labelWrites(snapshot: Snapshot, ordinals: readonly number[]): Patch[] {
   const facts = factsOf(snapshot);
   return ordinals.flatMap((ordinal) => {

@@ -12,7 +12,7 @@ export interface Database {
   readonly source: number | null;
   /** Its threads run: whatever the source sends is applied. A fresh process starts without them. */
   readonly replicating: boolean;
-  /** Made read-only for a switchover. The kubelet allows its probe three failures of 10 s, so it stays ready. */
+  /** Made read-only for a switchover. The kubelet allows its probe three failures of 10 s, so it is ready for a while. */
   readonly draining: boolean;
 }
 

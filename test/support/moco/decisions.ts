@@ -49,7 +49,7 @@ export interface ClusteringFacts {
   readonly stepsDown: boolean;
   /** A replica lags so far behind that MOCO protects the primary. */
   readonly lags: boolean;
-  /** Whose role label is absent or wrong. */
+  /** Whose role label is wrong, or absent while mysqld answers. */
   readonly mislabelled: Members;
   /** Who answers and does not do what its role asks for. */
   readonly misconfigured: Members;

@@ -15,7 +15,10 @@ export interface ClusteringDurations {
   readonly silence: number;
   /** A switchover: from the primary being read-only to `currentPrimaryIndex` having moved. Writes are refused. */
   readonly drain: number;
-  /** A try that fails: from read-only to giving up. The real one waits up to 50 s. */
+  /**
+   * A try that fails: from read-only to giving up. The real one waits up to 50 s, and its primary is not ready after 20
+   * to 29 s.
+   */
   readonly failedTry: number;
   /** From an aborted pass to the next one. */
   readonly retry: number;

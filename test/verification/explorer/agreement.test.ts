@@ -36,7 +36,7 @@ const phases: Readonly<Record<string, number>> = {
 
 /** What both have in common: the model's cells, made from the stand-in's objects and its mind. */
 function abstracted({ cluster, view, mind, faults }: Story): c.Cells {
-  const cells = new Uint8Array(c.cellCount);
+  const cells = new Uint16Array(c.cellCount);
   const index = cluster.status?.currentPrimaryIndex ?? 0;
   cells[c.INDEX] = index;
   cells[c.PHASE] = phases[mind.activity.kind] ?? c.Phase.Watching;
@@ -70,8 +70,12 @@ function abstracted({ cluster, view, mind, faults }: Story): c.Cells {
     const terminating = pod.metadata.deletionTimestamp !== undefined;
     const runs = answers(mind.databases, ordinal, faults);
     const leads = ordinal === index;
+    const role = pod.metadata.labels?.[roleLabel];
+    const restarted = (pod.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0;
+    // A primary that a failing switchover has closed was configured all the same.
+    const closed = role === 'primary' && !restarted;
     const configured = leads
-      ? database?.writable === true || database?.source !== null
+      ? database?.writable === true || database?.source !== null || closed
       : database?.replicating === true;
     cells[c.HEALTH + ordinal] = terminating
       ? runs
@@ -83,10 +87,9 @@ function abstracted({ cluster, view, mind, faults }: Story): c.Cells {
           ? c.Health.Serving
           : configured
             ? c.Health.Lagging
-            : (pod.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0
+            : restarted
               ? c.Health.Retrying
               : c.Health.Up;
-    const role = pod.metadata.labels?.[roleLabel];
     cells[c.SETTLED + ordinal] = role === (leads ? 'primary' : 'replica') ? 1 : 0;
     const demoted = pod.metadata.annotations?.[demoteAnnotation] === 'true';
     cells[c.DEMOTE + ordinal] = demoted ? c.Demote.Foreign : c.Demote.None;

@@ -35,7 +35,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   }
   const serves = facts.participates(after, index);
   if (moved || serves !== facts.participates(before, index)) after[c.GRACE] = 0;
-  if (!facts.graceRuns(after)) after[c.GRACE] = 0;
+  if (!facts.graceRuns(after, world)) after[c.GRACE] = 0;
   if (!demoted) after[c.TIMEOUT] = 0;
   const process = after[c.HEALTH + index];
   // A fresh process takes no writes; one behind a lost kubelet may still.

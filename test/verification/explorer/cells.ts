@@ -1,85 +1,88 @@
 /**
  * One state of the abstract model, a small whole number in each cell. Ordinals matter: members are never exchanged for
- * each other. Cells 0 to 4 of each of the first groups are one member each.
+ * each other. The first groups have a cell for each member.
  */
-export type Cells = Uint8Array;
+export type Cells = Uint16Array;
 
-export const mostMembers = 5;
+/** Random histories have up to nine members. Explorations have up to five. */
+export const mostMembers = 9;
 
 // Of each member.
 export const HEALTH = 0;
-export const REVISION = 5;
+export const REVISION = 9;
 /** Its role label agrees with the index. */
-export const SETTLED = 10;
-export const DEMOTE = 15;
+export const SETTLED = 18;
+export const DEMOTE = 27;
 
 // MOCO: what its status says, and where its clustering loop is.
 /** `status.currentPrimaryIndex`. */
-export const INDEX = 20;
-export const PHASE = 21;
+export const INDEX = 36;
+export const PHASE = 37;
 /** The member that a switchover goes to. */
-export const TO = 22;
-export const LEAD = 23;
+export const TO = 38;
+export const LEAD = 39;
 /** `Healthy` and `Available` as last written. */
-export const STATUS = 24;
+export const STATUS = 40;
 /** `syncedReplicas` as last written. */
-export const SYNCED = 25;
+export const SYNCED = 41;
 
 // Deadlines, a bit each.
 /** For failoverGraceSeconds the primary has been away or served without `Available`, and who participates is the same. */
-export const GRACE = 26;
+export const GRACE = 42;
 /** A demotion has been there for switchoverTimeoutSeconds. */
-export const TIMEOUT = 27;
+export const TIMEOUT = 43;
 /** The next try of a switchover may come. */
-export const WAITED = 28;
+export const WAITED = 44;
 /** The rollout has not moved for progressDeadlineSeconds. */
-export const STUCK = 29;
+export const STUCK = 45;
 
 // The controller's own memory.
-export const VERIFIED = 30;
+export const VERIFIED = 46;
 /** Members that were down when they were taken, as bits. */
-export const TAKEN = 31;
-export const TRIES = 32;
+export const TAKEN = 47;
+export const TRIES = 48;
 /** A step that has been written down and may still be done, however late: its kind, and its members as bits. */
-export const INTENT = 33;
-export const INTENDED = 34;
+export const INTENT = 49;
+export const INTENDED = 50;
 
 // Around them.
 /** The update revision of the StatefulSet. */
-export const TARGET = 35;
+export const TARGET = 51;
 /** The template that the user wants, where it is another one. */
-export const WANTED = 36;
-export const STAGE = 37;
-export const CHANGES = 38;
-/** The revision at which no member ever participates; 0 for none. */
-export const BAD = 39;
+export const WANTED = 52;
+export const STAGE = 53;
+export const CHANGES = 54;
+/** The revisions at which no member ever participates, a bit each from revision 1 on. */
+export const BAD = 55;
 /** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
-export const OPEN = 40;
-export const COMPUTED = 41;
+export const OPEN = 56;
+export const COMPUTED = 57;
 /** A scheduled backup: MOCO closes the budget in its spec a while after the job has begun. */
-export const BACKUP = 42;
+export const BACKUP = 58;
 /** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
-export const PREVENT = 43;
+export const PREVENT = 59;
 /** Errant replicas, as bits. */
-export const ERRANT = 44;
-export const PAUSED = 45;
-export const HELD = 46;
-export const APPROVED = 47;
+export const ERRANT = 60;
+export const PAUSED = 61;
+export const HELD = 62;
+export const APPROVED = 63;
 /** `rollingUpdate.partition` in partition mode. */
-export const PARTITION = 48;
-export const SCALE = 49;
+export const PARTITION = 64;
+export const SCALE = 65;
 
 // Of the checker alone.
-export const FAULTS = 50;
+export const FAULTS = 66;
 /** Times the index has moved, where that is counted. */
-export const MOVES = 51;
+export const MOVES = 67;
 /** Participating members that a step of ours took while a bad revision was being rolled out. */
-export const LOST = 52;
+export const LOST = 68;
 
 /** What a cluster replicates from that has `spec.replicationSourceSecretName`; `None` where it has not. */
-export const UPSTREAM = 53;
+export const UPSTREAM = 69;
+/** `status.currentRevision` is the update revision. Only the random histories begin before it is. */
+export const PROMOTED = 70;
 
-export const cellCount = 56;
+export const cellCount = 72;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {

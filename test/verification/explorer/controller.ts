@@ -14,7 +14,7 @@ export const isDisruptive = ({ kind, demoted }: Verdict): boolean =>
 
 /** Every pod that the step is about is still as it was read. */
 export function untouched(read: c.Cells, now: c.Cells, { targets }: Verdict): boolean {
-  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+  for (let ordinal = 0; targets >> ordinal !== 0; ordinal++) {
     if ((targets & (1 << ordinal)) !== 0 && isTouched(read, now, ordinal)) return false;
   }
   return true;
@@ -24,7 +24,7 @@ export function untouched(read: c.Cells, now: c.Cells, { targets }: Verdict): bo
 export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: World, taken: number): void {
   after.set(now);
   const targets = verdict.kind === 'delete' || verdict.kind === 'evict' ? liveTargets(verdict, now) : verdict.targets;
-  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+  for (let ordinal = 0; targets >> ordinal !== 0; ordinal++) {
     if ((targets & (1 << ordinal)) === 0) continue;
     switch (verdict.kind) {
       case 'delete':
@@ -47,6 +47,7 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
     }
   }
   if (verdict.kind === 'setPartition') after[c.PARTITION] = verdict.partition;
+  if (verdict.kind === 'promoteRevision') after[c.PROMOTED] = 1;
   if (verdict.rule === 'MemberDown') after[c.TAKEN] = (after[c.TAKEN] as number) | targets;
   if (verdict.reason === 'TimedOut') {
     after[c.TRIES] = Math.min(2, (after[c.TRIES] as number) + 1);
@@ -61,7 +62,7 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
 /** A pod that is terminating already only goes on terminating. */
 function liveTargets({ targets }: Verdict, now: c.Cells): number {
   let live = targets;
-  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+  for (let ordinal = 0; live >> ordinal !== 0; ordinal++) {
     if (facts.isTerminating(now, ordinal) || facts.isMissing(now, ordinal)) live &= ~(1 << ordinal);
   }
   return live;

@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 
 export type Decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy) => Decision;
 
-/** What matters of a decision, once for each that is different. */
+/** What matters of a decision. */
 export interface Verdict {
   readonly kind: Step['kind'];
   /** Members that the step is about, as bits. */
@@ -67,7 +67,7 @@ export class Decisions {
   readonly #byText = new Map<string, number>();
   readonly #key: Int32Array;
   readonly #packed: Int32Array;
-  readonly #shown = new Uint8Array(c.cellCount);
+  readonly #shown = new Uint16Array(c.cellCount);
 
   constructor(world: World, layout: Layout, decideWith: Decide = decide) {
     this.#world = world;
@@ -142,7 +142,7 @@ export class Decisions {
   }
 }
 
-function verdictOf({ step, hold, stale, verified, complete }: Decision): Verdict {
+export function verdictOf({ step, hold, stale, verified, complete }: Decision): Verdict {
   const targets = 'targets' in step ? step.targets.reduce((bits, { ordinal }) => bits | c.bit(ordinal), 0) : 0;
   return {
     kind: step.kind,

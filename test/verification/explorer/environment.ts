@@ -45,7 +45,7 @@ function deadlines(cells: c.Cells, world: World, out: Successors): void {
   const pass = (at: number): void => {
     out.add(cells, late)[at] = 1;
   };
-  if (!world.folded && cells[c.GRACE] === 0 && facts.graceRuns(cells)) pass(c.GRACE);
+  if (!world.folded && cells[c.GRACE] === 0 && facts.graceRuns(cells, world)) pass(c.GRACE);
   if (cells[c.TIMEOUT] === 0 && facts.count(cells, n, facts.isDemoted) > 0) pass(c.TIMEOUT);
   if (cells[c.TRIES] === 1 && cells[c.WAITED] === 0) pass(c.WAITED);
   const failing = facts.count(cells, n, (at, one) => facts.isUpdated(at, one) && facts.isBroken(at, one)) > 0;

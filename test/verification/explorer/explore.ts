@@ -50,7 +50,7 @@ export class Exploration {
   /** Of the moves between a decision and its commit. */
   readonly #between = [new Successors(), new Successors(), new Successors()] as const;
   readonly #lastReads: (Verdict | null)[] = Array.from({ length: 4 * c.mostMembers }, () => null);
-  readonly #after = new Uint8Array(c.cellCount);
+  readonly #after = new Uint16Array(c.cellCount);
 
   constructor(world: World, broken: Broken = {}) {
     this.world = world;
@@ -71,7 +71,7 @@ export class Exploration {
     while (this.#at >= 0 && this.#found === null && this.table.count < states) {
       this.state(this.#at, cells);
       this.#visit(cells);
-      if (this.world.folded && facts.graceRuns(cells)) {
+      if (this.world.folded && facts.graceRuns(cells, this.world)) {
         cells[c.GRACE] = 1;
         this.#visit(cells, true);
         cells[c.GRACE] = 0;

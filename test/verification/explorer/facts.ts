@@ -79,15 +79,25 @@ export const isMissing = (cells: c.Cells, ordinal: number): boolean => healthOf(
 
 export const isUpdated = (cells: c.Cells, ordinal: number): boolean => cells[c.REVISION + ordinal] === cells[c.TARGET];
 
-/** Its revision is the one that never starts. */
+/** The revision never starts. */
+export const isBadRevision = (cells: c.Cells, revision: number): boolean =>
+  revision > 0 && ((cells[c.BAD] as number) & c.bit(revision - 1)) !== 0;
+
+/** Its revision is one that never starts. */
 export function isBad(cells: c.Cells, ordinal: number): boolean {
-  return cells[c.BAD] !== 0 && cells[c.REVISION + ordinal] === cells[c.BAD];
+  return cells[c.BAD] !== 0 && isBadRevision(cells, cells[c.REVISION + ordinal] as number);
 }
 
 /** Crash-looping. One that is only slow to start is not. */
 export function isBroken(cells: c.Cells, ordinal: number): boolean {
   const health = healthOf(cells, ordinal);
   return health === Health.Crashed || health === Health.Retrying;
+}
+
+/** mysqld has started again, and its startup probe has not passed. */
+export function recovers(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  return health === Health.Recovering || health === Health.Hanging;
 }
 
 /** Its I/O thread takes what the primary commits, or it is the primary: the truth, which nobody outside MySQL can see. */
@@ -139,8 +149,8 @@ export function isDemoted(cells: c.Cells, ordinal: number): boolean {
  * The primary is away, or serves while MOCO does not say so, or a member runs without participating: failoverGraceSeconds
  * pass. One deadline for all of them, so it is over when the last of them is.
  */
-export function graceRuns(cells: c.Cells): boolean {
+export function graceRuns(cells: c.Cells, { replicas }: World): boolean {
   const index = cells[c.INDEX] as number;
-  if (!participates(cells, index) || count(cells, c.mostMembers, isBehind) > 0) return true;
+  if (!participates(cells, index) || count(cells, replicas, isBehind) > 0) return true;
   return cells[c.SETTLED + index] === 1 && cells[c.STATUS] === c.Status.Poor;
 }

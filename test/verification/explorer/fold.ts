@@ -13,7 +13,7 @@ export function fold(cells: c.Cells, world: World): void {
   const labelled = rolesLabelled(cells);
   // An updated member stays one, unless the template changes back; and its label says nothing else than its state.
   const finished = !world.families.has('template') && !world.families.has('upstream');
-  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+  for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
     if (finished && facts.isUpdated(cells, ordinal)) foldUpdated(cells, ordinal, labelled);
     else if (foldsReplication(world)) foldBehind(cells, ordinal);
     const health = facts.healthOf(cells, ordinal);

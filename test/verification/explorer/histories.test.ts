@@ -1,4 +1,4 @@
-import { always, beginning, endsAfterFaults, endsWithoutFaults, goesAsPlanned } from '../../core/model/histories.ts';
+import { always, beginning, endsAfterFaults, endsWithoutFaults, goesAsPlanned } from './histories.ts';
 
 // Thousands of histories of a rollout in a closed loop; as many as PROPERTY_RUNS says in a longer run.
 

@@ -167,7 +167,7 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
   let race = false;
   let taken = 0;
   const now = path.at(-1) as c.Cells;
-  for (let target = 0; target < c.mostMembers; target++) {
+  for (let target = 0; verdict.targets >> target !== 0; target++) {
     if ((verdict.targets & (1 << target)) === 0 || facts.isTerminating(now, target)) continue;
     for (const [invariant, holds] of conditions) {
       if (holds({ cells: now, world, n: facts.replicasOf(now, world), target, verdict })) continue;
@@ -180,11 +180,18 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
     }
     if (verdict.kind !== 'demote' && path.every((cells) => facts.participates(cells, target))) taken++;
   }
-  const limit = world.families.has('two-at-once') ? 2 : 1;
-  if (taken > 0 && now[c.BAD] !== 0 && (now[c.LOST] as number) + taken > limit && now[c.TARGET] === now[c.BAD]) {
+  const isFailing = facts.isBadRevision(now, now[c.TARGET] as number);
+  if (taken > 0 && isFailing && (now[c.LOST] as number) + taken > mostUnavailable(world)) {
     if (wanted === null || wanted === 'I7') return { violated: 'I7', race: false, taken };
   }
   return { violated: null, race, taken };
+}
+
+/** How many members a failing revision may cost: what the user allows, and never so many that the quorum is lost. */
+function mostUnavailable({ policy: { maxUnavailable }, replicas }: World): number {
+  const allowed =
+    typeof maxUnavailable === 'number' ? maxUnavailable : Math.floor((parseInt(maxUnavailable) * replicas) / 100);
+  return Math.max(1, Math.min(allowed, Math.floor(replicas / 2)));
 }
 
 /** MOCO's list is older than the truth: a mark that went within the window was wrong before it went. */
@@ -205,9 +212,9 @@ export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Inva
   return overdue && verdict.kind !== 'undemote' ? 'I12' : null;
 }
 
-/** A revision fails where one of its members has failed, and not where one is slow to start. */
+/** A revision fails where mysqld of one of its members has ended, and not where one is slow to start. */
 const hasFailed = (cells: c.Cells, ordinal: number): boolean =>
-  facts.isUpdated(cells, ordinal) && facts.isBroken(cells, ordinal);
+  facts.isUpdated(cells, ordinal) && (facts.isBroken(cells, ordinal) || facts.recovers(cells, ordinal));
 
 /** The primary that a rollout began with lies below the partition, and yet another one leads. */
 function judgeKept(cells: c.Cells, world: World): Invariant | null {

@@ -26,15 +26,18 @@ import type { World } from './world.ts';
 
 const { Health, Lead, Phase, Status } = c;
 
-/** What MOCO's decisions ask for, from a state. */
-export function clusteringFacts(cells: c.Cells, world: World): ClusteringFacts {
+/**
+ * What MOCO's decisions ask for, from a state. A terminating pod is ready until its agent has gone, five seconds after
+ * its deletion; its mysqld answers for longer.
+ */
+export function clusteringFacts(cells: c.Cells, world: World, agentsGone = false): ClusteringFacts {
   const replicas = facts.replicasOf(cells, world);
   const primary = cells[c.INDEX] as number;
   const moved = cells[c.LEAD] === Lead.Moved;
   let [ready, answering, mislabelled, misconfigured] = [0, 0, 0, 0];
   for (let ordinal = 0; ordinal < replicas; ordinal++) {
     const bit = memberBit(ordinal);
-    if (facts.isReady(cells, ordinal)) ready |= bit;
+    if (facts.isReady(cells, ordinal) && !(agentsGone && facts.isTerminating(cells, ordinal))) ready |= bit;
     if (facts.answers(cells, ordinal)) answering |= bit;
     // With folding MOCO may configure at any time: nothing has to be known of it.
     if (world.folded) continue;
@@ -62,7 +65,8 @@ export function clusteringFacts(cells: c.Cells, world: World): ClusteringFacts {
 export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
   switch (cells[c.PHASE] as number) {
     case Phase.Watching:
-      pass(cells, world, out);
+      pass(cells, world, out, false);
+      if (facts.count(cells, world.replicas, facts.isTerminating) > 0) pass(cells, world, out, true);
       if (world.folded) anyTime(cells, world, out);
       return;
     case Phase.Switchover:
@@ -121,9 +125,9 @@ function takeDemoteAway(next: c.Cells, ordinal: number): void {
 }
 
 /** Status first, then the one operation that the state asks for. Nothing at all while a pod is missing. */
-function pass(cells: c.Cells, world: World, out: Successors): void {
+function pass(cells: c.Cells, world: World, out: Successors, agentsGone: boolean): void {
   if (facts.count(cells, facts.replicasOf(cells, world), facts.isMissing) > 0) return;
-  const known = clusteringFacts(cells, world);
+  const known = clusteringFacts(cells, world, agentsGone);
   const state = stateOf(known);
   const status = isHealthy(state) ? Status.Healthy : isAvailable(state) ? Status.Available : Status.Poor;
   const next = out.add(cells, benign | moco);
@@ -188,7 +192,10 @@ function configure(next: c.Cells, ordinal: number): void {
 function repoint(cells: c.Cells, world: World, out: Successors): void {
   const next = out.add(cells, benign | moco);
   const followers = repointed(clusteringFacts(cells, world));
-  for (let ordinal = 0; ordinal < world.replicas; ordinal++) if (has(followers, ordinal)) configure(next, ordinal);
+  const index = next[c.INDEX] as number;
+  for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
+    if (has(followers, ordinal) || (ordinal === index && facts.answers(cells, index))) configure(next, ordinal);
+  }
   if (next[c.LEAD] === Lead.Moved) next[c.LEAD] = Lead.Repointed;
   next[c.PHASE] = Phase.Labelling;
   if (world.detail === 'coarse') label(next, world);

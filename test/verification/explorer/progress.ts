@@ -54,7 +54,7 @@ export function progressOf(exploration: Exploration): Progress {
   const sinks = new Map<string, number>();
   const moves = new Successors();
   const cells = exploration.pathTo(0)[0]?.slice() as c.Cells;
-  const after = new Uint8Array(c.cellCount);
+  const after = new Uint16Array(c.cellCount);
   for (let root = 0; root < table.count; root++) {
     if (marks[root] !== unseen) continue;
     enter(root);
@@ -119,7 +119,7 @@ export function progressOf(exploration: Exploration): Progress {
     };
     follow(benign);
     if (found.size === 0) follow(late);
-    if (found.size === 0 && world.folded && facts.graceRuns(cells)) {
+    if (found.size === 0 && world.folded && facts.graceRuns(cells, world)) {
       cells[c.GRACE] = 1;
       verdict = exploration.decisions.of(cells, cells, cells);
       if (isDisruptive(verdict)) step(verdict, found);

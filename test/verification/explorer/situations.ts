@@ -48,7 +48,7 @@ export function situationLines(exploration: Exploration): readonly string[] {
   const counts = situations.map(() => 0);
   // What never varies in this world, such as the update revision, is that of its beginning.
   const [begin] = beginnings(world);
-  const cells = begin?.slice() ?? new Uint8Array(c.cellCount);
+  const cells = begin?.slice() ?? new Uint16Array(c.cellCount);
   for (let number = 0; number < table.count; number++) {
     exploration.state(number, cells);
     situations.forEach(([, holds], index) => {

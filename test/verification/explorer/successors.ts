@@ -22,7 +22,7 @@ export class Successors {
     const number = this.count++;
     let state = this.states[number];
     if (state === undefined) {
-      state = new Uint8Array(c.cellCount);
+      state = new Uint16Array(c.cellCount);
       this.states.push(state);
     }
     state.set(cells);

@@ -155,7 +155,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       deleting: false,
       replicas: facts.podsWanted(around, world),
       observed: around[c.STAGE] !== c.Stage.Applied,
-      currentRevision: target,
+      currentRevision: around[c.PROMOTED] === 1 ? target : revisionName(0),
       updateRevision: target,
       strategy: world.policy.mode === 'OnDelete' ? 'OnDelete' : 'RollingUpdate',
       partition: world.policy.mode === 'OnDelete' ? null : (around[c.PARTITION] as number),
@@ -183,7 +183,9 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     backupJobActive: around[c.BACKUP] !== c.Backup.None,
     memory: {
       verified: around[c.VERIFIED] === 1,
-      takenDown: [0, 1, 2, 3, 4].filter((ordinal) => ((around[c.TAKEN] as number) & c.bit(ordinal)) !== 0),
+      takenDown: [...Array(world.replicas).keys()].filter(
+        (ordinal) => ((around[c.TAKEN] as number) & c.bit(ordinal)) !== 0,
+      ),
       updatedOutOfBand: [],
       sinceProgressSeconds: around[c.STUCK] === 1 ? longSeconds : 0,
       // After the second try of the model there is none left that comes by itself.

@@ -77,7 +77,7 @@ export function beginnings(world: World): readonly c.Cells[] {
   const found: c.Cells[] = [];
   for (let primary = 0; primary < members; primary++) {
     for (const bad of world.badRevision ? (world.folded ? [1] : [0, 1]) : [0]) {
-      const cells = new Uint8Array(c.cellCount);
+      const cells = new Uint16Array(c.cellCount);
       for (let ordinal = 0; ordinal < members; ordinal++) {
         cells[c.HEALTH + ordinal] = c.Health.Serving;
         cells[c.SETTLED + ordinal] = 1;
@@ -91,6 +91,7 @@ export function beginnings(world: World): readonly c.Cells[] {
       if (world.folded && !world.badRevision) cells[c.VERIFIED] = 1;
       cells[c.OPEN] = members >= 3 ? 1 : 0;
       cells[c.COMPUTED] = 1;
+      cells[c.PROMOTED] = 1;
       cells[c.UPSTREAM] = has('upstream') ? c.Upstream.Answers : c.Upstream.None;
       cells[c.SCALE] = has('scaling') ? c.Scale.Before : c.Scale.Done;
       cells[c.PARTITION] = has('partition-mode') ? world.replicas : 0;
