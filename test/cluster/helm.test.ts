@@ -205,7 +205,7 @@ describe('the Helm chart', function () {
   it('keeps the CRDs when uninstalled', async () => {
     const rendered = await helm.render(namespace);
     const definitions = rendered.filter(({ kind }) => kind === 'CustomResourceDefinition');
-    expect(definitions).to.have.length(2);
+    expect(definitions).to.have.length(3);
     for (const { metadata } of definitions) {
       expect(metadata.annotations, metadata.name).to.include({ 'helm.sh/resource-policy': 'keep' });
     }
