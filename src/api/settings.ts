@@ -83,14 +83,14 @@ const shape = {
   maxReplicaDelaySeconds: whole(
     1,
     3600,
-    'The number of seconds from which on a replica is too far behind for a switchover. Writes are blocked until the ' +
-      `replica that MOCO chooses has caught up. Defaults to ${defaultPolicy.maxReplicaDelaySeconds}.`,
+    'The number of seconds from which on a replica is too far behind for a switchover, which blocks writes until the ' +
+      `replicas have caught up. Defaults to ${defaultPolicy.maxReplicaDelaySeconds}.`,
   ),
   replicaDelayGraceSeconds: whole(
     0,
     86_400,
-    'The number of seconds for which a switchover waits for replicas whose replication delay can not be read, and for ' +
-      'replicas that are behind and that MOCO would not choose. After it the switchover begins all the same. Defaults ' +
+    'The number of seconds for which a switchover waits for a replica whose replication delay can not be read. After ' +
+      'it the switchover begins all the same. Defaults ' +
       `to the controller's flag --replica-delay-grace-seconds (${defaultPolicy.replicaDelayGraceSeconds}).`,
   ),
   primaryUpdatePolicy: oneOf(

@@ -24,7 +24,7 @@ export interface RolloutPolicy {
   readonly failoverGraceSeconds: number;
   /** From this delay on a replica is too far behind for a switchover. */
   readonly maxReplicaDelaySeconds: number;
-  /** How long a switchover waits for delays that can't be read, and for replicas that MOCO would not choose. */
+  /** How long a switchover waits for a delay that can't be read. */
   readonly replicaDelayGraceSeconds: number;
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */

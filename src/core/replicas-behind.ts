@@ -10,23 +10,20 @@ const freshSeconds = 5;
  * Holds a step after which MOCO switches over, if replicas are behind. Asked last, so that replicas are asked only when
  * nothing else holds that step.
  *
- * In a switchover MOCO stops writes, waits up to 50 s until the candidate has applied every transaction, and tries again
- * if that fails. The candidate is the replica with the lowest ordinal (MOCO 0.36, clustering/status.go, DecideState).
- * Before it lets writes in again, it runs STOP REPLICA on all the others, which waits for a long transaction
- * (clustering/operations.go, configure). So a switchover waits for them as well, but only for a while: otherwise a replica
- * that never keeps up would end the rollout. A delay that can't be read is waited for as long.
+ * In a switchover MOCO stops writes, waits up to 50 s until the replica with the lowest ordinal has applied every
+ * transaction, and tries again if that fails (MOCO 0.36, clustering/status.go, DecideState, and clustering/operations.go,
+ * switchover). Before it lets writes in again, it runs STOP REPLICA on all the others, which waits without a limit for the
+ * transaction that they are applying (configure). So every replica has to have caught up.
  */
 export function replicasBehind(situation: Situation, outcome: Outcome | null): Outcome | null {
   const { members, policy, primary, overridden } = situation;
   if (primary === null || !movesPrimary(situation, outcome?.step ?? null)) return outcome;
   if (overridden.has('ReplicasBehind')) return outcome;
   const replicas = members.filter((member) => !member.primary && member.participates);
-  const [candidate] = replicas;
   const behind = replicas.flatMap((replica): readonly ReplicaBehind[] => {
     const read = readingOf(situation, replica);
     if (read === null) return [{ ordinal: replica.ordinal, reading: null }];
-    const isAwaited = mustCatchUp(situation, read, replica === candidate);
-    return isAwaited ? [{ ordinal: replica.ordinal, reading: read.reading }] : [];
+    return isBehind(situation, read) ? [{ ordinal: replica.ordinal, reading: read.reading }] : [];
   });
   if (behind.length === 0) return outcome;
   const { maxReplicaDelaySeconds: limitSeconds, replicaDelayGraceSeconds: graceSeconds } = policy;
@@ -45,10 +42,13 @@ function readingOf({ snapshot, deadlines }: Situation, { facts }: Member): Repli
   return read === undefined || deadlines.reached(read.ageSeconds, freshSeconds) ? null : read;
 }
 
-function mustCatchUp({ policy, deadlines }: Situation, read: ReplicationDelay, isCandidate: boolean): boolean {
-  const { reading, askedForSeconds, unknownForSeconds } = read;
-  const { maxReplicaDelaySeconds, replicaDelayGraceSeconds: graceSeconds } = policy;
-  if (reading.kind === 'delay' && reading.seconds < maxReplicaDelaySeconds) return false;
-  if (reading.kind === 'unknown') return !deadlines.reached(unknownForSeconds, graceSeconds);
-  return isCandidate || !deadlines.reached(askedForSeconds, graceSeconds);
+function isBehind({ policy, deadlines }: Situation, { reading, unknownForSeconds }: ReplicationDelay): boolean {
+  switch (reading.kind) {
+    case 'delay':
+      return !(reading.seconds < policy.maxReplicaDelaySeconds);
+    case 'notReplicating':
+      return true;
+    case 'unknown':
+      return !deadlines.reached(unknownForSeconds, policy.replicaDelayGraceSeconds);
+  }
 }

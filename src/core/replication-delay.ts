@@ -13,8 +13,6 @@ export interface ReplicationDelay {
   readonly uid: string;
   readonly reading: DelayReading;
   readonly ageSeconds: number;
-  /** Seconds since the first of an unbroken series of readings. */
-  readonly askedForSeconds: number;
   /** Seconds since the first of the unknown readings in a row that the last one belongs to. 0 if it is not unknown. */
   readonly unknownForSeconds: number;
 }

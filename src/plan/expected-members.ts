@@ -26,7 +26,6 @@ export function caughtUp(snapshot: ClusterSnapshot): ClusterSnapshot {
     uid,
     reading: { kind: 'delay', seconds: 0 } as const,
     ageSeconds: 0,
-    askedForSeconds: 0,
     unknownForSeconds: 0,
   }));
   return { ...snapshot, replicationDelays };

@@ -155,7 +155,6 @@ const delays: readonly [readonly [number, DelayReading], ...(readonly [number, D
 ];
 const delayAges = fc.record({
   ageSeconds: rarely(0, 4, 5, 60),
-  askedForSeconds: fc.constantFrom(0, 29, 30),
   unknownForSeconds: fc.constantFrom(0, 29, 30),
 });
 
@@ -366,7 +365,6 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
         fc.record({ kind: fc.constantFrom('notReplicating' as const, 'unknown' as const), message: fc.string() }),
       ),
       ageSeconds: anyNumber,
-      askedForSeconds: anyNumber,
       unknownForSeconds: anyNumber,
     }),
     { maxLength: 5 },

@@ -117,7 +117,7 @@ const batchesAbove: Need = (snapshot, policy, going) => {
     )
     .every((one) => one.revision === statefulSet.updateRevision && !unsettled(snapshot, policy, one));
 };
-/** MOCO blocks writes until the lowest replica has caught up; for the others, and the unknown, it is worth a while. */
+/** MOCO blocks writes until the replicas have caught up; the unknown is worth a while. */
 const othersCaughtUp: Need = (snapshot, policy) => {
   const { replicationDelays, cluster } = snapshot;
   const { maxReplicaDelaySeconds: limit, replicaDelayGraceSeconds: grace } = policy;
@@ -129,7 +129,7 @@ const othersCaughtUp: Need = (snapshot, policy) => {
     const { reading } = said;
     if (reading.kind === 'delay' && reading.seconds < limit) return true;
     if (reading.kind === 'unknown') return said.unknownForSeconds >= grace;
-    return one !== replicas[0] && said.askedForSeconds >= grace;
+    return false;
   });
 };
 const switchesOver: Need = (snapshot, policy, going) =>

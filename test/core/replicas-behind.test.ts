@@ -30,16 +30,16 @@ describe('the replica that MOCO would choose', () => {
       settings: { maxReplicaDelaySeconds: 10 },
       decides: demotes(0),
     },
-    'is waited for as long as it takes': {
-      given: lastOne().delay(1, behind(41), { askedForSeconds: 100_000 }),
+    'is waited for while it is far behind': {
+      given: lastOne().delay(1, behind(41)),
       decides: waitsFor(1, behind(41)),
     },
     'is waited for while its agent says that it does not replicate': {
-      given: lastOne().delay(1, stopped, { askedForSeconds: 100_000 }),
+      given: lastOne().delay(1, stopped),
       decides: waitsFor(1, stopped),
     },
     'is the one with the lowest ordinal, whoever is primary': {
-      given: cluster(3).primaryAt(1).members(member(1).stale()).delay(0, behind(41), { askedForSeconds: 100_000 }),
+      given: cluster(3).primaryAt(1).members(member(1).stale()).delay(0, behind(41)),
       decides: waits([{ ordinal: 0, reading: behind(41) }], { member: 1 }),
     },
   });
@@ -47,23 +47,22 @@ describe('the replica that MOCO would choose', () => {
 
 describe('a replica that MOCO would not choose', () => {
   play({
-    'is waited for just below the grace': {
-      given: lastOne().delay(2, behind(41), { ageSeconds: 3, askedForSeconds: 29 }),
-      decides: waitsFor(2, behind(41)),
-      requeueAfterSeconds: 1,
+    'is waited for as well, since MOCO stops its replication before it lets writes in': {
+      given: lastOne().delay(2, behind(1), { ageSeconds: 3 }),
+      decides: waitsFor(2, behind(1)),
+      requeueAfterSeconds: 2,
     },
-    'is not waited for any more after the grace': {
-      given: lastOne().delay(2, behind(41), { askedForSeconds: 30 }),
-      decides: demotes(0),
+    'is waited for beside the one that MOCO would choose': {
+      given: lastOne().delay(1, behind(3)).delay(2, stopped),
+      decides: waits([
+        { ordinal: 1, reading: behind(3) },
+        { ordinal: 2, reading: stopped },
+      ]),
     },
-    'is not waited for at all without a grace': {
-      given: lastOne().delay(2, behind(41)),
-      settings: { replicaDelayGraceSeconds: 0 },
-      decides: demotes(0),
-    },
-    'is waited for after the grace if it has not been asked': {
-      given: lastOne().delay(2, behind(0), { ageSeconds: 5, askedForSeconds: 100 }),
-      decides: waitsFor(2, null),
+    'is not waited for if it does not participate: others wait for it': {
+      given: cluster(5).members(member(0).stale(), member(4).lagging()).delay(4, behind(41)),
+      settings: { maxUnavailable: 2 },
+      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [4], maxUnavailable: 1 }),
     },
   });
 });
@@ -71,7 +70,7 @@ describe('a replica that MOCO would not choose', () => {
 describe('a delay that cannot be read', () => {
   play({
     'is waited for just below the grace': {
-      given: lastOne().delay(1, unknown, { ageSeconds: 1, askedForSeconds: 900, unknownForSeconds: 28 }),
+      given: lastOne().delay(1, unknown, { ageSeconds: 1, unknownForSeconds: 28 }),
       decides: waitsFor(1, unknown),
       requeueAfterSeconds: 2,
     },

@@ -7,7 +7,7 @@ export function delayRead(
   reading: DelayReading,
   ages: Partial<Omit<ReplicationDelay, 'uid' | 'reading'>> = {},
 ): ReplicationDelay {
-  return { uid, reading, ageSeconds: 0, askedForSeconds: 0, unknownForSeconds: 0, ...ages };
+  return { uid, reading, ageSeconds: 0, unknownForSeconds: 0, ...ages };
 }
 
 /** Nobody is behind. */

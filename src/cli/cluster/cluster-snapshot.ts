@@ -99,7 +99,6 @@ function nobodyBehind(state: ClusterState, { pods }: ClusterObjects, world: Worl
   const delay = {
     reading: { kind: 'delay', seconds: 0 },
     atMilliseconds: now,
-    askedSinceMilliseconds: now,
     unknownSinceMilliseconds: null,
   } as const;
   state.replicationDelays = new Map(pods.map(({ uid }) => [uid, delay]));

@@ -57,11 +57,12 @@ async function confirm(
   signal: AbortSignal,
 ): Promise<Ended> {
   const { api, world, log, fleet } = context;
+  // Agents may take longer than a confirmation. The core checks the age of what they say.
+  if (movesPrimary(step, known)) await readDelays(known, state, context, signal);
   const confirmingSince = world.monotonic();
   const [live, policies] = await Promise.all([
     api.readAll(known, signal),
     readPolicies(policyNames, known, context, signal),
-    movesPrimary(step, known) ? readDelays(known, state, context, signal) : undefined,
   ]);
   // The MySQLCluster is gone. The delete event is about to reach the cache.
   if (!live?.rollout) return nothingToReport;

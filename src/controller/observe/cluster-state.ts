@@ -62,8 +62,6 @@ export type FailedStep = Omit<StepFailure, 'sinceLastTrySeconds'> & { readonly a
 export interface KnownDelay {
   readonly reading: DelayReading;
   readonly atMilliseconds: number;
-  /** The first of an unbroken series of readings. */
-  readonly askedSinceMilliseconds: number;
   /** The first of the unknown readings in a row; `null` if the last one is not unknown. */
   readonly unknownSinceMilliseconds: number | null;
 }

@@ -8,8 +8,8 @@ export interface DelayReader {
   read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading>;
 }
 
-/** The longest time that one request to an agent may take: two of them fit into a confirmation. */
-export const agentTimeoutMilliseconds = 300;
+/** The longest time that one request to an agent may take: as long as the kubelet's probe, unless it is configured. */
+export const agentTimeoutMilliseconds = 1000;
 
 /** Asks the moco-agent of the pod: first its readiness, which measures the delay, then the metrics that have it. */
 export class AgentDelayReader implements DelayReader {

@@ -73,7 +73,6 @@ function following(reading: DelayReading, before: KnownDelay | undefined, atMill
   return {
     reading,
     atMilliseconds,
-    askedSinceMilliseconds: last?.askedSinceMilliseconds ?? atMilliseconds,
     unknownSinceMilliseconds: reading.kind === 'unknown' ? unknownSince : null,
   };
 }
@@ -85,7 +84,6 @@ export function delayFacts(state: ClusterState, nowMilliseconds: number): readon
     uid,
     reading: known.reading,
     ageSeconds: ageOf(known.atMilliseconds),
-    askedForSeconds: ageOf(known.askedSinceMilliseconds),
     unknownForSeconds: known.unknownSinceMilliseconds === null ? 0 : ageOf(known.unknownSinceMilliseconds),
   }));
 }

@@ -112,9 +112,9 @@ export const participating = {
       replicas.map((replica) => explainReplica(replica, graceSeconds, name)).join('; '),
     meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
     details:
-      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try. It chooses the one with the lowest ordinal. The controller asks the agent of every replica right before it requests a switchover. For replicas that MOCO would not choose, and for delays that can not be read, it waits for at most replicaDelayGraceSeconds.',
+      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
     overridable: true,
     brief: true,
   }),
