@@ -59,6 +59,8 @@ async function fetchPackages(directory: string): Promise<readonly string[]> {
     'Dir::Etc::preferencesparts': join(directory, 'nothing'),
     // It writes only here, and may not be able to read the way here as another user.
     'APT::Sandbox::User': 'root',
+    // Lists that can't be fetched are only warned of otherwise.
+    'APT::Update::Error-Mode': 'any',
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   await apt([...options, 'update'], directory);
@@ -93,16 +95,16 @@ async function apt(flags: readonly string[], directory: string): Promise<string>
     return stdout;
   } catch (error) {
     const { stderr = '', code } = error as { stderr?: string; code?: string | number };
-    const why = code === 'ENOENT' ? 'there is no program apt-get' : lastLine(stderr);
+    const why = code === 'ENOENT' ? 'there is no such program' : `it said ${JSON.stringify(firstError(stderr))}`;
     throw new Unavailable(
-      `Expected apt to fetch Debian's unstable packages of MySQL, but ${why}: connect this machine to a mirror of Debian, or set MYSQL_HOME to the directory of an unpacked MySQL 8.4`,
+      `Expected apt-get to fetch Debian's unstable packages of MySQL, but ${why}: connect this machine to a mirror of Debian, or set MYSQL_HOME to the directory of an unpacked MySQL 8.4`,
       { cause: error },
     );
   }
 }
 
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1) ?? '';
+function firstError(text: string): string {
+  return /^E: (.*)$/m.exec(text)?.[1] ?? text.trim();
 }
 
 async function unpack(packages: readonly string[], directory: string): Promise<void> {

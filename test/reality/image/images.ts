@@ -1,5 +1,5 @@
 import { access, constants, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { UnknownProgram } from './binary-edit.ts';
 import { debianMysql } from './debian-packages.ts';
 import type { Bind, Image } from './image.ts';
@@ -47,7 +47,7 @@ export class Images {
     await mkdir(directory, { recursive: true });
     const agent = await agentImage(join(directory, agentName));
     if (mysqlHome !== undefined) {
-      const image = await ownImage(join(directory, mysqlName), mysqlHome);
+      const image = await ownImage(join(directory, mysqlName), resolve(mysqlHome));
       const images = new Map(versions.map((version) => [`${mysqlName}:${version}`, image]));
       return new Images(`the MySQL of MYSQL_HOME, ${mysqlHome}`, images, agent);
     }
