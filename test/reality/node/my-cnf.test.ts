@@ -19,6 +19,7 @@ describe("MOCO's my.cnf on a shared network", () => {
       '[mysqld]',
       'bind_address = 127.9.1.1',
       'mysqlx_bind_address = 127.9.1.1',
+      'innodb_use_native_aio = OFF',
       'port = 3306',
       '',
     ]);
