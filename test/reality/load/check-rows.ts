@@ -7,6 +7,7 @@ import { selectRows } from './table.ts';
 export interface MemberRows {
   readonly member: string;
   readonly rows: number;
+  /** Nothing is known of one that can't be read. */
   readonly missing: readonly Row[];
   /** Why its rows could not be read; `null` if they could. */
   readonly unreadable: string | null;
@@ -50,7 +51,7 @@ async function readMember(
     const found = await selectRows(session);
     return { member: name, rows: found.size, missing: missingRows(acknowledged, found), unreadable: null };
   } catch (error) {
-    return { member: name, rows: 0, missing: [...acknowledged], unreadable: codeOf(error) };
+    return { member: name, rows: 0, missing: [], unreadable: codeOf(error) };
   } finally {
     session?.close();
   }
