@@ -151,7 +151,7 @@ const surroundings: readonly Scenario[] = [
     slug: 'release',
     title: 'released in the middle',
     // MOCO's partitions go on.
-    expectations: { ...usual.expectations, gaps: { most: 2, longestMilliseconds: 2500 } },
+    expectations: { ...usual.expectations, gaps: { most: 2, longestMilliseconds: 2500 }, mayTakePrimary: true },
     meanwhile: async (cluster) => {
       await firstIsBack(cluster);
       await cluster.release();

@@ -8,6 +8,8 @@ export interface Expectations {
   readonly order: readonly number[] | null;
   /** Gaps that are judged: shorter ones come from a busy machine, and are only shown. */
   readonly gaps: { readonly most: number; readonly longestMilliseconds: number };
+  /** Somebody else takes members too, and may take a primary. */
+  readonly mayTakePrimary: boolean;
   /** Nothing is wrong: no Warning, nothing that a person has to look at. */
   readonly isQuiet: boolean;
   /** The rollout's time by that of the restarts that it consists of; `null`: something else takes time too. */
@@ -26,8 +28,6 @@ export interface Facts {
   readonly alarms: readonly string[];
   /** What the witness has found. */
   readonly findings: readonly string[];
-  /** Whether the controller was the one to take members away. */
-  readonly isOurs: boolean;
   readonly ratio: number | null;
   /** Why it did not end; `null` if it did. */
   readonly unfinished: string | null;
@@ -67,17 +67,17 @@ function complaintsOfGaps(facts: Facts, { gaps: { most, longestMilliseconds } }:
   ];
 }
 
-function complaintsOfOrder({ departures, isOurs }: Facts, { order }: Expectations): readonly string[] {
+function complaintsOfOrder({ departures }: Facts, { order, mayTakePrimary }: Expectations): readonly string[] {
   const went = departures.map(({ ordinal }) => ordinal).join(', ');
   return [
     ...(order === null || went === order.join(', ')
       ? []
       : [`members went ${went || 'none'}; ${order.join(', ')} expected`]),
-    ...(isOurs
-      ? departures
+    ...(mayTakePrimary
+      ? []
+      : departures
           .filter(({ asPrimary }) => asPrimary)
-          .map(({ ordinal }) => `member ${ordinal} went while it was primary`)
-      : []),
+          .map(({ ordinal }) => `member ${ordinal} went while it was primary`)),
   ];
 }
 

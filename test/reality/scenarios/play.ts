@@ -126,12 +126,11 @@ async function judged(
   { gaps, rows, acknowledged, errors }: Written,
 ): Promise<Played> {
   const { changes } = cluster;
-  const isOurs = way === onDelete;
   const departures = departuresOf(changes, fromMilliseconds);
   const ratio = limitMilliseconds === null ? null : milliseconds / limitMilliseconds;
-  const findings = isOurs ? await findingsOf(cluster) : [];
+  const findings = way === onDelete ? await findingsOf(cluster) : [];
   const alarms = alarmsOf(changes, await eventsOf(cluster));
-  const facts = { rows, gaps, departures, alarms, findings, isOurs, ratio, unfinished };
+  const facts = { rows, gaps, departures, alarms, findings, ratio, unfinished };
   return {
     slug,
     title,

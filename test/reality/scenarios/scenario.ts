@@ -38,6 +38,7 @@ export const usual: Omit<Scenario, 'slug' | 'title'> = {
   expectations: {
     order: [2, 1, 0],
     gaps: { most: 1, longestMilliseconds: 2500 },
+    mayTakePrimary: false,
     isQuiet: true,
     mostRatio: null,
   },
