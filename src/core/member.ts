@@ -182,17 +182,22 @@ function mysqldRuns(member: MemberFacts): boolean {
 
 /**
  * A container that the database can't do without has restarted and has not been ready since, whatever it does at
- * the moment. Between two attempts such a container looks like one that is starting.
+ * the moment. Between two attempts such a container looks like one that is starting. The first restart of mysqld is no
+ * evidence before MOCO has given the member a role: MySQL ends mysqld at the end of a clone, and the kubelet restarts it.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
+  const mostRestarts = member.role === null ? 1 : 0;
   const looping =
-    member.initContainers.find(restartsInVain) ??
-    member.containers.find((container) => container.part !== 'side' && restartsInVain(container));
+    member.initContainers.find((container) => restartsInVain(container, 0)) ??
+    member.containers.find(
+      (container) =>
+        container.part !== 'side' && restartsInVain(container, container.part === 'mysqld' ? mostRestarts : 0),
+    );
   return looping ? { kind: 'crashLooping', container: looping.name, restarts: looping.restarts } : null;
 }
 
-function restartsInVain({ restarts, ready, readySinceRestart }: ContainerFacts): boolean {
-  return restarts > 0 && !ready && !readySinceRestart;
+function restartsInVain({ restarts, ready, readySinceRestart }: ContainerFacts, mostRestarts: number): boolean {
+  return restarts > mostRestarts && !ready && !readySinceRestart;
 }
 
 /**

@@ -188,6 +188,8 @@ export interface MemberFacts {
   readonly graceSeconds: number;
   /** Seconds since container mysqld was last seen running; 0 while it runs. */
   readonly mysqldIdleForSeconds: number;
+  /** Seconds since the startup probe of container mysqld was seen to have passed; 0 before. */
+  readonly mysqldStartedForSeconds: number;
   /** Seconds for which it has participated without a break, in whatever role; `null` while it does not. */
   readonly participatingForSeconds: number | null;
   readonly demote: boolean;

@@ -71,6 +71,7 @@ type PodFacts = Omit<
   | 'initContainers'
   | 'terminatingForSeconds'
   | 'mysqldIdleForSeconds'
+  | 'mysqldStartedForSeconds'
   | 'participatingForSeconds'
   | 'demoteForSeconds'
 >;

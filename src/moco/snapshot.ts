@@ -46,6 +46,7 @@ function memberFacts(pod: PodRecord, cluster: ClusterRecord, ages: Ages, memory:
     initContainers: pod.initContainers.map((container) => containerFacts(container, pod, turn, ages)),
     terminatingForSeconds: terminating(pod, ages),
     mysqldIdleForSeconds: idle(pod, ages),
+    mysqldStartedForSeconds: started(pod, ages),
     participatingForSeconds: null,
     demoteForSeconds: demoted(pod, ages, memory),
   };
@@ -120,6 +121,13 @@ function idle(pod: PodRecord, ages: Ages): number {
   const value = running ? 'running' : `idle after ${mysqld?.restarts ?? 0}`;
   const seconds = ages.since(pod, 'mysqld', value, milliseconds(mysqld?.finishedAt ?? pod.createdAt));
   return running ? 0 : seconds;
+}
+
+/** The API does not show when a startup probe has passed, so a process that starts later counts from its start. */
+function started(pod: PodRecord, ages: Ages): number {
+  const is = mysqldOf(pod)?.started === true;
+  const seconds = ages.since(pod, 'mysqld started', is ? restartsOf(pod) : 'no');
+  return is ? seconds : 0;
 }
 
 /** A restart of mysqld resets this; a new role does not, since nothing restarted for it. */

@@ -118,6 +118,7 @@ function serving(member: MemberFacts, primary: boolean): MemberFacts {
       ready: true,
     })),
     mysqldIdleForSeconds: 0,
+    mysqldStartedForSeconds: Number.MAX_SAFE_INTEGER,
     participatingForSeconds: Number.MAX_SAFE_INTEGER,
   };
 }

@@ -283,6 +283,7 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   terminatingForSeconds: fc.option(anyNumber, { freq: 3 }),
   graceSeconds: anyNumber,
   mysqldIdleForSeconds: anyNumber,
+  mysqldStartedForSeconds: anyNumber,
   participatingForSeconds: fc.option(anyNumber),
   demote: rarely(false, true),
   demotedFor: rarely<string | null>(null, revisionAfter, 'old'),

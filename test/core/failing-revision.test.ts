@@ -24,6 +24,18 @@ describe('the new revision fails', () => {
       given: stale().members(member(2).updated().crashLooping('mysqld', 3)),
       decides: fails(2, 'mysqld', 3),
     },
+    'when mysqld crashes twice before MOCO has given it a role': {
+      given: stale().members(member(2).updated().crashLooping('mysqld', 2).role(null)),
+      decides: fails(2, 'mysqld', 2),
+    },
+    'when mysqld crashes once after MOCO has given it a role': {
+      given: stale().members(member(2).updated().crashLooping('mysqld', 1)),
+      decides: fails(2, 'mysqld', 1),
+    },
+    'not when mysqld restarts once before it has a role, as at the end of a clone': {
+      given: stale().members(member(2).updated().crashLooping('mysqld', 1).role(null)),
+      decides: waits('running', null),
+    },
     'when the agent does': {
       given: stale().members(member(2).updated().crashLooping('agent', 1)),
       decides: fails(2, 'agent', 1),

@@ -37,22 +37,26 @@ export function impaired(member: MemberFacts): boolean {
   );
 }
 
-export function crashes({ containers, initContainers }: MemberFacts): boolean {
-  const essential = [...containers.filter(({ part }) => part !== 'side'), ...initContainers];
-  return essential.some(({ restarts, ready, readySinceRestart }) => restarts > 0 && !ready && !readySinceRestart);
+export function crashes({ role, containers, initContainers }: MemberFacts): boolean {
+  const failing = [...containers.filter(({ part }) => part !== 'side'), ...initContainers].filter(
+    ({ restarts, ready, readySinceRestart }) => restarts > 0 && !ready && !readySinceRestart,
+  );
+  const clones = role === null && failing.every(({ part, restarts }) => part === 'mysqld' && restarts === 1);
+  return failing.length > 0 && !(clones && failing.every((one) => containers.includes(one)));
 }
 
 /** Seconds for which its mysqld has not been ready. */
 export const behindSince = (member: MemberFacts): number =>
   Math.max(0, ...mysqldsOf(member).map(({ notReadyForSeconds }) => notReadyForSeconds));
 
-/** mysqld has started and has still to pass its startup probe, within the time that a rollout gives it. */
+/** mysqld has started, and has still to pass its startup probe or to catch up, within the time that it is given. */
 export const recovers = (policy: RolloutPolicy, member: MemberFacts): boolean =>
   member.phase !== 'Failed' &&
   !mysqldsOf(member).some(({ ready }) => ready) &&
   mysqldsOf(member).some(
     ({ state, started, notReadyForSeconds }) =>
-      state === 'running' && !started && notReadyForSeconds < policy.progressDeadlineSeconds,
+      state === 'running' &&
+      (started ? member.mysqldStartedForSeconds < 90 : notReadyForSeconds < policy.progressDeadlineSeconds),
   );
 
 /** As far as its pod can say; a broken I/O thread is not shown by one. */

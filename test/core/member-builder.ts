@@ -108,6 +108,13 @@ export class MemberBuilder {
     return this.lagging(forSeconds).container('mysqld', { started: false, readySinceRestart: false, restarts: 1 });
   }
 
+  /** Its startup probe has passed after a restart, and it is not ready yet. */
+  catchingUp(forSeconds = 2): this {
+    return this.lagging(12)
+      .container('mysqld', { readySinceRestart: false, restarts: 1 })
+      .but({ mysqldStartedForSeconds: forSeconds });
+  }
+
   /** Its mysqld runs at the moment, after some restarts that never made it ready. */
   crashLooping(container = 'mysqld', restarts = 3): this {
     this.container(container, { ...notReady, restarts });
@@ -219,6 +226,7 @@ export class MemberBuilder {
       terminatingForSeconds: null,
       graceSeconds: 300,
       mysqldIdleForSeconds: 0,
+      mysqldStartedForSeconds: longSeconds,
       participatingForSeconds: this.serves ? longSeconds : null,
       demote: false,
       demotedFor: null,

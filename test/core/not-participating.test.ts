@@ -455,6 +455,15 @@ describe('a member that recovers', () => {
       decides: recovery(2),
       requeueAfterSeconds: 400,
     },
+    'is left alone as replica while it catches up after its startup probe': {
+      given: stale().members(member(2).catchingUp(89)),
+      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 90 }),
+      requeueAfterSeconds: 1,
+    },
+    'goes as replica once it had time to catch up': {
+      given: stale().members(member(2).catchingUp(90)),
+      decides: deletes('MemberNotParticipating', 2),
+    },
     'goes as replica once the progress deadline has passed': {
       given: stale().members(member(2).recovering(600)),
       decides: deletes('MemberNotParticipating', 2),

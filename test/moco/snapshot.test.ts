@@ -263,6 +263,23 @@ describe('how long the primary has been settled', () => {
   });
 });
 
+describe('how long ago the startup probe of mysqld passed', () => {
+  const passed = (look: Look): number => look.member(1).mysqldStartedForSeconds;
+
+  it('counts from when that was observed, and restarts with every restart', () => {
+    const look = new Look();
+    look.mysqld(1, 'CrashLoopBackOff', 1);
+    expect(passed(look)).to.equal(0);
+    look.pass(50);
+    look.mysqld(1, 'starting', 1);
+    expect(passed(look)).to.equal(0);
+    look.pass(7);
+    expect(passed(look)).to.equal(7);
+    look.mysqld(1, 'starting', 2);
+    expect(passed(look)).to.equal(0);
+  });
+});
+
 describe('how long mysqld has been idle', () => {
   it('is zero while it runs', () => {
     expect(new Look().member(1).mysqldIdleForSeconds).to.equal(0);

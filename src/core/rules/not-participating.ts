@@ -24,9 +24,9 @@ export const notParticipating = {
       `${name(member)} runs without participating; it has ${graceSeconds} s to recover`,
     meaning: 'A member runs without participating, and no other member may go.',
     details:
-      'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again.',
+      'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
-    ends: 'When the member has recovered. Otherwise the controller restarts it after progressDeadlineSeconds if it is recovering from a crash, else after failoverGraceSeconds.',
+    ends: 'When the member has recovered. Otherwise the controller restarts it after progressDeadlineSeconds if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
   }),
   MemberTerminating: rule<{ readonly member: number }>({
     sentence: ({ member }, name) => `${name(member)} is terminating`,

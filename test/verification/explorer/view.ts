@@ -99,6 +99,7 @@ export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
     terminatingForSeconds: facts.isTerminating(pods, ordinal) ? 1 : null,
     graceSeconds: 300,
     mysqldIdleForSeconds: health === Health.Idle ? slowSeconds : 0,
+    mysqldStartedForSeconds: longSeconds,
     participatingForSeconds: serves ? (health === Health.Young ? 0 : 100) : null,
     demote: facts.isDemoted(pods, ordinal),
     demotedFor,
