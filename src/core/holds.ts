@@ -33,9 +33,9 @@ export const everything: Chain<'everything'> = {
     return problem === null ? null : { rule: 'SettingsInvalid', problem };
   },
   StatefulSetDeleting: ({ snapshot }) => (snapshot.statefulSet?.deleting ? { rule: 'StatefulSetDeleting' } : null),
+  Released: ({ snapshot, policy }) => (policy.mode === 'OnDelete' && snapshot.released ? { rule: 'Released' } : null),
   StatefulSetNotObserved: ({ snapshot: { statefulSet } }) =>
     statefulSet?.observed && statefulSet.updateRevision !== '' ? null : { rule: 'StatefulSetNotObserved' },
-  Released: ({ snapshot, policy }) => (policy.mode === 'OnDelete' && snapshot.released ? { rule: 'Released' } : null),
   ReconciliationStopped: ({ snapshot }) =>
     snapshot.cluster.reconciliationStopped ? { rule: 'ReconciliationStopped' } : null,
   ClusteringStopped: ({ snapshot }) => (snapshot.cluster.clusteringStopped ? { rule: 'ClusteringStopped' } : null),

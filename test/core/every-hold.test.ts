@@ -90,7 +90,10 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     justDoesNot: { given: stale().statefulSet({ observed: true }), decides: next },
   },
   Released: {
-    applies: { given: stale().released().atPartition(3), decides: holds({ rule: 'Released' }) },
+    applies: {
+      given: stale().released().atPartition(3).statefulSet({ observed: false }),
+      decides: holds({ rule: 'Released' }),
+    },
     justDoesNot: {
       given: stale().released().atPartition(3),
       settings: { mode: 'Partition' },

@@ -21,15 +21,6 @@ export const everything = {
     brief: true,
     keepsDemotion: true,
   }),
-  StatefulSetNotObserved: rule({
-    sentence: () => 'Kubernetes has not yet observed the newest generation of the StatefulSet',
-    meaning: 'Kubernetes has not yet observed the newest generation of the StatefulSet.',
-    details: 'Until then the update revision may belong to the previous template.',
-    endedBy: ['Kubernetes'],
-    ends: 'By itself within moments. If not, check that kube-controller-manager runs.',
-    brief: true,
-    keepsDemotion: true,
-  }),
   Released: rule({
     sentence: () => 'the cluster was released to MOCO',
     meaning: 'A person has released the cluster to rolling updates by partition.',
@@ -38,6 +29,15 @@ export const everything = {
     ends: 'By `adopt NAME`.',
     requestedBy: '`release`',
     phase: 'Off',
+  }),
+  StatefulSetNotObserved: rule({
+    sentence: () => 'Kubernetes has not yet observed the newest generation of the StatefulSet',
+    meaning: 'Kubernetes has not yet observed the newest generation of the StatefulSet.',
+    details: 'Until then the update revision may belong to the previous template.',
+    endedBy: ['Kubernetes'],
+    ends: 'By itself within moments. If not, check that kube-controller-manager runs.',
+    brief: true,
+    keepsDemotion: true,
   }),
   ReconciliationStopped: rule({
     sentence: () => "MOCO's reconciliation of this cluster is stopped by annotation",
