@@ -19,7 +19,7 @@ import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 const testDeadlineMilliseconds = 180_000;
 const waitMilliseconds = 90_000;
 const builtIn = { policy: defaultPolicy, strategy: builtInStrategy };
-const ofWholeCluster = ['MySQLRolloutPolicy', 'Namespace'];
+const ofWholeCluster = ['MySQLRolloutPolicy', 'MySQLRolloutSequence', 'Namespace'];
 
 describe('settings on a real API server', function () {
   this.timeout(testDeadlineMilliseconds);
