@@ -1,18 +1,12 @@
 import { expect } from 'chai';
-import { mistakes } from '../mistakes/catalogue.ts';
 import { draw, type Scenario } from './draw.ts';
 import { type Played, play } from './play.ts';
 import { playSeeds } from './play-seeds.ts';
 import { run } from './run.ts';
-import { shrink, withOnly } from './shrink.ts';
-import { runsUntilFound, simulatorOf } from './simulator.ts';
-import { replayLine, storyOf } from './story.ts';
 import { Tally } from './tally.ts';
 
 const rolloutsWanted = 1000;
 const longMilliseconds = 30 * 60_000;
-/** Within so many runs each mistake has to show. */
-const mostRuns = 200;
 
 describe('the simulation', function simulation() {
   this.timeout(longMilliseconds);
@@ -68,27 +62,5 @@ describe('the simulation', function simulation() {
     await playSeeds({ from: 1, jobs: 2, onPlayed, isEnough: () => begun++ >= 4 });
     const own = await Promise.all(['1', '2', '3', '4'].map(async (seed) => (await run(draw(seed))).historyHash));
     expect(hashes.toSorted()).to.deep.equal(own.toSorted());
-  });
-
-  for (const [name, { simulation, wrong }] of Object.entries(mistakes)) {
-    if (simulation === undefined) continue;
-    it(`finds a controller that ${name}: ${wrong}`, async () => {
-      const result = await runsUntilFound(name, mostRuns);
-      const [finding] = result?.outcome.violations ?? [];
-      console.log(`      ${result?.runs ?? 'not found'} runs, ${finding?.law}: ${finding?.text}`);
-      expect(result).not.to.equal(null);
-    });
-  }
-
-  it('shortens a failure, and replays it from one line', async () => {
-    const mistaken = await simulatorOf('deletes instead of evicting');
-    const seed = '1';
-    const scenario = mistaken.draw(seed, ['watches']);
-    const kept = await shrink(scenario, mistaken.run);
-    const short = withOnly(scenario, kept);
-    const outcome = await mistaken.run(short);
-    expect(kept).to.have.lengthOf(1);
-    expect(replayLine(seed, kept)).to.equal(`SEED=1 REPLAY=${kept.join()} make simulate`);
-    expect(storyOf(short, outcome)).to.match(/the user asks for mysql:8\.4\.\d[\s\S]*I4: delete \d by controller-0/);
   });
 });
