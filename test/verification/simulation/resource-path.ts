@@ -1,5 +1,6 @@
 import * as policyKinds from '../../../src/api/policy.ts';
 import * as rolloutKinds from '../../../src/api/rollout.ts';
+import * as sequenceKinds from '../../../src/api/sequence.ts';
 import type { ResourceKind } from '../../../src/kube/resource.ts';
 import * as kubernetesKinds from '../../../src/kube/resource.ts';
 import * as mocoNames from '../../../src/moco/names.ts';
@@ -17,7 +18,7 @@ export interface ResourcePath {
 
 /** Every kind that the program itself, or the stand-in for MOCO, knows by name. */
 const kinds: ReadonlyMap<string, ResourceKind> = new Map(
-  [mocoKinds, rolloutKinds, policyKinds, kubernetesKinds, mocoNames]
+  [mocoKinds, rolloutKinds, policyKinds, sequenceKinds, kubernetesKinds, mocoNames]
     .flatMap((module) => Object.values(module) as unknown[])
     .filter(isKind)
     .map((kind) => [`${kind.group}/${kind.plural}`, kind]),
