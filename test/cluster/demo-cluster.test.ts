@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { controlPlaneBinaries } from '../support/control-plane/build.ts';
 
 const run = promisify(execFile);
-const program = fileURLToPath(new URL('../../hack/demo.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../hack/demo-cluster.ts', import.meta.url));
 /** Long enough for everything to be built from nothing on a slow machine. */
 const buildDeadlineMilliseconds = 30 * 60_000;
 const deadlineMilliseconds = 540_000;
@@ -80,7 +80,7 @@ class Demo {
   }
 }
 
-describe('make demo', function () {
+describe('make demo-cluster', function () {
   this.timeout(deadlineMilliseconds);
   let demo: Demo | null = null;
 
@@ -119,6 +119,15 @@ describe('make demo', function () {
     demo = await Demo.start('--members=two');
     expect(await demo.ended).to.equal(2);
     expect(demo.errors).to.equal('Expected --members to be an odd number from 1 to 9, got `two`.\n');
+    expect(demo.output).to.equal('');
+  });
+
+  it('refuses to say how long real servers restart', async () => {
+    demo = await Demo.start('--real');
+    expect(await demo.ended).to.equal(2);
+    expect(demo.errors).to.equal(
+      'Expected either --real or --restart, got both: real servers restart in their own time, leave --restart out.\n',
+    );
     expect(demo.output).to.equal('');
   });
 });

@@ -1,0 +1,92 @@
+import { type Host, realHost } from '../../src/cli/host.ts';
+import { runCli } from '../../src/cli/run.ts';
+import { annotationOn, demoteAnnotation } from '../../src/moco/names.ts';
+import type { AuditEvent, ControlPlane } from '../../test/support/control-plane/control-plane.ts';
+
+/** The MySQLCluster of a demo. */
+export const place = { namespace: 'demo', name: 'test' };
+
+/** Shows with the command line how the rollout goes that `change` begins. Resolves once it has shown the end. */
+export async function showRollout(controlPlane: ControlPlane, change: () => Promise<unknown>): Promise<void> {
+  const show = showStatus(controlPlane);
+  try {
+    await show.shown;
+    await change();
+    await complete(controlPlane);
+    await show.completed();
+  } finally {
+    await show.end();
+  }
+}
+
+/** Resolves once the command line says that the rollout is complete. */
+export async function complete(controlPlane: ControlPlane): Promise<void> {
+  const status = await cli(controlPlane, ['wait', place.name], { out: () => undefined, err: () => undefined });
+  if (status !== 0) throw new Error(`Expected the rollout to complete, \`wait\` ended with exit status ${status}`);
+}
+
+/** What the controller has done to members since then, such as `evict moco-test-2, demote moco-test-0`. */
+export async function stepsSince(controlPlane: ControlPlane, wallMilliseconds: number): Promise<string> {
+  const events = (await controlPlane.audit()).filter(({ objectRef }) => objectRef?.namespace === place.namespace);
+  return events
+    .filter(({ requestReceivedTimestamp: at }) => Date.parse(at) >= wallMilliseconds)
+    .flatMap(stepOf)
+    .join(', ');
+}
+
+/** The controller's requests that take a member or move the primary. */
+function stepOf({ user, verb, objectRef, requestObject }: AuditEvent): readonly string[] {
+  if (!user.username.endsWith(':moco-rollout') || objectRef?.resource !== 'pods') return [];
+  const { name, subresource } = objectRef;
+  if (verb === 'create' && subresource === 'eviction') return [`evict ${name}`];
+  if (verb === 'delete') return [`delete ${name}`];
+  const demotes = JSON.stringify(requestObject ?? null).includes(`"${demoteAnnotation}":"${annotationOn}"`);
+  return demotes ? [`demote ${name}`] : [];
+}
+
+interface LiveView {
+  /** Resolves once it has shown something. */
+  readonly shown: Promise<void>;
+  /** Resolves once the last that it has shown says that all members are updated. */
+  completed(): Promise<void>;
+  end(): Promise<unknown>;
+}
+
+/** The live view of the command line. */
+function showStatus(controlPlane: ControlPlane): LiveView {
+  const { promise: shown, resolve } = Promise.withResolvers<void>();
+  let last = '';
+  let drawn = (): void => undefined;
+  let interrupt = (): void => undefined;
+  const ended = cli(controlPlane, ['status', place.name, '--watch'], {
+    out: (text) => {
+      process.stdout.write(text);
+      last = text;
+      resolve();
+      drawn();
+    },
+    onInterrupt: (callback) => {
+      interrupt = callback;
+      return () => undefined;
+    },
+  });
+  const end = async (): Promise<void> => {
+    interrupt();
+    await ended;
+  };
+  // `wait` may have seen it before it is drawn.
+  const completed = async (): Promise<void> => {
+    const upToDate = new Promise<void>((done) => {
+      drawn = () => last.includes('UpToDate') && done();
+      drawn();
+    });
+    await Promise.race([upToDate, ended]);
+  };
+  return { shown: Promise.race([shown, ended.then(() => undefined)]), completed, end };
+}
+
+/** Runs the command line in this process. Resolves to its exit status. */
+function cli({ adminKubeconfig }: ControlPlane, argv: readonly string[], host: Partial<Host>): Promise<number> {
+  const flags = ['--namespace', place.namespace, '--kubeconfig', adminKubeconfig];
+  return runCli([...argv, ...flags], { ...realHost(), ...host });
+}

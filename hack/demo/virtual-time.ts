@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import type { Host } from '../../src/cli/host.ts';
+import { ChangeLog, type Display, Picture } from '../../src/cli/terminal/live.ts';
+import { block } from '../../src/cli/terminal/status-block.ts';
+import { type ClusterView, viewOf } from '../../src/cli/terminal/view.ts';
+import { projectCluster } from '../../src/moco/projections.ts';
+import { realEnd } from '../../test/support/nodes/settings.ts';
+import { setImage } from '../../test/verification/simulation/acts-of-people.ts';
+import {
+  type Circumstances,
+  clusterName,
+  firstImage,
+  namespace,
+  Simulation,
+} from '../../test/verification/simulation/simulation.ts';
+
+const second = 1_000;
+/** Virtual time between two pictures. */
+const frameMilliseconds = second / 2;
+/** Beyond this something is wrong: a rollout of three members takes two virtual minutes. */
+const patienceMilliseconds = 15 * 60 * second;
+/** The last picture stays for this virtual time. */
+const lingerMilliseconds = 20 * second;
+const program = 'kubectl moco-rollout';
+const images = { good: 'mysql:8.4.1', bad: 'mysql:8.4.2-crash', corrected: 'mysql:8.4.3' };
+
+/** Three members that take about as long as real ones to stop, to start and to switch over. */
+const circumstances: Circumstances = {
+  seed: 'demo',
+  replicas: 3,
+  mode: 'OnDelete',
+  movesCurrentRevision: false,
+  onDeleteKeeper: 'policy',
+  processes: 1,
+  electsLeader: false,
+  nodes: { ...realEnd, startMilliseconds: 3 * second, startupMilliseconds: 3 * second, crashAfterMilliseconds: second },
+  moco: { notice: second, drain: second, healthyFalse: second, healthyTrue: 2 * second },
+  lagMilliseconds: 30,
+  longestPage: Number.POSITIVE_INFINITY,
+  maxUnavailable: null,
+  backups: false,
+  spec: {},
+};
+
+/**
+ * Plays a rollout, then a bad revision that halts and is corrected, with the whole controller in virtual time.
+ *
+ * @param speed how many times faster than it would be; `Infinity` plays as fast as it can be computed
+ */
+export async function playDemo(host: Host, speed: number): Promise<void> {
+  const simulation = new Simulation(circumstances);
+  await simulation.start();
+  const stage = new Stage(simulation, host, speed);
+  await simulation.clock.runUntil(() => stage.isUpToDate(firstImage), patienceMilliseconds);
+  await stage.play(
+    `A new image, ${images.good}: replicas first, the primary last, after a switchover.`,
+    () => setImage(simulation, images.good),
+    () => stage.isUpToDate(images.good),
+  );
+  await stage.play(
+    `An image that crashes, ${images.bad}: the rollout halts at the first member, and the others keep serving.`,
+    () => setImage(simulation, images.bad),
+    () => stage.isStalled,
+  );
+  await stage.play(
+    `Its correction, ${images.corrected}: the broken member goes first.`,
+    () => setImage(simulation, images.corrected),
+    () => stage.isUpToDate(images.corrected),
+  );
+  for (const process of simulation.processes) process.end();
+}
+
+/** Shows the simulated cluster as `status --watch` does. */
+class Stage {
+  readonly #simulation: Simulation;
+  readonly #host: Host;
+  readonly #speed: number;
+
+  constructor(simulation: Simulation, host: Host, speed: number) {
+    this.#simulation = simulation;
+    this.#host = host;
+    this.#speed = speed;
+  }
+
+  async play(title: string, change: () => void, isOver: () => boolean): Promise<void> {
+    this.#host.out(`\n${title}\n\n`);
+    const display = this.#display();
+    display.show([this.#view()]);
+    change();
+    if (!(await this.#show(display, isOver, patienceMilliseconds))) throw new Error(`Expected this to end: ${title}`);
+    await this.#show(display, () => false, lingerMilliseconds);
+  }
+
+  get isStalled(): boolean {
+    return this.#view().stalled;
+  }
+
+  /** Every member runs this image, and the view says so. */
+  isUpToDate(image: string): boolean {
+    return this.#simulation.isComplete(image) && this.#view().phase === 'UpToDate';
+  }
+
+  /** Goes on until the condition holds or that much virtual time has passed; resolves to whether it holds. */
+  async #show(display: Display, isOver: () => boolean, withinMilliseconds: number): Promise<boolean> {
+    const { clock } = this.#simulation;
+    const end = clock.nowMilliseconds + withinMilliseconds;
+    let over = false;
+    while (!over && clock.nowMilliseconds < end) {
+      over = await clock.runUntil(isOver, frameMilliseconds);
+      display.show([this.#view()]);
+      if (Number.isFinite(this.#speed)) await delay(frameMilliseconds / this.#speed);
+    }
+    return over;
+  }
+
+  #view(): ClusterView {
+    const { server, cluster, wall } = this.#simulation;
+    const record = cluster === null ? null : projectCluster(cluster);
+    if (record === null) throw new Error('Expected the simulated MySQLCluster to exist, it does not');
+    const rollout = server.store.get(rolloutKind, namespace, clusterName) as MySQLRollout | null;
+    return viewOf(record, rollout, wall());
+  }
+
+  #display(): Display {
+    if (this.#host.terminal() === null) return new ChangeLog(this.#host);
+    return new Picture(this.#host, (views) => views.flatMap((view) => block(view, program)));
+  }
+}
