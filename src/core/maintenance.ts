@@ -36,8 +36,9 @@ function neededSeconds(situation: Situation, { memberSeconds }: MaintenanceFacts
   return taken.some(({ primary }) => primary) ? primarySeconds(situation, memberSeconds) : memberSeconds;
 }
 
-/** It does not come back by itself, unlike a member that only lags behind. */
-const isBroken = (member: Member): boolean => member.state === 'down' || member.crashLoop !== null;
+/** It does no work and does not come back by itself, unlike a member that only lags behind. */
+const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
+  state === 'down' || (!participates && crashLoop !== null);
 
 /** A switchover and the update of the old primary belong together. */
 const primarySeconds = ({ replicas, policy }: Pick<Situation, 'replicas' | 'policy'>, memberSeconds: number): number =>

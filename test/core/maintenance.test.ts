@@ -67,6 +67,14 @@ describe('outside of the maintenance windows', () => {
       given: stale().members(member(1).impaired('slow-log')).maintenance([]),
       decides: outside(),
     },
+    'a primary that leads from elsewhere without its agent waits, since its mysqld works': {
+      given: cluster(1)
+        .templateChanged()
+        .members(member(0).agentDead())
+        .mysqlCluster({ replicatesFromElsewhere: true, primaryUnavailableForSeconds: null })
+        .maintenance([]),
+      decides: outside(),
+    },
     'a primary that does not participate is replaced': {
       given: lastOne().members(member(0).stale().lagging()).primaryUnavailableFor(180).maintenance([]),
       decides: deletes('PrimaryNotParticipating', 0),
