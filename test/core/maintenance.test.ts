@@ -71,7 +71,11 @@ describe('outside of the maintenance windows', () => {
       given: cluster(1)
         .templateChanged()
         .members(member(0).agentDead())
-        .mysqlCluster({ replicatesFromElsewhere: true, primaryUnavailableForSeconds: null })
+        .mysqlCluster({
+          replicatesFromElsewhere: true,
+          primaryUnavailableForSeconds: null,
+          primarySettledForSeconds: 600,
+        })
         .maintenance([]),
       decides: outside(),
     },
