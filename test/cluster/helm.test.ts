@@ -251,6 +251,7 @@ describe('the Helm chart', function () {
     'flags.log-level=loud': /at '\/flags\/log-level': value must be one of 'debug', 'info', 'warn', 'error'/,
     'flags.namespaces=a': /at '\/flags': additional properties 'namespaces' not allowed/,
     'flags.lease-duration=15': /at '\/flags\/lease-duration'/,
+    'flags.release-stalled-slots=1': /at '\/flags\/release-stalled-slots': got number, want boolean/,
     'release.timeout=soon': /at '\/release\/timeout'/,
     'namespaces={Team A}': /at '\/namespaces\/0'/,
   };

@@ -11,6 +11,7 @@ import { chartDirectory } from './manifests.ts';
 // What the chart renders is compared with the other manifests in test/cluster/helm.test.ts.
 
 interface Schema {
+  readonly type?: string;
   readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
@@ -61,6 +62,7 @@ describe('the chart', () => {
   it('accepts the feature gates and the choices of the program', () => {
     expect(Object.keys(properties['featureGates']?.properties ?? {})).to.have.members(Object.keys(featureGates));
     const flags = properties['flags']?.properties ?? {};
+    expect(flags['release-stalled-slots']?.type).to.equal('boolean');
     expect(flags['default-strategy']?.enum).to.deep.equal(strategies);
     expect(flags['log-level']?.enum).to.deep.equal(logLevels);
     expect(flags['log-format']?.enum).to.deep.equal(logFormats);
