@@ -160,6 +160,7 @@ describe('the Helm chart', function () {
       'moco-rollout-viewer',
       'moco-rollout-editor',
       'moco-rollout-operator',
+      'moco-rollout-enforcer',
     ]);
     const account = '--as=system:serviceaccount:narrow:moco-rollout';
     const may = (verb: string, resource: string, ...where: readonly string[]): Promise<string> =>

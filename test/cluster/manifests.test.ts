@@ -79,15 +79,22 @@ describe('the API server and the manifests', function () {
 
   describe('and then, in a namespace,', () => {
     const overrides = [{ rule: 'BackupRunning', until: '2026-01-02T03:04:05Z', reason: 'none is needed today' }];
+    const enforced = { paused: true };
+    const refused = /the verb enforce .* which olga has not; ClusterRole moco-rollout-enforcer has it/;
 
     before(async () => {
       for (const [person, role] of Object.entries({ vera: 'view', ed: 'edit', ada: 'admin' })) await bind(person, role);
       await bind('otto', 'moco-rollout-operator');
+      for (const [person, role] of Object.entries({ olga: 'operator', emma: 'enforcer' })) {
+        const of = [`--clusterrole=moco-rollout-${role}`, `--user=${person}`];
+        await controlPlane.kubectl('create', 'clusterrolebinding', person, ...of);
+      }
       const inForce = async () =>
         (await may('vera', 'list')) &&
         (await may('ed', 'create')) &&
-        (await setting('ed', 'first', { overrides }, '--dry-run=server')) !== '';
-      const overdue = () => 'Expected the roles to be aggregated and the policy to be in force';
+        (await setting('ed', 'first', { overrides }, '--dry-run=server')) !== '' &&
+        (await policyOf('olga', 'first', { enforced }, '--dry-run=server')) !== '';
+      const overdue = () => 'Expected the roles to be aggregated and the policies to be in force';
       await until(async () => ((await inForce()) ? true : undefined), inForceDeadlineMilliseconds, overdue);
     });
 
@@ -118,6 +125,26 @@ describe('the API server and the manifests', function () {
       expect(await setting('ed', 'ed', { paused: true, overrides })).to.contain('spec.approvedRevision');
     });
 
+    it('let only users with the right enforce write, change and delete policies with enforced settings', async () => {
+      expect(await policyOf('olga', 'freeze', { enforced })).to.match(refused);
+      expect(await policyOf('emma', 'freeze', { enforced })).to.equal('');
+      expect(await policyOf('olga', 'freeze', { enforced: { paused: false } })).to.match(refused);
+      expect(await policyOf('olga', 'freeze', { enforced, selector: { matchLabels: { a: 'b' } } })).to.match(refused);
+      expect(await policyOf('olga', 'freeze', { settings: { paused: true } })).to.match(refused);
+      expect(await asked('olga', 'delete', 'mysqlrolloutpolicy', 'freeze')).to.match(refused);
+      expect(await asked('olga', 'delete', 'mysqlrolloutpolicies', '--all')).to.match(refused);
+      expect(await asked('olga', 'label', 'mysqlrolloutpolicy', 'freeze', 'a=b')).to.equal('');
+      expect(await policyOf('emma', 'freeze', { enforced: { paused: false } })).to.equal('');
+      expect(await asked('emma', 'delete', 'mysqlrolloutpolicy', 'freeze')).to.equal('');
+    });
+
+    it('let operators write, change and delete all other policies, without enforcing anything by them', async () => {
+      expect(await policyOf('olga', 'usual', { settings: { paused: true } })).to.equal('');
+      expect(await policyOf('olga', 'usual', { settings: { paused: false } })).to.equal('');
+      expect(await policyOf('olga', 'usual', { settings: { paused: false }, enforced })).to.match(refused);
+      expect(await asked('olga', 'delete', 'mysqlrolloutpolicy', 'usual')).to.equal('');
+    });
+
     async function bind(person: string, role: string): Promise<void> {
       const of = [`--clusterrole=${role}`, `--user=${person}`, '--namespace=default'];
       await controlPlane.kubectl('create', 'rolebinding', person, ...of);
@@ -132,14 +159,22 @@ describe('the API server and the manifests', function () {
 
     /** What the API server says against it; nothing where it takes it. */
     async function setting(person: string, name: string, spec: object, ...more: readonly string[]): Promise<string> {
+      return applied(person, 'MySQLRollout', { name, namespace: 'default' }, spec, more);
+    }
+
+    async function policyOf(person: string, name: string, spec: object, ...more: readonly string[]): Promise<string> {
+      return applied(person, 'MySQLRolloutPolicy', { name }, spec, more);
+    }
+
+    async function applied(person: string, kind: string, metadata: object, spec: object, more: readonly string[]) {
       const file = join(controlPlane.directory, 'setting.yaml');
-      const metadata = { name, namespace: 'default' };
-      await writeFile(
-        file,
-        stringify({ apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', metadata, spec }),
-      );
-      const flags = ['--server-side', '--force-conflicts', '--field-manager=test', `--as=${person}`];
-      return controlPlane.kubectl('apply', ...flags, ...more, '-f', file).then(
+      await writeFile(file, stringify({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata, spec }));
+      const flags = ['--server-side', '--force-conflicts', '--field-manager=test'];
+      return asked(person, 'apply', ...flags, ...more, '-f', file);
+    }
+
+    async function asked(person: string, ...argv: readonly string[]): Promise<string> {
+      return controlPlane.kubectl(...argv, `--as=${person}`).then(
         () => '',
         (error: Error) => error.message,
       );

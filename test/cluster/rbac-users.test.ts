@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { stringify } from 'yaml';
 import { configDirectory, readManifests } from '../config/manifests.ts';
 import { rightOf, rightsOf } from '../config/rights.ts';
 import { type AskedRight, askedRight } from '../support/control-plane/audit-rights.ts';
+import { until } from '../support/control-plane/until.ts';
 import { cli } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
@@ -51,16 +54,14 @@ const others = {
 /** Asked for and done without, with a word about it where something is missing then. */
 const doneWithout = ['get leases in coordination.k8s.io', 'list events in events.k8s.io'];
 
+const inForceDeadlineMilliseconds = 60_000;
+
 describe('the command line under the roles of config/users', () => {
   const { scenario, stage } = useRollouts();
 
   scenario('does what each role is there for, and asks for no more than that', {}, async (cluster) => {
     const { controlPlane } = stage();
-    const files = ['viewer', 'editor', 'operator'].flatMap((role) => [
-      '-f',
-      join(configDirectory, `users/${role}-role.yaml`),
-    ]);
-    await controlPlane.kubectl('apply', ...files);
+    await controlPlane.kubectl('apply', '-f', join(configDirectory, 'users'));
     for (const [name, resources] of Object.entries(others)) {
       const looks = ['--verb=get,list,watch', `--resource=${resources}`];
       await controlPlane.kubectl('create', 'clusterrole', `${cluster.namespace}-${name}`, ...looks);
@@ -94,7 +95,33 @@ describe('the command line under the roles of config/users', () => {
         person,
       ).to.deep.equal([]);
     }
+    await freezing(cluster.namespace);
   });
+
+  /** By a policy that selects no cluster. */
+  async function freezing(namespace: string): Promise<void> {
+    const { controlPlane } = stage();
+    const [operator, enforcer] = [`${namespace}-otto`, `${namespace}-emma`];
+    await bind(enforcer, 'moco-rollout-enforcer');
+    const name = `${namespace}-freeze`;
+    const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': name } };
+    const spec = { namespaceSelector, enforced: { paused: true } };
+    const file = join(controlPlane.directory, `${name}.yaml`);
+    const kind = 'MySQLRolloutPolicy';
+    await writeFile(file, stringify({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata: { name }, spec }));
+    const refusal = (user: string, ...argv: readonly string[]): Promise<string | undefined> =>
+      controlPlane.kubectl(...argv, '-f', file, `--as=${user}`).then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+    const creating = ['create', '--dry-run=server'];
+    const overdue = () => 'Expected the policy enforced.moco-rollout.io to be in force';
+    const refused = await until(() => refusal(operator, ...creating), inForceDeadlineMilliseconds, overdue);
+    expect(refused).to.contain(`${operator} has not; ClusterRole moco-rollout-enforcer has it`);
+    expect(await refusal(enforcer, 'create')).to.equal(undefined);
+    expect(await refusal(operator, 'delete')).to.contain('the verb enforce');
+    expect(await refusal(enforcer, 'delete')).to.equal(undefined);
+  }
 
   async function bind(user: string, role: string): Promise<void> {
     const flags = [`--clusterrole=${role}`, `--user=${user}`];
