@@ -65,8 +65,13 @@ export function clusteringFacts(cells: c.Cells, world: World, agentsGone = false
 export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
   switch (cells[c.PHASE] as number) {
     case Phase.Watching:
-      pass(cells, world, out, false);
-      if (facts.count(cells, world.replicas, facts.isTerminating) > 0) pass(cells, world, out, true);
+      if (facts.count(cells, world.replicas, facts.isTerminating) === 0) {
+        pass(cells, world, out, false, benign | moco);
+      } else {
+        // The agents go and don't come back: what MOCO sees before leads back to no pass after.
+        pass(cells, world, out, false, moco);
+        pass(cells, world, out, true, benign | moco);
+      }
       if (world.folded) anyTime(cells, world, out);
       return;
     case Phase.Switchover:
@@ -125,12 +130,12 @@ function takeDemoteAway(next: c.Cells, ordinal: number): void {
 }
 
 /** Status first, then the one operation that the state asks for. Nothing at all while a pod is missing. */
-function pass(cells: c.Cells, world: World, out: Successors, agentsGone: boolean): void {
+function pass(cells: c.Cells, world: World, out: Successors, agentsGone: boolean, kinds: number): void {
   if (facts.count(cells, facts.replicasOf(cells, world), facts.isMissing) > 0) return;
   const known = clusteringFacts(cells, world, agentsGone);
   const state = stateOf(known);
   const status = isHealthy(state) ? Status.Healthy : isAvailable(state) ? Status.Available : Status.Poor;
-  const next = out.add(cells, benign | moco);
+  const next = out.add(cells, kinds);
   next[c.STATUS] = status;
   if (world.families.has('two-at-once')) next[c.SYNCED] = syncedReplicas(known);
   const operation = operationOf(known, state);
