@@ -27,7 +27,7 @@ const mishapsToPlay: readonly Mishap[] = [
   { kind: 'silent' },
   { kind: 'slow', thereMilliseconds: 4_000, backMilliseconds: 1_000 },
 ];
-/** Writes to pods are few, and of four kinds. */
+/** Writes to pods are few, and of four kinds. Creations of a MySQLRollout are as few. */
 const requestsToPlay: readonly RequestKind[] = [
   'read',
   'confirm',
@@ -37,6 +37,8 @@ const requestsToPlay: readonly RequestKind[] = [
   'pod',
   'pod',
   'pod',
+  'status',
+  'status',
   'status',
   'lease',
 ];
