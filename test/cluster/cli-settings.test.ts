@@ -42,7 +42,9 @@ describe('settings from the command line, on a real control plane', () => {
     await done(cluster, 'pause', 'x', '--repair');
     expect(await specOf(cluster)).to.deep.equal({ paused: true, repairWhilePaused: true });
     await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('Paused');
+    await cluster.until('the new revision is held', ({ rollout }) => {
+      return rollout?.status?.updatedReplicas === 0 && rollout.status.hold?.rule === 'Paused';
+    });
     expect(await done(cluster, 'plan', 'x')).to.contain('blocked  Paused');
     await done(cluster, 'pause', 'x');
     expect(await specOf(cluster)).to.deep.equal({ paused: true });

@@ -23,6 +23,7 @@ const plays: Readonly<Record<string, Play>> = {
     expect(await cluster.moves()).to.deep.equal(['primary 0 -> 1']);
     for (const reason of ['Evicted', 'Demoted', 'RevisionPromoted']) await cluster.event(reason);
     await cluster.until('the phase is UpToDate', ({ rollout }) => rollout?.status?.phase === 'UpToDate');
+    await isReadyToMoco(cluster);
     const rolledOut = looks(cluster);
     await cluster.begin();
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } } };
@@ -33,6 +34,7 @@ const plays: Readonly<Record<string, Play>> = {
     await cluster.isTaken();
     await cluster.completes();
     expect(await cluster.steps(), 'the new StatefulSet is adopted').to.deep.equal(['setStrategy']);
+    await isReadyToMoco(cluster);
     expect(cluster.now.pods.every(isReady)).to.equal(true);
     return [rolledOut, looks(cluster)];
   },
@@ -94,6 +96,13 @@ describe('moco-controller 0.36 and the stand-in for it behave the same:', () => 
     });
   }
 });
+
+/** MOCO writes that the StatefulSet is ready in a reconciliation of its own, after the rollout is complete. */
+const isReadyToMoco = (cluster: RolloutCluster): Promise<unknown> =>
+  cluster.until(
+    'MOCO calls the StatefulSet ready',
+    ({ cluster: now }) => conditionOf(now, 'StatefulSetReady')?.status === 'True',
+  );
 
 /** What MOCO and Kubernetes have made of the cluster, without names and times. */
 function looks({ now: { cluster, statefulSet, pods, claims, budgets } }: RolloutCluster): object {
