@@ -127,7 +127,11 @@ describe('clusters that are adopted one after the other', () => {
         'MOCO makes another one',
         ({ statefulSet }) => statefulSet && statefulSet.metadata.uid !== uid,
       );
-      await cluster.isTaken();
+      await cluster.until(
+        'it is adopted, too',
+        ({ statefulSet }) => statefulSet?.spec?.updateStrategy?.type === 'OnDelete',
+      );
+      await cluster.holds('Paused');
       await cluster.setImage('mysql:8.4.9');
       await cluster.until('the pod is stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
       await cluster.holds('Paused');
