@@ -17,6 +17,7 @@ export const logFields = {
   lease: '`namespace/name` of the lease for leader election',
   identity: 'identity of this process in the lease',
   clusters: 'number of known MySQLClusters',
+  sequence: 'name of the MySQLRolloutSequence',
   path: 'path of a request to the API server, or to this program',
   milliseconds: 'duration',
   waitMilliseconds: 'time until the next attempt',

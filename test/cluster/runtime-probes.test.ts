@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import * as policies from '../../src/api/policy.ts';
 import * as rollouts from '../../src/api/rollout.ts';
+import * as sequences from '../../src/api/sequence.ts';
 import * as resources from '../../src/kube/resource.ts';
 import * as names from '../../src/moco/names.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
@@ -174,7 +175,7 @@ describe('startup and shutdown of the program', function () {
 });
 
 /** Every kind that the program has a name for, whether it watches it or not. */
-const kinds = [resources, names, rollouts, policies].flatMap((file) =>
+const kinds = [resources, names, rollouts, policies, sequences].flatMap((file) =>
   Object.values(file).filter(
     (value): value is resources.ResourceKind => typeof value === 'object' && value !== null && 'plural' in value,
   ),
