@@ -4,20 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import * as policies from '../../src/api/policy.ts';
-import * as rollouts from '../../src/api/rollout.ts';
-import * as resources from '../../src/kube/resource.ts';
-import * as names from '../../src/moco/names.ts';
+import { path } from '../../src/kube/resource.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import { Guard } from '../support/control-plane/guard.ts';
 import { until } from '../support/control-plane/until.ts';
+import { knownKinds } from '../support/known-kinds.ts';
 import { ControllerProcess } from '../support/stage/controller-process.ts';
 
 const deadlineMilliseconds = 180_000;
 const readyMilliseconds = 135_000;
-const kinds = Object.values({ ...policies, ...rollouts, ...resources, ...names }).filter(isKind);
 
-const watchedKinds = 8;
+const watchedKinds = 9;
 
 /** An API server that has nothing but a version: what can't be built here can still be told. */
 describe('the program and an API server', function () {
@@ -60,7 +57,7 @@ describe('the program and an API server', function () {
       watched.add(pathname);
       return;
     }
-    const kind = kinds.find((candidate) => resources.path(candidate) === pathname);
+    const kind = knownKinds.find((candidate) => path(candidate) === pathname);
     const list = { kind: `${kind?.kind}List`, metadata: { resourceVersion: '1' }, items: [] };
     const isFound = kind !== undefined || pathname === '/version';
     response.writeHead(isFound ? 200 : 404, { 'content-type': 'application/json' });
@@ -126,7 +123,3 @@ describe('the program and an API server', function () {
     await until(leased, deadlineMilliseconds, () => `Expected the program to ask for its lease\n${controller.log}`);
   });
 });
-
-function isKind(value: unknown): value is resources.ResourceKind {
-  return typeof value === 'object' && value !== null && 'plural' in value;
-}

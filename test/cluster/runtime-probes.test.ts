@@ -6,13 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import * as policies from '../../src/api/policy.ts';
-import * as rollouts from '../../src/api/rollout.ts';
-import * as sequences from '../../src/api/sequence.ts';
-import * as resources from '../../src/kube/resource.ts';
-import * as names from '../../src/moco/names.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import { until } from '../support/control-plane/until.ts';
+import { knownKinds } from '../support/known-kinds.ts';
 import { loopbackCertificate } from '../support/moco/certificate.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -174,16 +170,9 @@ describe('startup and shutdown of the program', function () {
   });
 });
 
-/** Every kind that the program has a name for, whether it watches it or not. */
-const kinds = [resources, names, rollouts, policies, sequences].flatMap((file) =>
-  Object.values(file).filter(
-    (value): value is resources.ResourceKind => typeof value === 'object' && value !== null && 'plural' in value,
-  ),
-);
-
 function listKind(path: string): string {
   const plural = path.split('/').at(-1);
-  return `${kinds.find((kind) => kind.plural === plural)?.kind ?? `no kind of ${plural}`}List`;
+  return `${knownKinds.find((kind) => kind.plural === plural)?.kind ?? `no kind of ${plural}`}List`;
 }
 
 function json(response: ServerResponse, code: number, body: unknown): void {

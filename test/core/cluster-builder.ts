@@ -13,6 +13,7 @@ import type {
 } from '../../src/core/snapshot.ts';
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { delayRead, noDelays } from './replication-delays.ts';
+import { undisturbed } from './undisturbed.ts';
 
 /** One of each hold that other clusters cause. */
 export const fleetHolds = {
@@ -307,22 +308,7 @@ export class ClusterBuilder {
         recentRevisionAgesSeconds: [],
         ...this.#memory,
       },
-      settingsProblem: null,
-      createFailure: null,
-      released: false,
-      wasAdopted: false,
-      fleetWaits: [],
-      fleetQueue: null,
-      fleetInterval: null,
-      maintenance: null,
-      admissionProblem: null,
-      adoptionAgesSeconds: [],
-      promotion: null,
-      releaseRefusal: null,
-      stepFailure: null,
-      statusRefusal: null,
-      rolloutProblem: null,
-      ownWritePending: null,
+      ...undisturbed,
       replicationDelays: [...this.#delays.values(), ...noDelays(members.filter(({ uid }) => !this.#delays.has(uid)))],
       ...this.#around,
     };

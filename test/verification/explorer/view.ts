@@ -1,6 +1,7 @@
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
+import { undisturbed } from '../../core/undisturbed.ts';
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
 import type { World } from './world.ts';
@@ -194,22 +195,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
       recentRevisionAgesSeconds: [],
     },
-    settingsProblem: null,
-    createFailure: null,
-    released: false,
-    wasAdopted: false,
-    fleetWaits: [],
-    fleetQueue: null,
-    fleetInterval: null,
-    maintenance: null,
-    admissionProblem: null,
-    adoptionAgesSeconds: [],
-    promotion: null,
-    releaseRefusal: null,
-    stepFailure: null,
-    statusRefusal: null,
-    rolloutProblem: null,
-    ownWritePending: null,
+    ...undisturbed,
     replicationDelays: noDelays(members),
   };
 }

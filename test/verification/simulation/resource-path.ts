@@ -1,9 +1,5 @@
-import * as policyKinds from '../../../src/api/policy.ts';
-import * as rolloutKinds from '../../../src/api/rollout.ts';
-import * as sequenceKinds from '../../../src/api/sequence.ts';
-import type { ResourceKind } from '../../../src/kube/resource.ts';
-import * as kubernetesKinds from '../../../src/kube/resource.ts';
-import * as mocoNames from '../../../src/moco/names.ts';
+import { events, type ResourceKind } from '../../../src/kube/resource.ts';
+import { isKind, knownKinds } from '../../support/known-kinds.ts';
 import * as mocoKinds from '../../support/moco/kinds.ts';
 
 /** What a path of the API names. */
@@ -18,15 +14,8 @@ export interface ResourcePath {
 
 /** Every kind that the program itself, or the stand-in for MOCO, knows by name. */
 const kinds: ReadonlyMap<string, ResourceKind> = new Map(
-  [mocoKinds, rolloutKinds, policyKinds, sequenceKinds, kubernetesKinds, mocoNames]
-    .flatMap((module) => Object.values(module) as unknown[])
-    .filter(isKind)
-    .map((kind) => [`${kind.group}/${kind.plural}`, kind]),
+  [...Object.values(mocoKinds).filter(isKind), ...knownKinds].map((kind) => [`${kind.group}/${kind.plural}`, kind]),
 );
-
-function isKind(value: unknown): value is ResourceKind {
-  return typeof value === 'object' && value !== null && 'plural' in value && 'kind' in value;
-}
 
 const known = new Map<string, ResourcePath | null>();
 
@@ -36,7 +25,7 @@ export function resourceAt(path: string): ResourcePath | null {
   if (before !== undefined) return before;
   const parsed = parse(path);
   // Each event has a unique name that is never requested twice.
-  if (parsed?.kind !== kubernetesKinds.events) known.set(path, parsed);
+  if (parsed?.kind !== events) known.set(path, parsed);
   return parsed;
 }
 

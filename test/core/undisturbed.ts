@@ -1,0 +1,21 @@
+import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
+
+/** Facts of a cluster that waits for nobody, where nothing has failed and nothing else is under way. */
+export const undisturbed = {
+  settingsProblem: null,
+  createFailure: null,
+  released: false,
+  wasAdopted: false,
+  fleetWaits: [],
+  fleetQueue: null,
+  fleetInterval: null,
+  maintenance: null,
+  admissionProblem: null,
+  adoptionAgesSeconds: [],
+  promotion: null,
+  releaseRefusal: null,
+  stepFailure: null,
+  statusRefusal: null,
+  rolloutProblem: null,
+  ownWritePending: null,
+} as const satisfies Partial<ClusterSnapshot>;
