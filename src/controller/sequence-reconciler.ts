@@ -6,7 +6,7 @@ import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
 import type { Requeue } from './disrupt/context.ts';
 import type { Stages } from './observe/stages.ts';
 import { sequenceEvents } from './status/sequence-events.ts';
-import { sequenceChangesAt, sequenceStatus } from './status/sequence-status.ts';
+import { sequenceChangesAt, sequenceNumbers, sequenceStatus } from './status/sequence-status.ts';
 import type { StatusClient } from './status/status-client.ts';
 
 export interface SequenceContext {
@@ -14,7 +14,7 @@ export interface SequenceContext {
   readonly api: Pick<StatusClient, 'replaceSequenceStatus'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   readonly recorder: Pick<EventRecorder, 'record'>;
-  readonly metrics: Pick<FleetMetrics, 'setStages'>;
+  readonly metrics: Pick<FleetMetrics, 'setSequence'>;
   readonly isLeading: () => boolean;
 }
 
@@ -42,7 +42,7 @@ export class SequenceReconciler {
     const record = stages.sequence(name);
     if (record === undefined) {
       this.#writtenAt.delete(name);
-      metrics.setStages(name, []);
+      metrics.setSequence(name, null);
       return {};
     }
     const nowSeconds = world.wall() / 1000;
@@ -53,7 +53,7 @@ export class SequenceReconciler {
       nowSeconds,
     };
     const status = sequenceStatus(observation);
-    metrics.setStages(name, status.stages ?? []);
+    metrics.setSequence(name, sequenceNumbers(observation, status));
     const changesAt = sequenceChangesAt(observation);
     const requeue = changesAt === null ? {} : { requeueAfterMilliseconds: (changesAt - nowSeconds) * 1000 };
     if (isDeepStrictEqual(status, record.status)) return requeue;

@@ -10,54 +10,81 @@ export interface FleetNumbers {
   readonly failing: number;
 }
 
+/** What the leader knows of one stage of a MySQLRolloutSequence. */
 export interface StageNumbers {
   readonly name: string;
+  readonly state: string;
   readonly upToDate: number;
   readonly rolling: number;
   readonly waiting: number;
   readonly failing: number;
+  /** How many of its clusters may roll at a time. */
+  readonly slots: number;
 }
 
-interface StageLabels {
-  readonly sequence: string;
-  readonly stage: string;
-  readonly state: string;
+export interface SequenceNumbers {
+  readonly stages: readonly StageNumbers[];
+  /** The first stage that is not complete, or `undefined`. */
+  readonly stage: string | undefined;
 }
 
 type NumbersOf = () => FleetNumbers | null;
 
+/** A value with its labels. */
+type Series = readonly [labels: Readonly<Record<string, string>>, value: number];
+
 /** Limits across all clusters, and how far they are used. There are no series where no controller leads. */
 export class FleetMetrics {
   #numbers: NumbersOf = () => null;
-  readonly #stageClusters: Gauge<'sequence' | 'stage' | 'state'>;
-  /** By sequence: the series it has. */
-  readonly #series = new Map<string, readonly StageLabels[]>();
+  readonly #sequences = new Map<string, SequenceNumbers>();
 
   constructor(registry: Registry) {
-    this.#stageClusters = new Gauge({
-      name: 'moco_rollout_stage_clusters',
-      help: 'Clusters of a stage of a MySQLRolloutSequence: up to date and healthy, rolling, waiting, or failing.',
-      labelNames: ['sequence', 'stage', 'state'],
-      registers: [registry],
-    });
-    this.#gauge(
-      registry,
-      'slots',
-      'Clusters that may roll at a time; no series without a limit.',
-      ({ slots }) => slots,
-    );
-    this.#gauge(registry, 'rolling_clusters', 'Clusters whose rollout has begun.', ({ rolling }) => rolling);
-    this.#gauge(
-      registry,
-      'waiting_clusters',
-      'Clusters with stale members whose rollout has not begun.',
-      ({ waiting }) => waiting,
-    );
-    this.#gauge(
-      registry,
+    const fleet = (name: string, help: string, valueOf: (numbers: FleetNumbers) => number | null): void =>
+      gauge(registry, { name: `moco_rollout_fleet_${name}`, help, labelNames: [] }, () => {
+        const numbers = this.#numbers();
+        const value = numbers && valueOf(numbers);
+        return value === null ? [] : [[{}, value]];
+      });
+    fleet('slots', 'Clusters that may roll at a time; no series without a limit.', ({ slots }) => slots);
+    fleet('rolling_clusters', 'Clusters whose rollout has begun.', ({ rolling }) => rolling);
+    fleet('waiting_clusters', 'Clusters with stale members whose rollout has not begun.', ({ waiting }) => waiting);
+    fleet(
       'failing_clusters',
       'Clusters whose revision fails, or whose rollout has begun and is stalled.',
       ({ failing }) => failing,
+    );
+    gauge(
+      registry,
+      {
+        name: 'moco_rollout_stage_clusters',
+        help: 'Clusters of a stage of a MySQLRolloutSequence: up to date and healthy, rolling, waiting, or failing.',
+        labelNames: ['sequence', 'stage', 'state'],
+      },
+      () =>
+        this.#ofStages((labels, { upToDate, rolling, waiting, failing }) =>
+          Object.entries({ upToDate, rolling, waiting, failing }).map(([state, count]) => [
+            { ...labels, state },
+            count,
+          ]),
+        ),
+    );
+    gauge(
+      registry,
+      {
+        name: 'moco_rollout_stage_slots',
+        help: 'Clusters of a stage of a MySQLRolloutSequence that may roll at a time.',
+        labelNames: ['sequence', 'stage'],
+      },
+      () => this.#ofStages((labels, { slots }) => [[labels, slots]]),
+    );
+    gauge(
+      registry,
+      {
+        name: 'moco_rollout_sequence_stage',
+        help: 'The first stage of a MySQLRolloutSequence that is not complete, and its state: always 1.',
+        labelNames: ['sequence', 'stage', 'state'],
+      },
+      () => this.#ofStages((labels, { name, state }, current) => (name === current ? [[{ ...labels, state }, 1]] : [])),
     );
   }
 
@@ -66,37 +93,42 @@ export class FleetMetrics {
     this.#numbers = numbers;
   }
 
-  /** Replaces all series of the sequence. */
-  setStages(sequence: string, stages: readonly StageNumbers[]): void {
-    for (const labels of this.#series.get(sequence) ?? []) this.#stageClusters.remove({ ...labels });
-    const series = stages.flatMap(({ name: stage, upToDate, rolling, waiting, failing }) =>
-      Object.entries({ upToDate, rolling, waiting, failing }).map(([state, count]) => {
-        const labels = { sequence, stage, state };
-        this.#stageClusters.set(labels, count);
-        return labels;
-      }),
-    );
-    if (series.length === 0) this.#series.delete(sequence);
-    else this.#series.set(sequence, series);
+  /** `null` once the sequence does not exist any more. */
+  setSequence(name: string, numbers: SequenceNumbers | null): void {
+    if (numbers === null) this.#sequences.delete(name);
+    else this.#sequences.set(name, numbers);
   }
 
-  #gauge(registry: Registry, name: string, help: string, valueOf: (numbers: FleetNumbers) => number | null): void {
-    const value = (): number | null => {
-      const numbers = this.#numbers();
-      return numbers && valueOf(numbers);
-    };
-    registry.registerMetric(
-      new Gauge({
-        registers: [],
-        name: `moco_rollout_fleet_${name}`,
-        help,
-        collect() {
-          const now = value();
-          this.reset();
-          if (now === null) this.remove();
-          else this.set(now);
-        },
-      }),
+  #ofStages(
+    seriesOf: (
+      labels: { readonly sequence: string; readonly stage: string },
+      stage: StageNumbers,
+      current: string | undefined,
+    ) => readonly Series[],
+  ): readonly Series[] {
+    return [...this.#sequences].flatMap(([sequence, { stages, stage: current }]) =>
+      stages.flatMap((stage) => seriesOf({ sequence, stage: stage.name }, stage, current)),
     );
   }
+}
+
+/** A gauge that has exactly these series whenever it is read. */
+function gauge(
+  registry: Registry,
+  described: { readonly name: string; readonly help: string; readonly labelNames: string[] },
+  seriesOf: () => readonly Series[],
+): void {
+  registry.registerMetric(
+    new Gauge({
+      ...described,
+      registers: [],
+      collect() {
+        this.reset();
+        const series = seriesOf();
+        // A gauge without labels is 0 after a reset.
+        if (described.labelNames.length === 0 && series.length === 0) this.remove();
+        for (const [labels, value] of series) this.set({ ...labels }, value);
+      },
+    }),
+  );
 }

@@ -29,6 +29,7 @@ export class RolloutMetrics {
   readonly #staleMembers: Gauge<'namespace' | 'name'>;
   readonly #holdSince: Gauge<'namespace' | 'name' | 'rule'>;
   readonly #noMaintenanceWindow: Gauge<'namespace' | 'name'>;
+  readonly #maintenanceOpens: Gauge<'namespace' | 'name'>;
   readonly #lastProgress: Gauge<'namespace' | 'name'>;
   readonly #currentReplicas: Gauge<'namespace' | 'name'>;
   readonly #updatedReplicas: Gauge<'namespace' | 'name'>;
@@ -119,6 +120,12 @@ export class RolloutMetrics {
       labelNames: clusterLabels,
       registers,
     });
+    this.#maintenanceOpens = new Gauge({
+      name: 'moco_rollout_maintenance_opens_timestamp_seconds',
+      help: 'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout.',
+      labelNames: clusterLabels,
+      registers,
+    });
     this.#currentReplicas = new Gauge({
       name: 'moco_cluster_current_replicas',
       help: 'Members at the current revision of the StatefulSet, where this program lowers its partition.',
@@ -197,6 +204,12 @@ export class RolloutMetrics {
     else this.#noMaintenanceWindow.set({ namespace, name }, 1);
   }
 
+  /** When a rollout may go on that rests outside of its maintenance windows, or `null`. */
+  setMaintenanceOpens([namespace, name]: ClusterName, seconds: number | null): void {
+    if (seconds === null) this.#maintenanceOpens.remove({ namespace, name });
+    else this.#maintenanceOpens.set({ namespace, name }, seconds);
+  }
+
   /** When the rollout under way last got further, or `null` when none is under way. */
   setLastProgress([namespace, name]: ClusterName, seconds: number | null): void {
     if (seconds === null) this.#lastProgress.remove({ namespace, name });
@@ -211,6 +224,7 @@ export class RolloutMetrics {
     this.#staleMembers.remove({ namespace, name });
     this.setHold(cluster, null);
     this.setMaintenanceWindow(cluster, true);
+    this.setMaintenanceOpens(cluster, null);
     this.setLastProgress(cluster, null);
     this.setPartition(cluster, null);
   }

@@ -37,6 +37,8 @@ describe('a cluster with maintenance windows', () => {
     expect(opensAt - bench.world.wall()).to.be.within(hour, 2 * hour);
     expect(hold?.message).to.contain(hold?.opensAt);
     expect(conditions?.find(({ type }) => type === 'Stalled')?.status).to.equal('False');
+    const series = 'moco_rollout_maintenance_opens_timestamp_seconds{namespace="default",name="test"}';
+    expect(await metrics(program)).to.contain(`${series} ${opensAt / 1000}`);
     expect(program.events.map(({ reason, note }) => [reason, note])).to.deep.include([hold?.rule, hold?.message]);
     while (bench.world.wall() < opensAt) {
       program.sync();
@@ -47,6 +49,7 @@ describe('a cluster with maintenance windows', () => {
     }
     await program.work();
     expect(evicted(bench)).to.deep.equal([member(2)]);
+    expect(await metrics(program)).to.not.contain(series);
   });
 
   it('rests between two members when the window ends, and looks after the one that it took', async () => {

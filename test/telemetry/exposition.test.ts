@@ -12,6 +12,7 @@ function everything(): Metrics {
   rollouts.setHold(cluster, { rule: 'Paused', sinceSeconds: 10 });
   rollouts.setLastProgress(cluster, 30);
   rollouts.setMaintenanceWindow(cluster, false);
+  rollouts.setMaintenanceOpens(cluster, 40);
   rollouts.setPartition(cluster, { current: 1, updated: 2, lastUpdatedSeconds: 20 });
   rollouts.disruptions.inc({ verb: 'evict', rule: 'ReplicaHealthy' });
   rollouts.switchovers.inc({ outcome: 'done' });
@@ -19,7 +20,8 @@ function everything(): Metrics {
   rollouts.delayReadings.inc({ result: 'delay' });
   workQueues.observe('clusters', () => []);
   fleet.observe(() => ({ slots: 5, rolling: 1, waiting: 2, failing: 0 }));
-  fleet.setStages('production', [{ name: 'canary', upToDate: 1, rolling: 1, waiting: 0, failing: 0 }]);
+  const canary = { name: 'canary', state: 'Rolling', upToDate: 1, rolling: 1, waiting: 0, failing: 0, slots: 1 };
+  fleet.setSequence('production', { stages: [canary], stage: 'canary' });
   caches.observe('Pod', () => 1).ignored('unreadable');
   return metrics;
 }

@@ -12,6 +12,8 @@ export interface Series {
   readonly lastProgressSeconds: number | null;
   /** Some maintenance window of the next 30 days is long enough for every member. */
   readonly hasOpening: boolean;
+  /** When a rollout may go on that rests outside of its maintenance windows. */
+  readonly opensSeconds: number | null;
   readonly partition: Parameters<RolloutMetrics['setPartition']>[1];
   /** Members that this process disrupted and that participate again. */
   readonly returned: readonly { readonly ordinal: number; readonly seconds: number }[];
@@ -32,6 +34,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
     hold: hold && { rule: hold.rule, sinceSeconds: seconds(since) ?? seconds(now) ?? 0 },
     lastProgressSeconds: seconds(status.rollout?.lastProgressAt),
     hasOpening: hasOpening(snapshot, policy),
+    opensSeconds: hold !== null && 'opensAt' in hold ? seconds(hold.opensAt) : null,
     partition: isOwn
       ? {
           current: snapshot.members.filter(({ revision }) => revision === currentRevision).length,
@@ -48,7 +51,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
 }
 
 /** Unix time in seconds. */
-function seconds(timestamp: string | undefined): number | null {
+function seconds(timestamp: string | null | undefined): number | null {
   const value = milliseconds(timestamp ?? null);
   return value === null ? null : value / 1000;
 }

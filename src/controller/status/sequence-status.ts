@@ -1,10 +1,11 @@
 import type { Condition } from '../../api/rollout-status.ts';
 import type { SequenceStatus, StageStatus } from '../../api/sequence.ts';
-import type { Stage } from '../../core/fleet/sequence.ts';
+import { concurrencyOf, type Stage } from '../../core/fleet/sequence.ts';
 import type { StageCount } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { timeText } from '../../core/fleet/times.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import type { SequenceNumbers } from '../../telemetry/fleet-metrics.ts';
 import { omitUndefined } from '../observe/omit-undefined.ts';
 import type { SequenceRecord } from '../observe/sequence-record.ts';
 
@@ -38,6 +39,21 @@ export function sequenceStatus(observation: SequenceObservation): SequenceStatus
     conflicts: conflicts.length === 0 ? undefined : conflicts.slice(0, mostConflicts),
     conditions: conditionsOf(observation, stages),
   });
+}
+
+/** What the metrics show of the same observation. */
+export function sequenceNumbers(
+  { record }: SequenceObservation,
+  { stages = [], stage }: SequenceStatus,
+): SequenceNumbers {
+  const specs = new Map(record.sequence.stages.map((one) => [one.name, one]));
+  return {
+    stage,
+    stages: stages.flatMap((one) => {
+      const spec = specs.get(one.name);
+      return spec === undefined ? [] : [{ ...one, slots: concurrencyOf(spec, one.clusters) }];
+    }),
+  };
 }
 
 /** The Unix time at which time alone changes the status next, or `null`. */

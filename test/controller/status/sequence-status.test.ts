@@ -251,10 +251,16 @@ describe('the status of a sequence', () => {
     scene.rolls('db/a');
     await scene.pass();
     const series = async () =>
-      (await scene.registry.metrics()).split('\n').filter((line) => line.startsWith('moco_rollout_stage_clusters'));
-    expect(await series()).to.include(
+      (await scene.registry.metrics()).split('\n').filter((line) => line.includes('sequence="production"'));
+    expect(await series()).to.include.members([
       'moco_rollout_stage_clusters{sequence="production",stage="canary",state="rolling"} 1',
-    );
+      'moco_rollout_stage_clusters{sequence="production",stage="rest",state="upToDate"} 2',
+      'moco_rollout_stage_slots{sequence="production",stage="canary"} 1',
+      'moco_rollout_sequence_stage{sequence="production",stage="canary",state="Rolling"} 1',
+    ]);
+    scene.complete('db/a', -100_000);
+    await scene.pass();
+    expect((await series()).filter((line) => line.startsWith('moco_rollout_sequence_stage'))).to.deep.equal([]);
     scene.stages.noteSequence('production', null);
     await scene.pass();
     expect(await series()).to.deep.equal([]);
