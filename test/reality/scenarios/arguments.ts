@@ -9,6 +9,8 @@ export interface RealityOptions {
   readonly runs: number;
   /** How many rollouts at a time: more than one share the machine, and are not measured. */
   readonly sideBySide: number;
+  /** Those of the same size begin together, and suffer the same: to compare them. */
+  readonly together: boolean;
   /** Where everything that was seen is kept. */
   readonly output: string | undefined;
   readonly record: string | undefined;
@@ -27,17 +29,19 @@ export function parseRealityArguments(argv: readonly string[]): Parsed<RealityOp
         only: { type: 'string' },
         runs: { type: 'string', default: '1' },
         'side-by-side': { type: 'string', default: '1' },
+        together: { type: 'boolean', default: false },
         output: { type: 'string' },
         record: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });
     if (values.help) return null;
-    const { only, runs, output, record } = values;
+    const { only, runs, output, record, together } = values;
     return {
       scenarios: chosen(only),
       runs: wholeNumber('--runs', runs, 1, mostRuns),
       sideBySide: wholeNumber('--side-by-side', values['side-by-side'], 1, mostSideBySide),
+      together,
       output,
       record,
     };
@@ -67,6 +71,7 @@ Every acknowledged row is looked for on every member afterwards.
   --only A[,B]     these scenarios
   --runs N         how often each is played, from 1 to ${mostRuns} (default 1)
   --side-by-side N so many at a time, from 1 to ${mostSideBySide} (default 1); only one at a time is a measurement
+  --together       those of the same size begin at the same moment, as many as there are: a comparison on a busy machine
   --output DIR     where timelines, Events, metrics and logs of each rollout are kept (default: in .cache/reality-runs)
   --record FILE    the figures as JSON, for docs/performance
   -h, --help       show this and exit

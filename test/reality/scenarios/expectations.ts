@@ -57,7 +57,7 @@ export function complaintsOfRows({ rows }: Pick<Facts, 'rows'>): readonly string
 }
 
 function complaintsOfGaps(facts: Facts, { gaps: { most, longestMilliseconds } }: Expectations): readonly string[] {
-  const gaps = facts.gaps.filter(({ milliseconds }) => milliseconds >= judgedGapMilliseconds);
+  const gaps = judgedGaps(facts.gaps);
   const tooLong = gaps.filter(({ milliseconds }) => milliseconds > longestMilliseconds);
   return [
     ...(gaps.length > most ? [`${gaps.length} write gaps (${inSeconds(gaps)}), at most ${most} expected`] : []),
@@ -86,9 +86,14 @@ function complaintsOfRatio({ ratio }: Facts, { mostRatio }: Expectations): reado
   return [`${ratio.toFixed(3)} times the restarts, at most ${mostRatio} expected`];
 }
 
+/** Without those that come from a busy machine. */
+export function judgedGaps(gaps: readonly WriteGap[]): readonly WriteGap[] {
+  return gaps.filter(({ milliseconds }) => milliseconds >= judgedGapMilliseconds);
+}
+
 /** Such as `1.8 s, 13.4 s, 2 under a second`. */
 export function inSeconds(gaps: readonly WriteGap[]): string {
-  const long = gaps.filter(({ milliseconds }) => milliseconds >= judgedGapMilliseconds);
+  const long = judgedGaps(gaps);
   const short = gaps.length - long.length;
   return [
     ...long.map(({ milliseconds }) => `${(milliseconds / 1000).toFixed(1)} s`),

@@ -40,18 +40,31 @@ const minReadySeconds = 5;
 /** The user of this program in the audit log. */
 const controllerUser = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 
-/** Plays a scenario in a namespace of its own, and writes all that was seen of it into a directory. */
-export async function play(
+/** A scenario with a cluster that serves and that nobody writes into yet. */
+export interface Prepared {
+  readonly scenario: Scenario;
+  readonly cluster: RealityCluster;
+  /** Where all that is seen of it goes. */
+  readonly directory: string;
+}
+
+/** Makes its cluster, in a namespace of its own. */
+export async function prepare(
   surroundings: Surroundings,
-  program: Program,
   scenario: Scenario,
   namespace: string,
   directory: string,
-): Promise<Played> {
-  const { members, way, writers, spec } = scenario;
-  const run = await RunDirectory.open(directory, program);
+): Promise<Prepared> {
+  const { members, way, spec } = scenario;
   const cluster = await RealityCluster.create(surroundings, { namespace, members, way, spec });
+  return { scenario, cluster, directory };
+}
+
+/** Plays a scenario, and writes all that was seen of it into its directory. */
+export async function play({ scenario, cluster, directory }: Prepared, program: Program): Promise<Played> {
   const { passwords } = cluster;
+  const { writers } = scenario;
+  const run = await RunDirectory.open(directory, program);
   const load = await WriteLoad.start({ address: () => cluster.primaryAddress, passwords, writers });
   try {
     await scenario.before(cluster, program);

@@ -42,9 +42,9 @@ describe('the tables of real rollouts', () => {
     const five = { ...played, slug: 'healthy-5', members: 5 };
     const disturbed = { ...played, slug: 'kill-primary' };
     expect(wayTable([played, others, slower, five, disturbed]).rows).to.deep.equal([
-      ['moco-rollout', '3', '2', '110 (109 – 111)', '1.9 s; 1.9 s', '40000', '0'],
-      ['native RollingUpdate', '3', '1', '80', 'none', '20000', '1'],
-      ['moco-rollout', '5', '1', '109', '1.9 s', '20000', '0'],
+      ['moco-rollout', '3', '2', '110 (109 – 111)', '1, 1', '1.9 (1.9 – 1.9)', '40000', '0'],
+      ['native RollingUpdate', '3', '1', '80', '0', '0.0', '20000', '1'],
+      ['moco-rollout', '5', '1', '109', '1', '1.9', '20000', '0'],
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { type Spread, spreadOf } from '../../../hack/bench/record/spread.ts';
 import type { Table } from '../../../hack/bench/record/table.ts';
-import { inSeconds } from './expectations.ts';
+import { inSeconds, judgedGaps } from './expectations.ts';
 import type { Played } from './play.ts';
 import { ways } from './way.ts';
 
@@ -36,7 +36,7 @@ export function wayTable(all: readonly Played[]): Table {
   return {
     name: 'ways',
     title: 'Healthy rollouts under load, by way',
-    columns: ['way', 'members', 'runs', 'seconds', 'write gaps', 'rows written', 'rows lost'],
+    columns: ['way', 'members', 'runs', 'seconds', 'write gaps', 'longest, s', 'rows written', 'rows lost'],
     rows: sizes.flatMap((members) =>
       ways.flatMap(({ slug, title }) => {
         const runs = healthy.filter((one) => one.way === slug && one.members === members);
@@ -50,7 +50,8 @@ export function wayTable(all: readonly Played[]): Table {
               runs.map(({ seconds }) => seconds),
               0,
             ),
-            gapsOf(runs),
+            longGapsOf(runs),
+            inWords(runs.map(longestGapOf), 1),
             String(sumOf(runs, ({ acknowledged }) => acknowledged)),
             String(sumOf(runs, ({ lost }) => lost)),
           ],
@@ -58,6 +59,15 @@ export function wayTable(all: readonly Played[]): Table {
       }),
     ),
   };
+}
+
+/** How many of a second or more each run has. */
+function longGapsOf(runs: readonly Played[]): string {
+  return runs.map(({ gaps }) => String(judgedGaps(gaps).length)).join(', ');
+}
+
+function longestGapOf({ gaps }: Played): number {
+  return Math.max(0, ...gaps.map(({ milliseconds }) => milliseconds)) / 1000;
 }
 
 /** Of each run, separated by semicolons. */
