@@ -34,6 +34,9 @@ export class WriteLoad {
   #isStopping = false;
   #ended: number | null = null;
   #writing: Promise<unknown> = Promise.resolve();
+  /** Writers wait for it before each row. */
+  #gate: PromiseWithResolvers<void> | null = null;
+  readonly #inserts = new Set<Promise<void>>();
 
   private constructor(options: WriteLoadOptions, began: number) {
     this.#options = options;
@@ -69,9 +72,21 @@ export class WriteLoad {
     return this.#options.writers === 0 ? [] : this.#gaps.until(this.#ended ?? now());
   }
 
+  /** Resolves once no statement is on its way; the next one comes after {@link resume}. */
+  async pause(): Promise<void> {
+    this.#gate ??= Promise.withResolvers();
+    await Promise.allSettled(this.#inserts);
+  }
+
+  resume(): void {
+    this.#gate?.resolve();
+    this.#gate = null;
+  }
+
   /** Resolves once no statement is on its way. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.resume();
     this.#ended ??= now();
     await this.#writing;
   }
@@ -90,6 +105,7 @@ export class WriteLoad {
     let number = 0;
     await this.#persist(async (session) => {
       while (!this.#isStopping) {
+        await this.#gate?.promise;
         number += 1;
         await this.#insert(session, [writer, number]);
         await delay(paceMilliseconds);
@@ -121,7 +137,9 @@ export class WriteLoad {
   }
 
   async #insert(session: Session, row: Row): Promise<void> {
-    await insertRow(session, row);
+    const insert = insertRow(session, row);
+    this.#inserts.add(insert);
+    await insert.finally(() => this.#inserts.delete(insert));
     this.#acknowledged.add(row);
     this.#gaps.acknowledged(now());
   }

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
 import { disturbed } from './disturbed.ts';
 import type { Scenario } from './scenario.ts';
+import { unchanged } from './unchanged.ts';
 import { others, undisturbed } from './undisturbed.ts';
 
 export interface RealityOptions {
@@ -16,7 +17,7 @@ export interface RealityOptions {
   readonly record: string | undefined;
 }
 
-export const scenarios: readonly Scenario[] = [...undisturbed, ...disturbed, ...others];
+export const scenarios: readonly Scenario[] = [...undisturbed, ...disturbed, ...unchanged, ...others];
 const mostRuns = 100;
 const mostSideBySide = 20;
 
@@ -62,7 +63,7 @@ function chosen(only: string | undefined): readonly Scenario[] {
 }
 
 function help(): string {
-  const list = scenarios.map(({ slug, title }) => `  ${slug.padEnd(16)}${title}`).join('\n');
+  const list = scenarios.map(({ slug, title }) => `  ${slug.padEnd(20)}${title}`).join('\n');
   return `Usage: hack/node.sh test/reality/scenarios/main.ts [flags]
 
 Plays rollouts with moco-controller, moco-agent and mysqld themselves, under a write load, on a control plane of its own.

@@ -27,5 +27,12 @@ export function primaryMoves(cluster: RealityCluster, from: number): Promise<voi
   );
 }
 
+/** Somebody calls the primary not ready. */
+export function primaryIsNotReady(cluster: RealityCluster): Promise<void> {
+  return cluster.until('the primary to be not ready', ({ primary, members }) =>
+    members.some(({ ordinal, ready }) => ordinal === primary && !ready),
+  );
+}
+
 const updated = (sight: Sight): number =>
   sight.members.filter((member) => isBack(member) && isUpdated(member, sight)).length;

@@ -67,8 +67,8 @@ export async function play({ scenario, cluster, directory }: Prepared, program: 
   const run = await RunDirectory.open(directory, program);
   const load = await WriteLoad.start({ address: () => cluster.primaryAddress, passwords, writers });
   try {
-    await scenario.before(cluster, program);
-    const rollout = await rollOut(cluster, program, scenario);
+    await scenario.before(cluster, program, load);
+    const rollout = await rollOut(cluster, program, load, scenario);
     const gaps = load.gaps().filter((gap) => gap.fromMilliseconds + gap.milliseconds > rollout.fromMilliseconds);
     await load.stop();
     const rows = await checkRows(load.acknowledged, cluster.addresses, passwords);
@@ -91,7 +91,12 @@ interface Rollout {
   readonly unfinished: string | null;
 }
 
-async function rollOut(cluster: RealityCluster, program: Program, scenario: Scenario): Promise<Rollout> {
+async function rollOut(
+  cluster: RealityCluster,
+  program: Program,
+  load: WriteLoad,
+  scenario: Scenario,
+): Promise<Rollout> {
   const revision = cluster.sight.updateRevision;
   const fromMilliseconds = now();
   let observation = restarted(beginObservation(cluster.sight), cluster.bed.world.monotonic());
@@ -101,8 +106,8 @@ async function rollOut(cluster: RealityCluster, program: Program, scenario: Scen
   const isOver = (sight: Sight): boolean =>
     isServing(sight) && (scenario.keepsRevision || sight.updateRevision !== revision);
   try {
-    const meanwhile = scenario.meanwhile(cluster, program);
-    await Promise.all([meanwhile, scenario.change(cluster, program)]);
+    const meanwhile = scenario.meanwhile(cluster, program, load);
+    await Promise.all([meanwhile, scenario.change(cluster, program, load)]);
     await cluster.until('every member to be back at the new revision', isOver);
     await cluster.untilAtRest();
     return { fromMilliseconds, ...timesOf(observation, cluster.bed.world.monotonic()), unfinished: null };

@@ -42,7 +42,8 @@ export class Playing {
   /** All of them, from the moment when every cluster serves. */
   async together(turns: readonly Turn[]): Promise<void> {
     const all = await Promise.all(turns.map((turn) => this.#prepare(turn)));
-    await Promise.all(all.map((prepared) => prepared !== null && this.#play(prepared)));
+    const prepared = all.filter((one) => one !== null);
+    await Promise.all(prepared.map((one) => this.#play(one)));
   }
 
   /** `null`: there is nothing to be played. */

@@ -4,7 +4,13 @@ import type { LiveCluster, LiveClusters } from '../../../hack/bench/rollouts/liv
 import { isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sight.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { apiVersion, pods, type ResourceKind } from '../../../src/kube/resource.ts';
-import { annotationOn, clusterKind, mysqldContainer, releasedAnnotation } from '../../../src/moco/names.ts';
+import {
+  annotationOn,
+  clusterKind,
+  demoteAnnotation,
+  mysqldContainer,
+  releasedAnnotation,
+} from '../../../src/moco/names.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import { beginBackup } from '../../support/moco/backup-job.ts';
 import { dataVolume } from '../../support/moco/names.ts';
@@ -169,6 +175,12 @@ export class RealityCluster {
     await this.#patch(clusterKind, { spec });
   }
 
+  /** Asks MOCO for a switchover, as a person may. */
+  async demote(ordinal: number): Promise<void> {
+    this.note(`demotes member ${ordinal}`);
+    await this.annotate(ordinal, { [demoteAnnotation]: 'true' });
+  }
+
   async annotate(ordinal: number, annotations: Readonly<Record<string, string>>): Promise<void> {
     const place = { namespace: this.namespace, name: this.podName(ordinal) };
     await this.bed.client.patch(pods, place, mergePatch, { metadata: { annotations } }, { priority });
@@ -195,6 +207,17 @@ export class RealityCluster {
   kill(ordinal: number, container: string = mysqldContainer): void {
     this.note(`kills ${container} of member ${ordinal}`);
     this.bed.killContainer(this.namespace, this.podName(ordinal), container);
+  }
+
+  /** SIGKILL to mysqld, and it stays down until {@link heal}. */
+  hold(ordinal: number): void {
+    this.note(`kills mysqld of member ${ordinal} and keeps it down`);
+    this.bed.holdContainer(this.namespace, this.podName(ordinal), mysqldContainer);
+  }
+
+  heal(ordinal: number): void {
+    this.note(`lets mysqld of member ${ordinal} start again`);
+    this.bed.heal(this.namespace, this.podName(ordinal));
   }
 
   /**

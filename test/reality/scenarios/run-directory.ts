@@ -5,6 +5,7 @@ import type { WriteGap } from '../load/write-gaps.ts';
 import { now } from '../load/write-load.ts';
 import type { EventObject } from './alarms.ts';
 import { changedSeries } from './changed-series.ts';
+import { historyOf } from './history.ts';
 import type { Program } from './program.ts';
 import type { RealityCluster } from './reality-cluster.ts';
 import { type Entry, entriesOf, timelineOf, timeOf } from './timeline.ts';
@@ -39,6 +40,8 @@ export class RunDirectory {
     const entries = [...entriesOf(changes), ...notes, ...told.map(eventEntry), ...gaps.map(gapEntry)];
     await this.#write('timeline.log', timelineOf(entries));
     await this.#write('changes.jsonl', changes.map((change) => `${JSON.stringify(change)}\n`).join(''));
+    const history = { mysqld: cluster.bed.mysql, chapters: historyOf(changes, notes) };
+    await this.#write('history.json', `${JSON.stringify(history, null, 1)}\n`);
     await this.#write('events.json', `${JSON.stringify(told, null, 1)}\n`);
     await this.#write('moco-rollout.log', this.#program.logs.join('--- killed and started again ---\n'));
     await this.#copy(cluster.bed.moco.logFile, 'moco-controller.log');

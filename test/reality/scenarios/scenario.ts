@@ -1,3 +1,4 @@
+import type { WriteLoad } from '../load/write-load.ts';
 import type { Expectations } from './expectations.ts';
 import type { Program } from './program.ts';
 import type { RealityCluster } from './reality-cluster.ts';
@@ -26,8 +27,8 @@ export interface Scenario {
   readonly isAlone: boolean;
 }
 
-/** Something that is done to a cluster and those who look after it. */
-export type Action = (cluster: RealityCluster, program: Program) => Promise<void>;
+/** Something that is done to a cluster and those who look after it, or to those who write. */
+export type Action = (cluster: RealityCluster, program: Program, load: WriteLoad) => Promise<void>;
 
 /** What most scenarios have: nothing goes wrong by itself. */
 export const usual: Omit<Scenario, 'slug' | 'title'> = {
