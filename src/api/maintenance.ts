@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import * as z from 'zod';
 import { milliseconds } from '../moco/timestamp.ts';
+import { duration } from './duration.ts';
 import { type Infer, listOf, rules, struct, text, time, whole } from './schema.ts';
 
 // The times at which members that work may be taken: windows that repeat, and blackouts.
@@ -9,8 +10,6 @@ import { type Infer, listOf, rules, struct, text, time, whole } from './schema.t
 const schedulePattern = String.raw`^[0-9]{1,2} [0-9]{1,2}(,[0-9]{1,2}){0,5} [^ ]+ [^ ]+ [^ ]+$`;
 const schedule =
   'a schedule of five fields, of which the first is a minute and the second an hour or up to six hours, such as "0 1 * * TUE-THU"';
-const durationPattern = '^([1-9][0-9]?h|1[0-5][0-9]h|16[0-8]h|[1-9][0-9]{0,3}m)$';
-const duration = 'a duration from "1m" to "168h", in whole minutes or hours';
 const longestZone = 64;
 const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
 
@@ -30,10 +29,7 @@ const maintenanceWindow = struct(
           'which the window opens, even if it closes on the next. A time that daylight saving skips is the first ' +
           'moment after it, and of a time that occurs twice the first counts.',
       }),
-    duration: z.string(duration).max(8, duration).regex(new RegExp(durationPattern), duration).meta({
-      pattern: durationPattern,
-      description: 'How long the window stays open, such as 4h or 90m, whatever the clocks do meanwhile.',
-    }),
+    duration: duration('How long the window stays open, such as "4h" or "90m", whatever the clocks do meanwhile.'),
     timeZone: z
       .string(zone)
       .max(longestZone, zone)
@@ -109,10 +105,6 @@ export function* opensAt(
     yield at.getTime();
     at = cron.nextRun(at);
   }
-}
-
-export function durationMilliseconds({ duration: written }: MaintenanceWindow): number {
-  return Number.parseInt(written, 10) * (written.endsWith('h') ? 3_600_000 : 60_000);
 }
 
 /** Each time occurs once a day, whatever daylight saving does. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { durationMilliseconds, opensAt } from '../../src/api/maintenance.ts';
+import { opensAt } from '../../src/api/maintenance.ts';
 import { propertyParameters } from '../kube/property-parameters.ts';
 import { firstMoment, wallClock } from './time-zone-oracle.ts';
 
@@ -92,12 +92,5 @@ describe('the schedule of a maintenance window', () => {
       ),
       propertyParameters(300),
     );
-  });
-});
-
-describe('the duration of a maintenance window', () => {
-  it('is in hours or minutes', () => {
-    const of = (duration: string): number => durationMilliseconds({ schedule: '0 1 * * *', duration });
-    expect([of('4h'), of('90m'), of('168h'), of('1m')]).to.deep.equal([14_400_000, 5_400_000, 604_800_000, 60_000]);
   });
 });

@@ -1,4 +1,5 @@
-import { durationMilliseconds, type MaintenanceSettings, opensAt } from '../../api/maintenance.ts';
+import { secondsOf } from '../../api/duration.ts';
+import { type MaintenanceSettings, opensAt } from '../../api/maintenance.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
@@ -65,7 +66,7 @@ function openings(windows: MaintenanceSettings['maintenanceWindows'], now: numbe
 /** In order, apart from each other, from the one that is open at this moment. */
 function openingsFrom(windows: MaintenanceSettings['maintenanceWindows'], now: number): readonly Opening[] {
   const all = windows.flatMap((window) => {
-    const duration = durationMilliseconds(window);
+    const duration = (secondsOf(window.duration) ?? 0) * 1000;
     return [...opensAt(window, now - duration, now + horizonMilliseconds)].map((from) => ({
       from,
       until: from + duration,
