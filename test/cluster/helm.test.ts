@@ -132,6 +132,24 @@ describe('the Helm chart', function () {
     });
   }
 
+  it('guards approvals, overrides and enforced settings whether or not it has roles for people', async () => {
+    const guards = (rendered: readonly Manifest[]): readonly string[] =>
+      rendered
+        .filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'))
+        .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    const rolesOf = (rendered: readonly Manifest[]): readonly string[] =>
+      rendered.filter(({ kind }) => kind === 'ClusterRole').map(({ metadata }) => metadata.name);
+    const withRoles = await helm.render(namespace, ...withPolicies);
+    const without = await helm.render(namespace, ...withPolicies, '--set', 'users.create=false');
+    expect(guards(without)).to.deep.equal(guards(withRoles));
+    expect(guards(without)).to.include('ValidatingAdmissionPolicyBinding enforced.moco-rollout.io');
+    expect(rolesOf(without)).to.not.include('moco-rollout-enforcer');
+    for (const rendered of [withRoles, without]) {
+      const advised = [...JSON.stringify(rendered).matchAll(/; ClusterRole ([\w-]+) has it/g)].map(([, role]) => role);
+      expect(rolesOf(rendered)).to.include.members(advised);
+    }
+  });
+
   it('is accepted by the API server with every option, in another namespace', async () => {
     await controlPlane.kubectl('create', 'namespace', 'elsewhere');
     const rendered = await helm.render('elsewhere', ...everything);
@@ -214,7 +232,7 @@ describe('the Helm chart', function () {
 
   const without: Readonly<Record<string, readonly string[]>> = {
     'crds.install=false': ['CustomResourceDefinition'],
-    'users.create=false': ['ClusterRole', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
+    'users.create=false': ['ClusterRole'],
     'networkPolicy.enabled=false': ['NetworkPolicy'],
     'release.enabled=false': ['ClusterRole', 'ClusterRoleBinding', 'Job'],
     'replicas=1': ['PodDisruptionBudget'],
