@@ -1,6 +1,6 @@
 import type { Condition } from '../../api/rollout-status.ts';
 import type { SequenceStatus, StageStatus } from '../../api/sequence.ts';
-import { concurrencyOf, type Stage } from '../../core/fleet/sequence.ts';
+import { concurrencyOf, othersStage, type Stage } from '../../core/fleet/sequence.ts';
 import type { StageCount } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { timeText } from '../../core/fleet/times.ts';
@@ -121,7 +121,8 @@ function conditionsOf(
   const nothing = stages.every(({ state }) => state === 'Empty');
   const empty: Finding = { reason: 'NoClusters', message: 'the selectors select no cluster' };
   const current = stages.find(({ state }) => state !== 'Complete' && state !== 'Empty');
-  const finding = stalled ?? (nothing ? empty : current ? progressOf(current) : completeOf(stages));
+  const complete: Finding = { reason: 'Complete', message: 'every cluster is up to date and healthy' };
+  const finding = stalled ?? (nothing ? empty : sayingEmpty(current ? progressOf(current) : complete, stages));
   const known = record.status.conditions ?? [];
   const condition = (type: string, is: boolean): Condition => {
     const status = is ? 'True' : 'False';
@@ -165,8 +166,8 @@ function progressOf({ name, state, clusters, upToDate, soakedUntil, stoppedBy }:
   };
 }
 
-function completeOf(stages: readonly StageStatus[]): Finding {
-  const empty = stages.filter(({ state }) => state === 'Empty').map(({ name }) => name);
-  const without = empty.length === 0 ? '' : `; without clusters: ${empty.join(', ')}`;
-  return { reason: 'Complete', message: `every cluster is up to date and healthy${without}` };
+/** A selector that selects nothing may be a mistake: without canaries nothing shows a bad change. */
+function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[]): Finding {
+  const empty = stages.filter(({ name, state }) => state === 'Empty' && name !== othersStage).map(({ name }) => name);
+  return { reason, message: empty.length === 0 ? message : `${message}; without clusters: ${empty.join(', ')}` };
 }

@@ -183,10 +183,27 @@ describe('the status of a sequence', () => {
       'Complete',
       'every cluster is up to date and healthy; without clusters: canary',
     ]);
+    scene.rolls('db/b');
+    world.freeze(1000);
+    await scene.pass();
+    expect(scene.condition('Progressing')).to.deep.equal([
+      'True',
+      'Rolling',
+      'stage rest: 1 of 2 clusters are up to date and healthy, db/b is not; without clusters: canary',
+    ]);
     for (const key of ['db/b', 'db/c']) scene.stages.noteCluster(key, null);
+    world.freeze(1000);
     await scene.pass();
     expect(scene.condition('Ready')).to.deep.equal(['False', 'NoClusters', 'the selectors select no cluster']);
     expect(scene.condition('Stalled')[0]).to.equal('False');
+  });
+
+  it('does not name the stage of the others if the selectors of the spec leave none', async () => {
+    const [first] = spec.stages;
+    const scene = new Scene({ stages: [first, { name: 'most', selector: { matchLabels: { tier: 'most' } } }] });
+    await scene.pass();
+    expect(scene.states).to.deep.equal(['Complete', 'Complete', 'Empty']);
+    expect(scene.condition('Ready')).to.deep.equal(['True', 'Complete', 'every cluster is up to date and healthy']);
   });
 
   it('says what is invalid', async () => {
