@@ -18,7 +18,7 @@ import { History } from './rollout-history.ts';
 const buildDeadlineMilliseconds = 30 * 60_000;
 const waitMilliseconds = 180_000;
 const system = 'moco-rollout-system';
-const values = ['featureGates.UpdateStrategyOnDelete=true', 'flags.min-ready-seconds=0', 'flags.log-format=json'];
+const values = ['featureGates.UpdateStrategyOnDelete=true', 'settings.minReadySeconds=0', 'flags.log-format=json'];
 const mysqlClusters = 'customresourcedefinition/mysqlclusters.moco.cybozu.com';
 
 /** In turn, on one control plane to which everything comes only as the tests go on; the controller is started once. */

@@ -19,7 +19,7 @@ const waitMilliseconds = 180_000;
 const system = 'moco-rollout-system';
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 const gateOn = 'featureGates.UpdateStrategyOnDelete=true';
-const flags = ['flags.min-ready-seconds=0', 'flags.log-format=json'];
+const flags = ['settings.minReadySeconds=0', 'flags.log-format=json'];
 
 interface Patch {
   readonly target: object;

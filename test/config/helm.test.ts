@@ -18,6 +18,9 @@ interface Schema {
 
 /** Flags that follow from other values, or that the Deployment sets. */
 const setByTheChart = [
+  'default-strategy',
+  'min-ready-seconds',
+  'replica-delay-grace-seconds',
   'kubeconfig',
   'feature-gates',
   'namespaces',
@@ -49,7 +52,8 @@ describe('the chart', () => {
     const { global: _, ...known } = properties;
     expect(Object.keys(known)).to.have.members(Object.keys(values));
     for (const [name, schema] of Object.entries(known)) {
-      if (schema.properties === undefined || name === 'flags') continue;
+      if (schema.properties === undefined || ['flags', 'settings', 'commonLabels', 'podLabels'].includes(name))
+        continue;
       expect(Object.keys(schema.properties), name).to.have.members(Object.keys(values[name] ?? {}));
     }
   });
@@ -63,7 +67,7 @@ describe('the chart', () => {
     expect(Object.keys(properties['featureGates']?.properties ?? {})).to.have.members(Object.keys(featureGates));
     const flags = properties['flags']?.properties ?? {};
     expect(flags['release-stalled-slots']?.type).to.equal('boolean');
-    expect(flags['default-strategy']?.enum).to.deep.equal(strategies);
+    expect(properties['settings']?.properties?.['strategy']?.enum).to.deep.equal(strategies);
     expect(flags['log-level']?.enum).to.deep.equal(logLevels);
     expect(flags['log-format']?.enum).to.deep.equal(logFormats);
     expect(properties['partitionDriver']?.enum).to.deep.equal(partitionDrivers);

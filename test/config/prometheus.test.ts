@@ -110,7 +110,7 @@ describe('the rules of Prometheus', () => {
       expect(['critical', 'warning', 'info'], alert).to.include(labels.severity);
       expect(annotations['summary'], alert).to.match(/\.$/);
       expect(annotations['description'], alert).to.match(/\.$/);
-      expect(annotations['runbook'], alert).to.equal(`docs/runbooks/${alert}.md`);
+      expect(annotations['runbook_url'], alert).to.equal(`docs/runbooks/${alert}.md`);
       expect(await readFile(join('docs/runbooks', `${alert}.md`), 'utf8')).to.match(new RegExp(`^# ${alert}\n`));
     }
     expect(pages).to.have.members([...all.map(({ alert }) => `${alert}.md`), 'README.md']);

@@ -1,12 +1,48 @@
 {{- define "moco-rollout.labels" -}}
+{{ with .Values.commonLabels }}{{ toYaml . }}
+{{ end -}}
 app.kubernetes.io/part-of: moco-rollout
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{- /* Of a pod of the controller. Selectors have these two alone, because a selector can't be changed. */ -}}
+{{- define "moco-rollout.selector" -}}
+app.kubernetes.io/name: moco-rollout
+app.kubernetes.io/component: controller
+{{- end }}
+
+{{- define "moco-rollout.podLabels" -}}
+{{ with merge (dict) .Values.podLabels .Values.commonLabels }}{{ toYaml . }}{{ end }}
+{{- end }}
+
 {{- define "moco-rollout.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{- define "moco-rollout.serviceAccountName" -}}
+{{ .Values.serviceAccount.name | default "moco-rollout" }}
+{{- end }}
+
+{{- /* Where the pods of the Deployment and of the Jobs run, and how they get their image. */ -}}
+{{- define "moco-rollout.scheduling" -}}
+serviceAccountName: {{ include "moco-rollout.serviceAccountName" . }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
 {{- end }}
 
 {{- define "moco-rollout.args" -}}
@@ -24,6 +60,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- if eq .Values.partitionDriver "own" }}
 - --partition-driver=own
+{{- end }}
+{{- $flagOf := dict "strategy" "default-strategy" "minReadySeconds" "min-ready-seconds" "replicaDelayGraceSeconds" "replica-delay-grace-seconds" }}
+{{- range $setting, $value := .Values.settings }}
+- --{{ get $flagOf $setting }}={{ $value }}
 {{- end }}
 {{- range $flag, $value := .Values.flags }}
 - {{ printf "--%s=%s" $flag (toJson $value | trimAll "\"") | quote }}
