@@ -62,6 +62,10 @@ export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQL
   return { uid, resourceVersion, open, ...standing(status) };
 }
 
+/** Whether the rollout to the revision waits for no other cluster any more. A correction of a failing one never does. */
+export const hasBegun = (one: Pick<Known, 'revision' | 'begun' | 'failing'> | undefined, revision: string): boolean =>
+  one !== undefined && (one.revision === revision ? one.begun : one.failing);
+
 /** Whether a cluster with this status occupies a slot. */
 export const holdsSlot = (status: RolloutStatus): boolean => standing(status).rolling;
 

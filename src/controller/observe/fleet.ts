@@ -8,7 +8,7 @@ import { isAtLeast } from '../../kube/resource-version.ts';
 import type { World } from '../../kube/world.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
-import { disrupts, type Known, known, lowers, needsSlot, type TimedStep } from './fleet-standing.ts';
+import { disrupts, hasBegun, type Known, known, lowers, needsSlot, type TimedStep } from './fleet-standing.ts';
 import { Stages } from './stages.ts';
 
 /** Limits across all clusters; 0 stands for no limit. */
@@ -126,17 +126,11 @@ export class Fleet {
   }
 
   #waits(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
-    if (this.#hasBegun(key, revision)) return [];
-    if (this.stages.selects(key)) return this.stages.waits(key, this.#world.wall() / 1000);
+    if (hasBegun(this.#known.get(key), revision)) return [];
+    if (this.stages.selects(key)) return this.stages.waits(key, revision, this.#world.wall() / 1000);
     const failing = this.#breaker();
     if (failing === null) return [];
     return [{ hold: { rule: 'FleetFailing', ...failing }, remainingSeconds: null }];
-  }
-
-  /** A correction of a failing revision counts as begun, also before the status has its rollout. */
-  #hasBegun(key: string, revision: string): boolean {
-    const one = this.#known.get(key);
-    return one !== undefined && (one.revision === revision ? one.begun : one.failing);
   }
 
   /** Why no rollout may begin, or `null`. */

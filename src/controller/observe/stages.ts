@@ -14,10 +14,14 @@ export interface StagedObjects {
   readonly updateRevision: string | null;
 }
 
-type ClusterFacts = Pick<Known, 'begun' | 'rolling' | 'waitingSince' | 'wantsTurn' | 'complete' | 'failing'>;
+type ClusterFacts = Pick<
+  Known,
+  'revision' | 'begun' | 'rolling' | 'waitingSince' | 'wantsTurn' | 'complete' | 'failing'
+>;
 
 /** A cluster that has no MySQLRollout yet: whether it is stale is not known. */
 const unknown: ClusterFacts = {
+  revision: null,
   begun: false,
   rolling: false,
   waitingSince: null,
@@ -102,9 +106,12 @@ export class Stages {
     return (this.#clusters.get(key)?.places.length ?? 0) > 0;
   }
 
-  waits(key: string, nowSeconds: number): readonly FleetWait[] {
+  /** A cluster that has waited with another revision has not waited with this one. */
+  waits(key: string, revision: string, nowSeconds: number): readonly FleetWait[] {
     const cluster = this.#clusters.get(key);
-    return cluster === undefined ? [] : stageWaits(cluster, (sequence) => this.countsOf(sequence), nowSeconds);
+    if (cluster === undefined) return [];
+    const waitingSince = this.#facts.get(key)?.revision === revision ? cluster.waitingSince : null;
+    return stageWaits({ ...cluster, waitingSince }, (sequence) => this.countsOf(sequence), nowSeconds);
   }
 
   sequence(name: string): SequenceRecord | undefined {

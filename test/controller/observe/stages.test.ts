@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { SequenceSpec } from '../../../src/api/sequence.ts';
 import type { FleetHold } from '../../../src/core/fleet/waits.ts';
-import { StagedFleet } from './staged-fleet.ts';
+import { StagedFleet } from '../../verification/fleet/staged-fleet.ts';
 
 const tier = (name: string) => ({ matchLabels: { tier: name } });
 const production: SequenceSpec = {
@@ -67,6 +67,16 @@ describe('the stages of a fleet', () => {
     expect(ruleOf(fleet, 'canary-1')).to.equal('AwaitingSettle');
     fleet.wait(1);
     expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
+  });
+
+  it('let a change settle anew that replaces one for which a cluster has waited, also before its status shows that', () => {
+    const fleet = fleetOf();
+    change(fleet, '1');
+    fleet.wait(300);
+    expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
+    cluster(fleet, 'canary-1').revision = '2';
+    fleet.changed(cluster(fleet, 'canary-1'));
+    expect(ruleOf(fleet, 'canary-1')).to.equal('AwaitingSettle');
   });
 
   it('let as many clusters of a stage roll as it allows, those that have waited longest first', () => {

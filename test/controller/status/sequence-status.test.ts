@@ -87,7 +87,15 @@ class Scene {
   }
 
   #note(key: string, facts: Partial<Parameters<Stages['noteRollout']>[1] & object>): void {
-    const idle = { begun: false, rolling: false, waitingSince: null, wantsTurn: false, complete: null, failing: false };
+    const idle = {
+      revision: null,
+      begun: false,
+      rolling: false,
+      waitingSince: null,
+      wantsTurn: false,
+      complete: null,
+      failing: false,
+    };
     this.stages.noteRollout(key, { ...idle, ...facts });
   }
 

@@ -255,4 +255,22 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'stuck', world: worldOf(3, { faults: 0, badRevision: false }) },
   },
+  'allows one failure too many': {
+    wrong: 'lets clusters begin although maxFailures + 1 rollouts of a stage fail',
+    module: {
+      importer: 'src/controller/observe/',
+      imported: 'src/core/fleet/stage-waits.ts',
+      substitute: import.meta.resolve('./modules/with-one-more-failure.ts'),
+    },
+    fleet: /begins: \w+ fails/,
+  },
+  'takes a superseded rollout for one that has begun': {
+    wrong: 'goes on at once with a template that replaces another one in the middle of a rollout',
+    module: {
+      importer: 'src/controller/observe/',
+      imported: 'src/controller/observe/fleet-standing.ts',
+      substitute: import.meta.resolve('./modules/with-superseded-rollouts-begun.ts'),
+    },
+    fleet: /begins: it has not settled/,
+  },
 };

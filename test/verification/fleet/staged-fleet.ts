@@ -15,6 +15,10 @@ export interface FleetCluster {
   /** What its StatefulSet asks for. */
   revision: string;
   offline: boolean;
+  /** The rule with which a person keeps its rollout waiting, or `null`. */
+  keptBy: 'Paused' | 'Released' | null;
+  /** A member does not participate. */
+  suffers: boolean;
   status: RolloutStatus;
 }
 
@@ -30,6 +34,8 @@ export class StagedFleet {
   /** Clusters that have to decide: woken by the fleet, by a change of their own, or by a timer. */
   readonly awake = new Set<string>();
   readonly #timers = new Map<string, number>();
+  /** Ends of promises that the leader has made, by cluster. */
+  readonly #promises = new Map<string, () => void>();
   nowSeconds = 0;
   #version = 0;
   #cache = new Cache();
@@ -45,7 +51,15 @@ export class StagedFleet {
 
   add(key: string, labels: FleetCluster['labels'], revision = '0'): FleetCluster {
     const completeSince = timestampOf(start - 10_000_000);
-    const cluster = { key, labels, revision, offline: false, status: { updateRevision: revision, completeSince } };
+    const cluster: FleetCluster = {
+      key,
+      labels,
+      revision,
+      offline: false,
+      keptBy: null,
+      suffers: false,
+      status: { updateRevision: revision, completeSince },
+    };
     this.clusters.set(key, cluster);
     this.changed(cluster);
     return cluster;
@@ -82,15 +96,20 @@ export class StagedFleet {
   /** Another process leads, and knows nothing but what the API server has. */
   changeLeader(): void {
     this.#cache = new Cache();
+    this.#promises.clear();
     this.#fleet = this.#lead();
     for (const [name, spec] of this.sequences) this.#putSequence(name, spec);
     for (const cluster of this.clusters.values()) this.changed(cluster);
   }
 
-  /** A pass over a cluster: the status, then, if nothing keeps it, the first step. Returns whether it begins. */
+  /**
+   * A pass over a cluster: it decides by what the API server has, promises itself the first step if nothing keeps it, and
+   * writes what it waits for. Returns whether it is about to begin.
+   */
   pass(cluster: FleetCluster): boolean {
     this.awake.delete(cluster.key);
     if (cluster.offline) return false;
+    const wait = this.waits(cluster).find(({ remainingSeconds }) => remainingSeconds !== 0);
     const { rollout, updateRevision } = cluster.status;
     if (updateRevision !== cluster.revision) {
       const corrects = rollout?.failing === true;
@@ -105,30 +124,67 @@ export class StagedFleet {
       };
       this.#put(cluster);
     }
-    const current = cluster.status.rollout;
-    if (current === undefined || current.begunAt !== undefined) return false;
-    const [wait] = this.waits(cluster).filter(({ remainingSeconds }) => remainingSeconds !== 0);
-    if (wait === undefined) return true;
-    if (wait.remainingSeconds !== null) this.#timers.set(cluster.key, this.nowSeconds + wait.remainingSeconds);
-    if (cluster.status.hold?.rule !== wait.hold.rule) {
-      cluster.status = { ...cluster.status, hold: { rule: wait.hold.rule, message: '', since: this.now } };
-      this.#put(cluster);
+    const { rollout: current } = cluster.status;
+    if (current === undefined || cluster.keptBy !== null) {
+      this.#hold(cluster, cluster.keptBy);
+      return false;
     }
+    if (current.begunAt !== undefined) {
+      this.#hold(cluster, null);
+      return false;
+    }
+    if (wait === undefined) {
+      this.#promises.set(cluster.key, this.#fleet.promise(cluster.key, { step: 'evict', rule: 'ReplicaHealthy' }));
+      return true;
+    }
+    if (wait.remainingSeconds !== null) this.#timers.set(cluster.key, this.nowSeconds + wait.remainingSeconds);
+    this.#hold(cluster, wait.hold.rule);
     return false;
   }
 
+  /** The intent of the first step is written. */
   begin(cluster: FleetCluster): void {
     const { hold: _, ...status } = cluster.status;
     if (status.rollout) cluster.status = { ...status, rollout: { ...status.rollout, begunAt: this.now } };
     this.#put(cluster);
+    this.#promises.get(cluster.key)?.();
+    this.#promises.delete(cluster.key);
   }
 
-  end(cluster: FleetCluster, how: 'complete' | 'failing'): void {
+  /** A member stops participating, or participates again. */
+  suffer(cluster: FleetCluster): void {
+    if (cluster.suffers) {
+      this.recover(cluster);
+      return;
+    }
+    cluster.suffers = true;
+    const { completeSince: _, ...status } = cluster.status;
+    cluster.status = status;
+    this.#put(cluster);
+  }
+
+  recover(cluster: FleetCluster): void {
+    cluster.suffers = false;
+    const { rollout, updateRevision } = cluster.status;
+    if (rollout !== undefined || updateRevision === undefined) return;
+    cluster.status = { updateRevision, completeSince: this.now };
+    this.#put(cluster);
+  }
+
+  #hold(cluster: FleetCluster, rule: NonNullable<RolloutStatus['hold']>['rule'] | null): void {
+    const { hold, ...status } = cluster.status;
+    if ((hold?.rule ?? null) === rule) return;
+    cluster.status = rule === null ? status : { ...status, hold: { rule, message: '', since: this.now } };
+    this.#put(cluster);
+  }
+
+  end(cluster: FleetCluster | undefined, how: 'complete' | 'failing'): void {
+    if (cluster === undefined) return;
     const { rollout, updateRevision } = cluster.status;
     if (rollout === undefined || updateRevision === undefined) return;
     cluster.status =
       how === 'complete'
-        ? { updateRevision, completeSince: this.now }
+        ? { updateRevision, ...(!cluster.suffers && { completeSince: this.now }) }
         : { updateRevision, rollout: { ...rollout, failing: true } };
     this.#put(cluster);
   }

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { secondsOf } from '../../../src/api/duration.ts';
+import { FleetHistory, faultsIn, plots } from './history.ts';
+import { isComplete, isRolling, sequence, soaks, tierOf, tiers } from './judge.ts';
+
+describe('random histories of a fleet in stages', () => {
+  it('never let a cluster begin before its turn, give every leader the same answer, and end once everything works', () => {
+    fc.assert(
+      fc.property(plots, (plot) => {
+        expect(faultsIn(plot)).to.deep.equal([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never let a failure of one stage reach the next one', () => {
+    fc.assert(
+      fc.property(plots, ({ others, acts }) => {
+        const history = new FleetHistory(others);
+        const { fleet } = history;
+        for (const cluster of fleet.clusters.values()) cluster.revision = 'bad';
+        for (const cluster of fleet.clusters.values()) fleet.changed(cluster);
+        const bad = fleet.clusters.get('db/1');
+        // One canary at a time, and the bad one may be the last.
+        for (let times = 0; times < 3; times += 1) {
+          fleet.wait(60);
+          history.settle((cluster) => (cluster === bad ? 'failing' : 'complete'));
+        }
+        expect(bad?.status.rollout?.failing).to.equal(true);
+        for (const one of acts) {
+          if (!['leader', 'crash', 'wait', 'sequence'].includes(one.does)) continue;
+          history.do(one);
+          history.settle(() => 'complete');
+        }
+        const reached = [...fleet.clusters.values()].filter(
+          (cluster) => tierOf(cluster) !== 'canary' && (isRolling(cluster) || isComplete(cluster)),
+        );
+        expect([history.faults, reached.map(({ key }) => key)]).to.deep.equal([[], []]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('are judged by the specification that the test has: the durations are those of the sequence', () => {
+    expect(sequence.stages.map(({ soakDuration = 0 }) => secondsOf(soakDuration))).to.deep.equal(
+      tiers.map((tier) => soaks[tier]),
+    );
+  });
+});

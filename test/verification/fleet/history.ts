@@ -1,0 +1,215 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as fc from 'fast-check';
+import { faultOf, isComplete, isFailing, isRolling, sequence, type Tier, tierOf, tiers } from './judge.ts';
+import { type FleetCluster, StagedFleet } from './staged-fleet.ts';
+
+// Random histories of a fleet that begins with five clusters in three stages: leaders change and crash, and clusters are
+// added, relabelled, deleted, taken offline, paused, released, failing and corrected in the middle of rollouts.
+
+type Act =
+  | { readonly does: 'template'; readonly tiers: readonly Tier[]; readonly which: number }
+  | { readonly does: 'wait'; readonly seconds: number }
+  | { readonly does: 'leader' | 'crash' | 'add' | 'sequence' }
+  | { readonly does: 'end' | 'fail' | 'correct'; readonly which: number }
+  | { readonly does: OfOne; readonly which: number };
+
+const ofOne = ['relabel', 'remove', 'offline', 'pause', 'release', 'resume', 'suffer'] as const;
+type OfOne = (typeof ofOne)[number];
+
+const one = <Does extends Act['does']>(...does: readonly Does[]) => fc.constantFrom(...does);
+
+const acts: fc.Arbitrary<readonly Act[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      // A change reaches every cluster of a stage, or of all stages, or every other one of them.
+      arbitrary: fc.record({
+        does: one('template'),
+        tiers: fc.constantFrom<readonly Tier[]>(tiers, ...tiers.map((tier) => [tier])),
+        which: fc.constantFrom(255, 85),
+      }),
+    },
+    { weight: 5, arbitrary: fc.record({ does: one('wait'), seconds: fc.constantFrom(1, 60, 120, 600) }) },
+    { weight: 2, arbitrary: fc.record({ does: one('leader', 'crash', 'add', 'sequence') }) },
+    { weight: 8, arbitrary: fc.record({ does: one('end', 'end', 'fail', 'correct'), which: fc.nat(7) }) },
+    { weight: 4, arbitrary: fc.record({ does: one(...ofOne), which: fc.nat(7) }) },
+  ),
+  { maxLength: 40, size: 'max' },
+);
+
+/** What a history begins with, besides a cluster in each stage, and what happens in it. */
+export interface Plot {
+  readonly others: readonly Tier[];
+  readonly acts: readonly Act[];
+}
+
+export const plots: fc.Arbitrary<Plot> = fc.record({
+  others: fc.array(fc.constantFrom(...tiers), { minLength: 2, maxLength: 2 }),
+  acts,
+});
+
+const works = (cluster: FleetCluster): boolean => isRolling(cluster) && !isFailing(cluster);
+
+export class FleetHistory {
+  readonly fleet = new StagedFleet();
+  readonly faults: string[] = [];
+  #revision = 0;
+  #added = 0;
+  #crashes = false;
+
+  constructor(others: readonly Tier[]) {
+    this.fleet.sequence('all', sequence);
+    for (const tier of [...tiers, ...others]) this.#add(tier);
+  }
+
+  do(act: Act): void {
+    const { fleet } = this;
+    const all = [...fleet.clusters.values()];
+    const oneOf = (clusters: readonly FleetCluster[], which: number) => clusters[which % clusters.length];
+    switch (act.does) {
+      case 'template':
+        this.#revision += 1;
+        for (const [index, cluster] of all.entries()) {
+          if (act.tiers.includes(tierOf(cluster)) && (act.which >> (index % 8)) & 1) this.#change(cluster);
+        }
+        break;
+      case 'wait':
+        fleet.wait(act.seconds);
+        break;
+      case 'leader':
+        this.changeLeader();
+        break;
+      case 'crash':
+        this.#crashes = true;
+        break;
+      case 'add':
+        this.#add(tiers[this.#added % 3] ?? 'rest');
+        break;
+      case 'sequence':
+        fleet.sequence('all', null);
+        fleet.sequence('all', sequence);
+        break;
+      case 'end':
+        fleet.end(oneOf(all.filter(works), act.which), 'complete');
+        break;
+      case 'fail':
+        fleet.end(oneOf(all.filter(works), act.which), 'failing');
+        break;
+      case 'correct':
+        this.#revision += 1;
+        this.#change(oneOf(all.filter(isFailing), act.which));
+        break;
+      default:
+        this.#concern(act.does, oneOf(all, act.which));
+    }
+    this.settle(() => null);
+  }
+
+  /** Everybody who is awake decides, until nobody is. `ends` says how rollouts end that have begun. */
+  settle(ends: (cluster: FleetCluster) => 'complete' | 'failing' | null): void {
+    const { fleet } = this;
+    for (let rounds = 0; fleet.awake.size > 0; rounds += 1) {
+      if (rounds === 10_000) {
+        this.faults.push('it never comes to rest');
+        return;
+      }
+      this.#decide();
+      for (const cluster of fleet.clusters.values()) {
+        const how = works(cluster) ? ends(cluster) : null;
+        if (how !== null) fleet.end(cluster, how);
+      }
+    }
+  }
+
+  /** Passes go on side by side: each is promised its first step before any of them has written that down. */
+  #decide(): void {
+    const { fleet } = this;
+    const about = new Set<FleetCluster>();
+    for (const key of Array.from(fleet.awake)) {
+      const cluster = fleet.clusters.get(key);
+      if (cluster === undefined) {
+        fleet.awake.delete(key);
+        continue;
+      }
+      const corrects = isFailing(cluster);
+      if (!fleet.pass(cluster)) continue;
+      const fault = corrects ? null : faultOf(fleet, cluster, about);
+      if (fault !== null) this.faults.push(`${key} begins: ${fault}`);
+      about.add(cluster);
+    }
+    // The leader may crash before it has written down the second one.
+    const written = [...about].slice(0, this.#crashes ? 1 : undefined);
+    for (const cluster of written) fleet.begin(cluster);
+    if (!this.#crashes || about.size === 0) return;
+    this.#crashes = false;
+    fleet.changeLeader();
+  }
+
+  /** A new leader has to answer as the one before it, for every cluster. */
+  changeLeader(): void {
+    const before = this.#answers();
+    this.fleet.changeLeader();
+    if (!isDeepStrictEqual(this.#answers(), before)) this.faults.push('a new leader gives another answer');
+  }
+
+  /** Everything works again, and nobody keeps anything: every rollout has to end. */
+  end(): void {
+    const { fleet } = this;
+    for (const cluster of fleet.clusters.values()) {
+      if (isFailing(cluster)) cluster.revision += 'corrected';
+      cluster.offline = false;
+      cluster.keptBy = null;
+      if (cluster.suffers) fleet.recover(cluster);
+      fleet.changed(cluster);
+    }
+    // Only those decide who are woken: a cluster that nobody wakes would wait forever.
+    for (let timers = 0; timers < 200; timers += 1) {
+      this.settle(() => 'complete');
+      const next = fleet.nextTimerSeconds;
+      if (next === null) break;
+      fleet.wait(next);
+    }
+    for (const cluster of fleet.clusters.values()) {
+      if (!isComplete(cluster)) this.faults.push(`${cluster.key} never ends: ${cluster.status.hold?.rule}`);
+    }
+  }
+
+  #answers() {
+    return [...this.fleet.clusters.values()].map((cluster) => [cluster.key, this.fleet.waits(cluster)]);
+  }
+
+  #concern(does: OfOne, cluster: FleetCluster | undefined): void {
+    const { fleet } = this;
+    if (cluster === undefined) return;
+    if (does === 'remove') {
+      if (fleet.clusters.size > 3) fleet.remove(cluster.key);
+      return;
+    }
+    if (does === 'relabel') cluster.labels = { tier: tiers[(tiers.indexOf(tierOf(cluster)) + 1) % 3] ?? 'rest' };
+    if (does === 'offline') cluster.offline = !cluster.offline;
+    if (does === 'pause') cluster.keptBy = 'Paused';
+    if (does === 'release') cluster.keptBy = 'Released';
+    if (does === 'resume') cluster.keptBy = null;
+    if (does === 'suffer') fleet.suffer(cluster);
+    fleet.changed(cluster);
+  }
+
+  #change(cluster: FleetCluster | undefined): void {
+    if (cluster === undefined) return;
+    cluster.revision = String(this.#revision);
+    this.fleet.changed(cluster);
+  }
+
+  #add(tier: string): void {
+    this.#added += 1;
+    this.fleet.add(`db/${this.#added}`, { tier });
+  }
+}
+
+/** What is wrong with a history: nobody begins before its turn, and every rollout ends. */
+export function faultsIn({ others, acts }: Plot): readonly string[] {
+  const history = new FleetHistory(others);
+  for (const act of acts) history.do(act);
+  history.end();
+  return history.faults;
+}
