@@ -62,6 +62,8 @@ describe('the values of the Helm chart', function () {
     const all = await rendered('serviceAccount.name=rollouts', 'serviceAccount.annotations.team=databases');
     const account = all.find(({ kind }) => kind === 'ServiceAccount');
     expect(account?.metadata).to.deep.include({ name: 'rollouts', annotations: { team: 'databases' } });
+    const policy = JSON.stringify(all.find(({ metadata }) => metadata.name === 'controller.moco-rollout.io'));
+    expect(policy).to.contain(`'system:serviceaccount:${namespace}:rollouts'`);
     const subjects = all.flatMap((manifest) => (manifest['subjects'] ?? []) as readonly object[]);
     expect(subjects.length).to.be.greaterThan(2);
     for (const subject of subjects) expect(subject).to.include({ name: 'rollouts', namespace });

@@ -260,6 +260,7 @@ describe('the Helm chart', function () {
   const without: Readonly<Record<string, readonly string[]>> = {
     'crds.install=false': ['CustomResourceDefinition'],
     'users.create=false': ['ClusterRole'],
+    'controllerPolicy.enabled=false': ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
     'networkPolicy.enabled=false': ['NetworkPolicy'],
     'release.enabled=false': ['ClusterRole', 'ClusterRoleBinding', 'Job'],
     'replicaCount=1': ['PodDisruptionBudget'],

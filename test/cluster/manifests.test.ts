@@ -59,6 +59,23 @@ describe('the API server and the manifests', function () {
     ]);
   });
 
+  it('build for another namespace as for their own', async () => {
+    const directory = join(controlPlane.directory, 'elsewhere');
+    await mkdir(directory);
+    const from = (name: string): string => relative(directory, join(configDirectory, name));
+    const parts = { resources: [from('kubernetes-before-1.36')], components: [from('partition-driver')] };
+    const buildThere = async (more: object): Promise<readonly Manifest[]> => {
+      await writeFile(join(directory, 'kustomization.yaml'), stringify({ ...parts, ...more }));
+      return build(directory);
+    };
+    const moved = await buildThere({ namespace: 'databases', transformers: [from('namespace')] });
+    const own = JSON.stringify(await buildThere({})).replaceAll('moco-rollout-system', 'databases');
+    const sorted = (objects: readonly Manifest[]): readonly Manifest[] =>
+      objects.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+    expect(sorted(moved)).to.deep.equal(sorted(JSON.parse(own) as readonly Manifest[]));
+    expect(JSON.stringify(moved)).to.contain('system:serviceaccount:databases:moco-rollout');
+  });
+
   it('are all accepted with strict validation', async () => {
     const file = join(controlPlane.directory, 'default.yaml');
     await writeFile(file, built.map((manifest) => stringify(manifest)).join('---\n'));

@@ -6,6 +6,8 @@ import { parseAllDocuments } from 'yaml';
 export const configDirectory = fileURLToPath(new URL('../../config', import.meta.url));
 export const chartDirectory = join(configDirectory, 'helm/moco-rollout');
 
+const ofKustomize = ['Kustomization', 'ReplacementTransformer', 'PatchTransformer'];
+
 export interface Manifest {
   /** Below `config`. */
   readonly file: string;
@@ -19,12 +21,12 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** Every object in the YAML files below `config`, kustomizations left out. Rejects for YAML that can't be parsed. */
+/** Every object in the YAML files below `config`, what only kustomize reads left out. Rejects for YAML that can't be parsed. */
 export async function readManifests(directory = ''): Promise<readonly Manifest[]> {
   const found = await readdir(join(configDirectory, directory), { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => entry.isFile() && extname(entry.name) === '.yaml' && !isTemplated(entry));
   const manifests = await Promise.all(files.map((entry) => parseFile(join(entry.parentPath, entry.name))));
-  return manifests.flat().filter(({ kind }) => kind !== 'Kustomization');
+  return manifests.flat().filter(({ kind }) => !ofKustomize.includes(kind));
 }
 
 /** The chart for Helm is no YAML before it is rendered, and says nothing of its own. */
