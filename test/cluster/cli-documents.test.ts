@@ -90,8 +90,8 @@ describe('the commands in the documents', function () {
   after(() => controlPlane?.stop());
 
   it('of README.md install moco-rollout, adopt one cluster and wait for its rollout', async () => {
-    const [install = '', ...others] = await commandsUnder('Install', '../README.md');
-    await shell(install);
+    const [, install = '', ...others] = await commandsUnder('Install', '../README.md');
+    await shell(filledIn(install));
     await apply(...cluster);
     await patchStatus();
     for (const command of others) await shell(filledIn(command));

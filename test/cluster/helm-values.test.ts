@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { releaseChart } from '../../hack/release/chart.ts';
 import { chartDirectory, configDirectory, type Manifest } from '../config/manifests.ts';
 import { Helm, withoutPolicies, withPolicies } from './helm-program.ts';
 
@@ -55,6 +57,20 @@ describe('the values of the Helm chart', function () {
     };
     for (const [image, values] of Object.entries(images)) {
       for (const { spec } of await podTemplates(...values)) expect(spec.containers[0]['image']).to.equal(image);
+    }
+  });
+
+  it('of a released chart install its image by its digest', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-released-'));
+    try {
+      await releaseChart({ repository: 'somewhere/moco-rollout', digest, runbooks: 'somewhere' }, directory);
+      const { status, out, err } = await helm.run('template', 'some', directory, ...withPolicies);
+      expect(status, err).to.equal(0);
+      expect(
+        out.split('\n').filter((line) => line.trim() === `image: somewhere/moco-rollout:0.1.0@${digest}`),
+      ).to.have.length(2);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
     }
   });
 

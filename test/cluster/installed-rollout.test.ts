@@ -162,7 +162,7 @@ describe('an installation', function () {
     await controlPlane.kubectl('delete', '--ignore-not-found', '-f', file);
   }
 
-  /** The kustomization of docs/installing.md over a directory of `config`, with two flags more. */
+  /** The kustomization of docs/installing.md over a directory of `config`, with three flags more, of which one adopts. */
   async function overlay(base: string): Promise<string> {
     const directory = join(controlPlane.directory, `overlay-${base}`);
     await mkdir(directory);
@@ -170,7 +170,8 @@ describe('an installation', function () {
     const [, yaml = ''] = /^## With kustomize$.*?```yaml\n(.*?)```/ms.exec(document) ?? [];
     const { resources, patches } = parse(yaml) as { resources: readonly string[]; patches: readonly Patch[] };
     const path = '/spec/template/spec/containers/0/args/-';
-    const more = ['--min-ready-seconds=0', '--log-format=json'].map((value) => ({ op: 'add', path, value }));
+    const others = ['--default-strategy=OnDelete', '--min-ready-seconds=0', '--log-format=json'];
+    const more = others.map((value) => ({ op: 'add', path, value }));
     const kustomization = {
       resources: resources.map(() => relative(directory, join(configDirectory, base))),
       patches: patches.map(({ target, patch }) => ({ target, patch: patch + stringify(more) })),

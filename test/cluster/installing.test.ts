@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { chartDirectory } from '../config/manifests.ts';
+import { filledIn } from '../docs/command-kind.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { goTool } from '../support/go-tools/build.ts';
 import { commandsUnder } from './document-commands.ts';
@@ -73,7 +74,7 @@ describe('installing', function () {
   });
 
   it('with helm, turning the gate on later, and uninstalling', async () => {
-    for (const command of await commandsUnder('With Helm', 'installing.md')) await shell(command);
+    for (const command of await commandsUnder('With Helm', 'installing.md')) await shell(filledIn(command));
     const args = [
       'get',
       'deployment',
@@ -83,7 +84,10 @@ describe('installing', function () {
       '-o',
       'jsonpath={..args}',
     ];
-    expect(await controlPlane.kubectl(...args)).to.contain('--feature-gates=UpdateStrategyOnDelete=true');
+    const flags = await controlPlane.kubectl(...args);
+    expect(flags)
+      .to.contain('--feature-gates=UpdateStrategyOnDelete=true')
+      .and.to.contain('--default-strategy=Partition');
     for (const command of await commandsUnder('Who may do what', 'installing.md')) await shell(command);
     const may = ['auth', 'can-i', 'approve', 'mysqlrollouts.moco-rollout.io', '--as=somebody'];
     expect(await controlPlane.kubectl(...may, '--as-group=database-operators')).to.equal('yes\n');

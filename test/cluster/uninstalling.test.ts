@@ -78,7 +78,9 @@ describe('uninstalling', function () {
   });
 
   it('releases clusters with the Roles of the listed namespaces', async () => {
-    await succeeds(helmHere('upgrade', ...release, chartDirectory, '--reuse-values', '--set', 'namespaces={default}'));
+    await succeeds(
+      helmHere('upgrade', ...release, chartDirectory, '--reset-then-reuse-values', '--set', 'namespaces={default}'),
+    );
     const [uninstall = ''] = await commandsOf('With Helm');
     await inTurn([uninstall], () => playJob([]));
     await isBack();

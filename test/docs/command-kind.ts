@@ -11,6 +11,7 @@ import type { DocumentedCommand } from './markdown.ts';
  * - `kubectl`: it runs against a real API server.
  * - `kubectl-node`: kubectl knows the flags. Running it needs a kubelet, which no test has.
  * - `helm`: it runs against a real API server.
+ * - `docker`: it builds this directory, with the version that the manifests have. No test has docker.
  */
 export type CommandKind =
   | 'make'
@@ -21,6 +22,7 @@ export type CommandKind =
   | 'kubectl'
   | 'kubectl-node'
   | 'helm'
+  | 'docker'
   | 'unknown';
 
 const patterns: readonly (readonly [RegExp, CommandKind])[] = [
@@ -32,6 +34,7 @@ const patterns: readonly (readonly [RegExp, CommandKind])[] = [
   [/^kubectl (?:-n \S+ )?(?:logs|exec) /, 'kubectl-node'],
   [/^kubectl /, 'kubectl'],
   [/^helm /, 'helm'],
+  [/^docker (?:build|push) /, 'docker'],
   [/^grep /, 'kubectl'],
 ];
 
@@ -48,12 +51,13 @@ export const placeholders = {
   'MOCO-NAMESPACE': 'default',
   NAME: 'test',
   POD: 'moco-test-0',
+  IMAGE: 'moco-rollout',
 } as const;
 
 /** The command for a cluster `test` in the namespace `default`. */
 export function filledIn(command: string): string {
   return command.replaceAll(
-    /\b(?:MOCO-NAMESPACE|NAMESPACE|NAME|POD)\b/g,
+    /\b(?:MOCO-NAMESPACE|NAMESPACE|NAME|POD|IMAGE)\b/g,
     (name) => placeholders[name as keyof typeof placeholders],
   );
 }

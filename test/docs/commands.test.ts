@@ -78,6 +78,13 @@ describe('the commands in the documents', () => {
     expect([...made, `${pluginName}.yaml`]).to.include.members(named);
   });
 
+  it('build the image of the manifests from the Dockerfile', async () => {
+    expect(await readFile(join(root, 'Dockerfile'), 'utf8')).to.match(/^FROM /m);
+    const deployment = await readFile(join(root, 'config/manager/deployment.yaml'), 'utf8');
+    const [, version = ''] = /image: moco-rollout:(.*)/.exec(deployment) ?? [];
+    expect(ofKind('docker')).to.have.members([`docker build --tag IMAGE:${version} .`, `docker push IMAGE:${version}`]);
+  });
+
   it('are accepted by the plugin', async () => {
     const lines = ofKind('plugin');
     expect(lines).to.include('kubectl moco-rollout release --all --all-namespaces');

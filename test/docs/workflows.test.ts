@@ -106,6 +106,14 @@ describe('the CI workflow', () => {
   });
 });
 
+it('the workflows name every action by a commit, and its version beside it', async () => {
+  for (const name of ['ci.yml', 'release.yml']) {
+    const used = [...(await text(`.github/workflows/${name}`)).matchAll(/uses: (?!\.\/)(.*)/g)].map(([, one]) => one);
+    expect(used.length, name).to.be.greaterThan(5);
+    for (const one of used) expect(one, name).to.match(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  }
+});
+
 describe('the release workflow', () => {
   let release: Workflow;
   let commands: string;
@@ -121,7 +129,8 @@ describe('the release workflow', () => {
     expect(release.on).to.deep.equal({ push: { tags: ['v*'] } });
     expect(release.jobs['ci']?.uses).to.equal('./.github/workflows/ci.yml');
     expect((parse(await text('.github/workflows/ci.yml')) as Workflow).on).to.have.property('workflow_call');
-    for (const job of ['image', 'files']) expect(release.jobs[job]?.needs).to.deep.equal(['ci', 'advisories']);
+    expect(release.jobs['image']?.needs).to.deep.equal(['ci', 'advisories', 'version']);
+    expect(release.jobs['files']?.needs).to.deep.equal(['image']);
     expect(commands).to.contain('make audit');
   });
 
@@ -140,10 +149,31 @@ describe('the release workflow', () => {
     expect(commands.indexOf('make sbom')).to.be.lessThan(commands.indexOf('hack/plugin/main.ts'));
   });
 
-  it('has only the permission to write a release', () => {
+  it('packages the chart with the published image, and pushes and signs both', () => {
+    const order = [
+      /docker buildx build [^]* --push/,
+      /cosign sign --yes "\$IMAGE@\$DIGEST"/,
+      /hack\/release\/chart\.ts --repository "\$IMAGE" --digest "\$DIGEST"/,
+      /helm package dist\/chart\/moco-rollout /,
+      /helm push dist\/chart\/\*\.tgz "oci:/,
+      /cosign sign --yes "\$\{IMAGE%\/\*\}\/charts\/moco-rollout@/,
+    ].map((command) => commands.search(command));
+    expect(order).to.not.include(-1);
+    expect(order).to.deep.equal(order.toSorted((a, b) => a - b));
+  });
+
+  it('has the notes of its version only, and refuses a version without any before it publishes', () => {
+    expect(JSON.stringify(release.jobs['version'])).to.contain('hack/release/notes.ts');
+    expect(commands).to.match(/notes\.ts [^\n]*>dist\/notes\.md/);
+    expect(commands).to.contain('--notes-file dist/notes.md');
+  });
+
+  it('has only the permissions to sign and to write a release', () => {
     expect(release.permissions).to.deep.equal({ contents: 'read' });
-    expect(Object.values(release.jobs).flatMap(({ permissions = [] }) => permissions)).to.deep.equal([
-      { contents: 'write' },
-    ]);
+    const permissions = Object.entries(release.jobs).map(([name, job]) => [name, job.permissions]);
+    expect(Object.fromEntries(permissions.filter(([, granted]) => granted !== undefined))).to.deep.equal({
+      image: { contents: 'read', 'id-token': 'write' },
+      files: { contents: 'write', 'id-token': 'write' },
+    });
   });
 });
