@@ -186,7 +186,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'switches over towards a replica that is behind': {
     wrong: 'demotes the primary although the replica that MOCO chooses has not caught up, so that writes are blocked',
     decide: (snapshot, policy) => decide({ ...snapshot, replicationDelays: noDelays(snapshot.members) }, policy),
-    simulation: ['moco'],
+    simulation: ['lag'],
   },
   'forgets prevent-delete': {
     wrong: 'takes members that MOCO protects from deletion',

@@ -2,7 +2,7 @@ import { realEnd } from '../../support/nodes/settings.ts';
 import { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
 import { type Circumstances, firstImage } from './simulation.ts';
-import { budgets, imageNamed, span, themes } from './themes.ts';
+import { budgets, imageNamed, narrowThemes, span, themes } from './themes.ts';
 
 /** One run: a world, and what happens in it, in order. */
 export interface Scenario {
@@ -26,6 +26,7 @@ const modes = [
   'Observe',
 ] as const;
 const themeNames = Object.keys(themes);
+const everyTheme = { ...themes, ...narrowThemes };
 
 /** The scenario of a seed, always the same. Given themes replace those of the seed. */
 export function draw(seed: string, given: readonly string[] = []): Scenario {
@@ -98,7 +99,7 @@ function wildPlan(chance: Chance, replicas: number, own: readonly string[]): rea
   }
   const count = chance.whole(1, 5);
   for (let index = 0; index < count; index++) {
-    const what = chance.pick(themes[chance.pick(own)] ?? [])(chance, replicas);
+    const what = chance.pick(everyTheme[chance.pick(own)] ?? [])(chance, replicas);
     plan.push({ atMilliseconds: Math.round(chance.between(-5 * second, horizonMilliseconds / 2)), what });
   }
   return plan.sort((left, right) => left.atMilliseconds - right.atMilliseconds);

@@ -5,7 +5,7 @@ import { playSeeds } from './play-seeds.ts';
 import { run } from './run.ts';
 import { Tally } from './tally.ts';
 
-const rolloutsWanted = 1000;
+const rolloutsWanted = 500;
 /** After so many the rest would show nothing new. */
 const mostFailures = 10;
 const longMilliseconds = 30 * 60_000;
@@ -13,7 +13,7 @@ const longMilliseconds = 30 * 60_000;
 describe('the simulation', function simulation() {
   this.timeout(longMilliseconds);
 
-  it('finds no violation in a thousand rollouts, and each that can end ends', async () => {
+  it('finds no violation in 500 rollouts, and each that can end ends', async () => {
     const tally = new Tally();
     const failures: string[] = [];
     for (let seed = 1; tally.rollouts < rolloutsWanted && failures.length < mostFailures; seed++) {

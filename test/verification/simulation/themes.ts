@@ -290,6 +290,18 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
   ],
 };
 
+/** Themes that no seed draws. A scenario is given one to find in a few runs what would take many otherwise. */
+export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
+  lag: [
+    (chance, replicas) => ({
+      kind: 'lag',
+      ordinal: ordinal(chance, replicas),
+      seconds: chance.pick([100, 20]),
+      forMilliseconds: span(chance, 60, 300),
+    }),
+  ],
+};
+
 const kill = (chance: Chance, replicas: number, one: number): Happening => ({
   kind: 'kill',
   ordinal: Math.min(one, replicas - 1),
