@@ -11,9 +11,9 @@ import type { World } from './world.ts';
 export type { ObjectReference, Occurrence } from './event.ts';
 
 /** The limit for Events alone, below the limit that all calls share. */
-const eventsPerSecond = 5;
-const eventsAtOnce = 25;
-const mostPending = 1_000;
+const eventsPerSecond = 10;
+const eventsAtOnce = 50;
+const mostPending = 2_000;
 /** An Event that repeats after a longer time is a new Event, as in client-go. */
 const seriesMilliseconds = 360_000;
 const mostTries = 5;
@@ -54,8 +54,13 @@ export class EventRecorder {
     this.#bucket = new TokenBucket({ world: options.world, qps: eventsPerSecond, burst: eventsAtOnce });
   }
 
-  /** Returns at once and queues the Event. */
-  record(occurrence: Occurrence): void {
+  /** Returns at once and queues an Event for each object. */
+  record({ alsoRegarding, ...occurrence }: Occurrence): void {
+    this.#queue(occurrence);
+    if (alsoRegarding !== undefined) this.#queue({ ...occurrence, regarding: alsoRegarding });
+  }
+
+  #queue(occurrence: Occurrence): void {
     if (this.#stop.signal.aborted) return;
     this.#forgetOld();
     const key = seriesKey(occurrence);

@@ -16,6 +16,8 @@ export interface ObjectReference {
 /** Something that happened. */
 export interface Occurrence {
   readonly regarding: ObjectReference;
+  /** Gets an Event of its own, because `kubectl describe` finds Events by the one object that they are about. */
+  readonly alsoRegarding?: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   /** Why, in CamelCase. */

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { statefulSets } from '../../src/kube/resource.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
+import { until } from '../support/control-plane/until.ts';
 import { useRollouts } from './rollout-fixture.ts';
+
+const eventsMilliseconds = 60_000;
 
 interface WithTemplate {
   readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
@@ -39,6 +42,17 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
     });
     await cluster.completes();
     expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+    const describes = async (kind: string): Promise<true | undefined> => {
+      const text = await cluster.kubectl('describe', kind, name);
+      return ['Evicted', 'Demoted', 'RevisionPromoted'].every((reason) => text.includes(reason)) || undefined;
+    };
+    for (const kind of ['mysqlcluster', 'mysqlrollout']) {
+      await until(
+        () => describes(kind),
+        eventsMilliseconds,
+        () => `Expected kubectl describe ${kind} to show each step`,
+      );
+    }
     const history = await rollout('history');
     expect(history).to.match(/^REVISION\s+CHANGE-CAUSE$/m);
     expect(history).to.match(/^2\s+<none>$/m);

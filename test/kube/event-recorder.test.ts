@@ -144,6 +144,20 @@ describe('an event recorder', function suite() {
     expect(bodies()[2]?.series?.count).to.equal(2);
   });
 
+  it('writes an Event for each of two objects, and counts each in its own series', async () => {
+    const occurrence = { ...evicted, alsoRegarding: { kind: 'Pod', namespace: 'default', name: 'moco-test-1' } };
+    recorder.record(occurrence);
+    await world.advance(0);
+    recorder.record(occurrence);
+    await world.advance(0);
+    const [first, second] = bodies();
+    expect(first?.['regarding']).to.deep.equal(evicted.regarding);
+    expect(second?.['regarding']).to.deep.equal(occurrence.alsoRegarding);
+    for (const body of [first, second])
+      expect(body).to.include({ note: evicted.note }).and.not.to.have.property('alsoRegarding');
+    expect(said().map((line) => line.split(' ')[0])).to.deep.equal(['POST', 'POST', 'PATCH', 'PATCH']);
+  });
+
   it('stores Events about cluster-scoped objects in `default`', async () => {
     recorder.record({ ...evicted, regarding: { kind: 'Node', name: 'n' } });
     await world.advance(0);
@@ -220,11 +234,11 @@ describe('an event recorder', function suite() {
     expect(log.of('warn')).to.deep.equal(['could not write an event: dropped it']);
   });
 
-  it('writes at most 25 at once and 5 a second, and queues at most 1,000', async () => {
-    for (let number = 0; number < 1_200; number += 1) recorder.record({ ...evicted, note: `number ${number}` });
+  it('writes at most 50 at once and 10 a second, and queues at most 2,000', async () => {
+    for (let number = 0; number < 2_400; number += 1) recorder.record({ ...evicted, note: `number ${number}` });
     await world.advance(2_000);
-    expect(world.requests).to.have.length(35);
-    expect(log.of('warn')).to.have.length(200);
+    expect(world.requests).to.have.length(70);
+    expect(log.of('warn')).to.have.length(400);
   });
 
   it('never throws, not even when closed', async () => {

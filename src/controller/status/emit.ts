@@ -5,9 +5,8 @@ import { keyOf } from '../observe/cache.ts';
 import type { ClusterState } from '../observe/cluster-state.ts';
 import { rememberReported } from '../observe/remember.ts';
 import type { ActedStep } from '../observe/result.ts';
-import type { ObservedFacts } from '../observe/snapshot.ts';
 import type { ReportContext } from './context.ts';
-import { outOfBandEvent, stepEvent } from './events.ts';
+import { outOfBandEvent, type Reported, stepEvent } from './events.ts';
 import type { News } from './news.ts';
 import type { Report } from './report.ts';
 
@@ -54,10 +53,10 @@ export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportCon
   if (event !== null) recorder.record(event);
 }
 
-/** Emits what ended, once the status contains it. `objects` is `null` if they are unknown. */
+/** Emits what ended, once the status contains it. `reported` is `null` if the objects are unknown. */
 export function emitNews(
   { finished, switchover, outOfBand }: News,
-  objects: ObservedFacts['objects'] | null,
+  reported: Reported | null,
   { metrics, recorder, log }: ReportContext,
 ): void {
   if (finished !== null) {
@@ -71,10 +70,11 @@ export function emitNews(
     if (switchover.outcome === 'done') metrics.switchoverDurationSeconds.observe(switchover.seconds);
   }
   if (outOfBand.length > 0) metrics.unplannedUpdates.inc(outOfBand.length);
-  if (objects === null) return;
+  if (reported === null) return;
+  const { objects } = reported;
   const revision = objects.statefulSet?.updateRevision ?? '';
   for (const ordinal of outOfBand) {
-    const event = outOfBandEvent({ objects }, ordinal);
+    const event = outOfBandEvent(reported, ordinal);
     const { namespace, name } = objects.cluster;
     log.info({ cluster: keyOf(namespace, name), member: event.related?.name ?? String(ordinal), revision }, event.note);
     recorder.record(event);

@@ -1,8 +1,10 @@
+import { rolloutKind } from '../../api/rollout.ts';
 import type { Step } from '../../core/decision.ts';
 import { isDisruptive, ruleOf } from '../../core/disruptive-step.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import { explainHold, isAlarming } from '../../core/rules/catalogue.ts';
 import type { ObjectReference, Occurrence } from '../../kube/event-recorder.ts';
+import { apiVersion, type ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { Observation } from '../observe/observe.ts';
@@ -10,6 +12,15 @@ import type { ActedStep } from '../observe/result.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
 import { isShown, reportedAfterSeconds } from './shown.ts';
 import { memberName } from './status.ts';
+
+/** What an Event has to know of a cluster. */
+export type Reported = Pick<ObservedFacts, 'objects' | 'rollout'>;
+
+interface Identity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
 
 /** The reasons of events about steps, in the past tense as in Kubernetes. */
 export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
@@ -29,7 +40,7 @@ export function stepEvent({ observation, step, acted }: ActedStep): Occurrence |
   if (step.kind === 'none' || target === undefined || (step.kind === 'undemote' && !step.demoted)) return null;
   const pod = observation.objects.pods.find(({ uid }) => uid === target.uid);
   return {
-    regarding: reference(observation),
+    ...objectsOf(observation),
     ...(pod && { related: podReference(pod) }),
     type: step.kind === 'undemote' ? 'Warning' : 'Normal',
     reason: stepReasons[step.kind],
@@ -45,7 +56,7 @@ export function holdEvent(observation: Observation): Occurrence | null {
   if (hold === null || memory.reported === hold.rule) return null;
   if (!isShown(hold, heldForSeconds) || heldForSeconds < reportedAfterSeconds(hold)) return null;
   return {
-    regarding: reference(observation),
+    ...objectsOf(observation),
     type: isAlarming(hold.rule) ? 'Warning' : 'Normal',
     reason: hold.rule,
     action: 'Waiting',
@@ -54,11 +65,12 @@ export function holdEvent(observation: Observation): Occurrence | null {
 }
 
 /** The Event of a member that restarted at the update revision without a step. */
-export function outOfBandEvent({ objects }: Pick<ObservedFacts, 'objects'>, ordinal: number): Occurrence {
+export function outOfBandEvent(facts: Reported, ordinal: number): Occurrence {
+  const { objects } = facts;
   const pod = objects.pods.find((candidate) => candidate.ordinal === ordinal);
   const revision = objects.statefulSet?.updateRevision ?? '';
   return {
-    regarding: reference({ objects }),
+    ...objectsOf(facts),
     ...(pod && { related: podReference(pod) }),
     type: 'Warning',
     reason: 'UpdatedOutOfBand',
@@ -67,9 +79,14 @@ export function outOfBandEvent({ objects }: Pick<ObservedFacts, 'objects'>, ordi
   };
 }
 
-function reference({ objects: { cluster } }: Pick<ObservedFacts, 'objects'>): ObjectReference {
-  const { namespace, name, uid } = cluster;
-  return { apiVersion: `${clusterKind.group}/${clusterKind.version}`, kind: clusterKind.kind, namespace, name, uid };
+/** The MySQLCluster, and its MySQLRollout once there is one (docs/decisions/0018-events-on-both-objects.md). */
+function objectsOf({ objects, rollout }: Reported): Pick<Occurrence, 'regarding' | 'alsoRegarding'> {
+  const regarding = reference(clusterKind, objects.cluster);
+  return rollout === null ? { regarding } : { regarding, alsoRegarding: reference(rolloutKind, rollout.metadata) };
+}
+
+function reference(resource: ResourceKind, { namespace, name, uid }: Identity): ObjectReference {
+  return { apiVersion: apiVersion(resource), kind: resource.kind, namespace, name, uid };
 }
 
 function podReference({ namespace, name, uid }: PodRecord): ObjectReference {

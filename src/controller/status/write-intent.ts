@@ -17,7 +17,8 @@ export async function writeIntent(
   const result = await writeStatus(context, rollout, status, state, 'disrupt', signal);
   if (result === 'written') {
     const { namespace, name } = rollout.metadata;
-    emitNews(news, context.cache.objects(keyOf(namespace, name)), context);
+    const objects = context.cache.objects(keyOf(namespace, name));
+    emitNews(news, objects && { objects, rollout }, context);
   }
   return result;
 }

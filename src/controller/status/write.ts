@@ -70,6 +70,6 @@ async function writeWhenDue(
     return dueIn;
   }
   const written = await writeStatus(context, rollout, status, state, 'status', signal);
-  if (written === 'written') emitNews(news, observation.objects, context);
+  if (written === 'written') emitNews(news, observation, context);
   return null;
 }

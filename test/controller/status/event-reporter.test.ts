@@ -1,11 +1,12 @@
 import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { Bench, member } from '../bench.ts';
 import { rollOut } from '../whole-rollout.ts';
 
 describe('the events of a rollout', () => {
-  it('report each step once, in order, on the MySQLCluster, without the waits that every step has', async () => {
+  it('report each step once, in order, on the MySQLCluster and the MySQLRollout, without the waits that every step has', async () => {
     const bench = new Bench();
     const program = bench.start();
     await rollOut(bench, program);
@@ -17,7 +18,15 @@ describe('the events of a rollout', () => {
       'RevisionPromoted',
     ]);
     const { uid } = bench.server.get(clusterKind, 'test').metadata;
-    for (const { regarding } of program.events) {
+    const rollout = bench.server.get(rolloutKind, 'test').metadata.uid;
+    for (const { regarding, alsoRegarding } of program.events) {
+      expect(alsoRegarding).to.deep.equal({
+        apiVersion: 'moco-rollout.io/v1alpha1',
+        kind: 'MySQLRollout',
+        namespace: 'default',
+        name: 'test',
+        uid: rollout,
+      });
       expect(regarding).to.deep.equal({
         apiVersion: 'moco.cybozu.com/v1beta2',
         kind: 'MySQLCluster',
