@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import type { Host } from '../../src/cli/host.ts';
-import { ChangeLog, type Display, Picture } from '../../src/cli/terminal/live.ts';
+import { ChangeLog, type Display, Picture, toldOfCluster } from '../../src/cli/terminal/live.ts';
 import { block } from '../../src/cli/terminal/status-block.ts';
 import { type ClusterView, viewOf } from '../../src/cli/terminal/view.ts';
 import { projectCluster } from '../../src/moco/projections.ts';
@@ -123,7 +123,7 @@ class Stage {
   }
 
   #display(): Display {
-    if (this.#host.terminal() === null) return new ChangeLog(this.#host);
+    if (this.#host.terminal() === null) return new ChangeLog(this.#host, toldOfCluster);
     return new Picture(this.#host, (views) => views.flatMap((view) => block(view, program)));
   }
 }

@@ -19,6 +19,7 @@ const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update',
 const lines: Readonly<Record<string, readonly string[]>> = {
   status: ['status', 'test'],
   get: ['get', 'test'],
+  sequence: ['sequence'],
   plan: ['plan', 'test'],
   wait: ['wait', 'test', '--timeout', '10ms'],
   explain: ['explain', 'Paused'],

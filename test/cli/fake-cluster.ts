@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Host } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { Bench } from '../controller/bench.ts';
@@ -18,6 +19,9 @@ export interface Ran {
   readonly err: string;
 }
 
+/** Where the API server has the sequences. */
+export const sequencesPath = '/apis/moco-rollout.io/v1alpha1/mysqlrolloutsequences';
+
 /**
  * The bench's cluster of three called `test` on an API server over real HTTP, and commands run against it at the bench's
  * moment. The real controller works on it where a test starts it.
@@ -31,6 +35,7 @@ export class FakeCluster {
   readonly clusterScoped: Record<string, object> = {
     '/api/v1/namespaces/default': { metadata: { name: 'default', uid: 'namespace', resourceVersion: '1', labels: {} } },
     '/apis/moco-rollout.io/v1alpha1/mysqlrolloutpolicies': { items: [] },
+    [sequencesPath]: { items: [] },
   };
   readonly #http: Server;
   readonly #sockets = new Set<Socket>();
@@ -64,7 +69,12 @@ export class FakeCluster {
 
   /** Runs a command line to its end, with this server in its kubeconfig. */
   async run(...argv: readonly string[]): Promise<Ran> {
-    return runWith({ KUBECONFIG: await this.kubeconfig() }, argv, () => this.bench.world.wall());
+    return this.runOn({}, ...argv);
+  }
+
+  /** Runs it on a terminal, or with an interrupt. */
+  async runOn(host: Partial<Host>, ...argv: readonly string[]): Promise<Ran> {
+    return runWith({ KUBECONFIG: await this.kubeconfig() }, argv, { wall: () => this.bench.world.wall(), ...host });
   }
 
   async kubeconfig(): Promise<string> {
@@ -133,7 +143,7 @@ function withNamespace(url: string): string {
 export async function runWith(
   env: Readonly<Record<string, string>>,
   argv: readonly string[],
-  wall = (): number => 1_782_907_200_000,
+  host: Partial<Host> = {},
 ): Promise<Ran> {
   let out = '';
   let err = '';
@@ -143,13 +153,14 @@ export async function runWith(
     home: '/nowhere',
     out: (text) => {
       out += text;
+      host.out?.(text);
     },
     err: (text) => {
       err += text;
     },
-    terminal: () => null,
-    onInterrupt: () => () => undefined,
-    wall,
+    terminal: host.terminal ?? (() => null),
+    onInterrupt: host.onInterrupt ?? (() => () => undefined),
+    wall: host.wall ?? (() => 1_782_907_200_000),
   });
   return { status: code, out, err };
 }

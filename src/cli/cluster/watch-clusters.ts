@@ -1,14 +1,12 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { Cache } from '../../controller/observe/cache.ts';
-import { wholeRecord } from '../../controller/observe/rollout-record.ts';
+import { type RolloutRecord, wholeRecord } from '../../controller/observe/rollout-record.ts';
 import type { Query } from '../../kube/api-client.ts';
-import { Reflector } from '../../kube/reflector.ts';
-import { path, type ResourceKind } from '../../kube/resource.ts';
-import type { Store, Stored } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { reflectorOf } from './reflect.ts';
 import type { Session } from './session.ts';
 
 /** The current MySQLCluster and its MySQLRollout. */
@@ -26,37 +24,20 @@ export class LiveClusters {
 
   /** Watches until the signal is aborted. Without names, all clusters that the session's label selector selects. */
   constructor(session: Session, names: readonly string[], signal: AbortSignal) {
-    const { client, world, host, namespace, selector } = session;
+    const { namespace, selector } = session;
     this.#names = names;
     const byName: Query = names.length === 1 ? { fieldSelector: `metadata.name=${names[0]}` } : {};
     const byLabel: Query = names.length === 0 && selector !== undefined ? { labelSelector: selector } : {};
-    const quiet = (): void => undefined;
-    const log = {
-      debug: quiet,
-      info: quiet,
-      warn: (_: object, message: string): void => host.err(`warning: ${message}\n`),
-      error: (_: object, message: string): void => host.err(`warning: ${message}\n`),
-    };
-    const reflect = <R extends Stored>(
-      kind: ResourceKind,
-      store: Store<R>,
-      query: Query,
-      project: (raw: Json) => R | null,
-    ): Reflector<R> =>
-      new Reflector<R>({
-        client,
-        world,
-        log,
-        path: path(kind, namespace === null ? {} : { namespace }),
-        query,
-        store,
-        project,
-        pageSize: 500,
-        onUnavailable: quiet,
-      });
+    const { clusters, rollouts } = this.#cache;
     const reflectors = [
-      reflect(clusterKind, this.#cache.clusters, { ...byName, ...byLabel }, projectCluster),
-      reflect(rolloutKind, this.#cache.rollouts, byName, (raw) => wholeRecord(raw as unknown as MySQLRollout)),
+      reflectorOf(session, {
+        kind: clusterKind,
+        namespace,
+        query: { ...byName, ...byLabel },
+        store: clusters,
+        project: projectCluster,
+      }),
+      reflectorOf(session, { kind: rolloutKind, namespace, query: byName, store: rollouts, project: projectRollout }),
     ];
     this.#running = Promise.all(reflectors.map((reflector) => reflector.run(signal)));
     this.synced = Promise.all(reflectors.map((reflector) => reflector.synced));
@@ -85,3 +66,5 @@ export class LiveClusters {
     return this.#running;
   }
 }
+
+export const projectRollout = (raw: Json): RolloutRecord => wholeRecord(raw as unknown as MySQLRollout);

@@ -11,7 +11,7 @@ export interface CommandOption {
 }
 
 /** The kind of an argument, for completion. */
-export type ArgumentKind = 'cluster' | 'pod' | 'rule' | 'none';
+export type ArgumentKind = 'cluster' | 'pod' | 'sequence' | 'rule' | 'none';
 
 interface Described {
   readonly name: string;

@@ -10,6 +10,7 @@ import { pinCommand, unpinCommand } from './pin.ts';
 import { planCommand } from './plan.ts';
 import { releaseCommand } from './release.ts';
 import { reportCommand } from './report.ts';
+import { sequenceCommand } from './sequence.ts';
 import { getCommand, statusCommand } from './status.ts';
 import { undoCommand } from './undo.ts';
 import { waitCommand } from './wait.ts';
@@ -19,6 +20,7 @@ export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
   'Show rollouts': [
     statusCommand,
     getCommand,
+    sequenceCommand,
     planCommand,
     waitCommand,
     explainCommand,

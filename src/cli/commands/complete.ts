@@ -1,6 +1,7 @@
+import { sequenceKind } from '../../api/sequence.ts';
 import { holdRules, overridableRules, rules } from '../../core/rules/catalogue.ts';
 import { namespaces, pods } from '../../kube/resource.ts';
-import { object, text } from '../../moco/json.ts';
+import { type Json, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { memberSelector } from '../../moco/projections.ts';
 import { listAll } from '../cluster/clusters.ts';
@@ -115,6 +116,7 @@ async function ofKind(
       }));
     case 'cluster':
     case 'pod':
+    case 'sequence':
       return ask(given, host, (session) => namesOf(session, kind));
   }
 }
@@ -132,12 +134,23 @@ async function ask(
   }
 }
 
-async function namesOf(session: Session, what: 'cluster' | 'pod' | 'namespace'): Promise<readonly Candidate[]> {
-  const found =
-    what === 'namespace'
-      ? await listAll(session, namespaces, null)
-      : what === 'pod'
-        ? await listAll(session, pods, session.namespace, { labelSelector: memberSelector })
-        : await listAll(session, clusterKind, session.namespace);
+async function namesOf(
+  session: Session,
+  what: 'cluster' | 'pod' | 'sequence' | 'namespace',
+): Promise<readonly Candidate[]> {
+  const found = await listNamed(session, what);
   return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));
+}
+
+function listNamed(session: Session, what: 'cluster' | 'pod' | 'sequence' | 'namespace'): Promise<readonly Json[]> {
+  switch (what) {
+    case 'cluster':
+      return listAll(session, clusterKind, session.namespace);
+    case 'pod':
+      return listAll(session, pods, session.namespace, { labelSelector: memberSelector });
+    case 'sequence':
+      return listAll(session, sequenceKind, null);
+    case 'namespace':
+      return listAll(session, namespaces, null);
+  }
 }

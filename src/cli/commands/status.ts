@@ -1,4 +1,4 @@
-import type { MySQLRollout } from '../../api/rollout.ts';
+import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
@@ -6,15 +6,14 @@ import type { Session } from '../cluster/session.ts';
 import { LiveClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../failure.ts';
 import type { Line } from '../terminal/colour.ts';
-import { ChangeLog, Picture, showLive } from '../terminal/live.ts';
+import { ChangeLog, Picture, type Render, showLive, toldOfCluster } from '../terminal/live.ts';
 import { objectFormatOf, objectOutputOption, type TableFormat, writeObjects } from '../terminal/objects.ts';
 import { writeLines } from '../terminal/output.ts';
 import { overview } from '../terminal/overview.ts';
 import { block } from '../terminal/status-block.ts';
 import { type ClusterView, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, type ClusterCommand, selectorOption } from './command.ts';
-
-const interruptedStatus = 130;
+import { untilInterrupted } from './until-interrupted.ts';
 
 const options = [
   selectorOption,
@@ -66,7 +65,7 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
   const listed = await listedClusters(session, names);
   if (format.kind !== 'default' && format.kind !== 'wide') {
     if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format.kind}, got both`);
-    writeObjects(host, format, rolloutsOf(listed.filter(isWanted(session)), names), names.length === 1);
+    writeObjects(host, format, rolloutKind, rolloutsOf(listed.filter(isWanted(session)), names), names.length === 1);
     return 0;
   }
   const lines = linesFor(session, format, inDetail);
@@ -115,32 +114,18 @@ function nothingFound({ namespace, given, selector }: Session): string {
 }
 
 /** On a terminal a single view that is redrawn, otherwise a line for each change. Ends when the user interrupts. */
-async function watch(
-  session: Session,
-  names: readonly string[],
-  lines: (views: readonly ClusterView[]) => readonly Line[],
-): Promise<number> {
+function watch(session: Session, names: readonly string[], lines: Render<ClusterView>): Promise<number> {
   const { host, world } = session;
-  const stop = new AbortController();
-  const unhook = host.onInterrupt(() => stop.abort());
-  const clusters = new LiveClusters(session, names, stop.signal);
-  const source = {
-    subscribe: (changed: () => void) => clusters.subscribe(changed),
-    views: () =>
-      clusters.all.filter(isWanted(session)).map(({ cluster, rollout }) => viewOf(cluster, rollout, world.wall())),
-  };
-  try {
+  return untilInterrupted(host, async (signal) => {
+    const clusters = new LiveClusters(session, names, signal);
+    const source = {
+      subscribe: (changed: () => void) => clusters.subscribe(changed),
+      views: () =>
+        clusters.all.filter(isWanted(session)).map(({ cluster, rollout }) => viewOf(cluster, rollout, world.wall())),
+    };
     await clusters.synced;
-    await showLive(
-      source,
-      host.terminal() === null ? new ChangeLog(host) : new Picture(host, lines),
-      world,
-      stop.signal,
-    );
-  } finally {
-    unhook();
-    stop.abort();
+    const display = host.terminal() === null ? new ChangeLog(host, toldOfCluster) : new Picture(host, lines);
+    await showLive(source, display, world, signal);
     await clusters.ended;
-  }
-  return interruptedStatus;
+  });
 }

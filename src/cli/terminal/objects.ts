@@ -1,5 +1,5 @@
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
+import type { ResourceKind } from '../../kube/resource.ts';
 import type { Host } from '../host.ts';
 import { filled, parseTemplate, type Template } from './jsonpath.ts';
 import { writeData } from './output.ts';
@@ -37,15 +37,23 @@ export function objectFormatOf({
   throw new UsageError(`expected --output to be ${words.join(', ')} or ${jsonPathPrefix}TEMPLATE, got \`${text}\``);
 }
 
+/** An object of the API server. */
+export interface ShownObject {
+  readonly metadata: { readonly name: string };
+}
+
+type Kind = Pick<ResourceKind, 'group' | 'version' | 'kind'>;
+
 /** Prints like kubectl: the object if `single`, otherwise a List. */
 export function writeObjects(
   host: Host,
   format: ObjectFormat,
-  objects: readonly MySQLRollout[],
+  ofKind: Kind,
+  objects: readonly ShownObject[],
   single: boolean,
 ): void {
-  const { group, kind } = rolloutKind;
-  const shown = objects.map(withoutManagedFields);
+  const { group, kind } = ofKind;
+  const shown = objects.map((object) => withoutManagedFields(object, ofKind));
   const data = single ? shown[0] : { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: shown };
   switch (format.kind) {
     case 'name':
@@ -62,8 +70,7 @@ export function writeObjects(
 }
 
 /** Removes what kubectl leaves out. The API server sends items of a list without their kind. */
-function withoutManagedFields({ metadata, ...others }: MySQLRollout): object {
-  const { managedFields: _, ...shown } = metadata as MySQLRollout['metadata'] & { readonly managedFields?: unknown };
-  const { group, version, kind } = rolloutKind;
+function withoutManagedFields({ metadata, ...others }: ShownObject, { group, version, kind }: Kind): object {
+  const { managedFields: _, ...shown } = metadata as ShownObject['metadata'] & { readonly managedFields?: unknown };
   return { ...others, apiVersion: `${group}/${version}`, kind, metadata: shown };
 }

@@ -126,12 +126,18 @@ export class Stages {
     return counts;
   }
 
+  /** The clusters that the sequence selects, by name. */
+  clustersOf(name: string): readonly StagedCluster[] {
+    return [...this.#clusters.values()]
+      .filter(({ places }) => places.some(({ sequence }) => sequence.name === name))
+      .toSorted((one, other) => (one.key < other.key ? -1 : 1));
+  }
+
   /** The clusters that the sequence selects and another one selects as well, by name. */
   conflictsOf(name: string): readonly string[] {
-    return [...this.#clusters.values()]
-      .filter(({ places }) => places.length > 1 && places.some(({ sequence }) => sequence.name === name))
-      .map(({ key }) => key)
-      .toSorted();
+    return this.clustersOf(name)
+      .filter(({ places }) => places.length > 1)
+      .map(({ key }) => key);
   }
 
   /**

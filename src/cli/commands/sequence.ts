@@ -1,0 +1,81 @@
+import { sequenceKind } from '../../api/sequence.ts';
+import { UsageError } from '../../failure.ts';
+import { Sequences, sequenceNamed, sequencesOf } from '../cluster/sequences.ts';
+import type { Session } from '../cluster/session.ts';
+import type { Line } from '../terminal/colour.ts';
+import { ChangeLog, Picture, type Render, type Room, showLive } from '../terminal/live.ts';
+import { objectFormatOf, objectOutputOption, type ShownObject, writeObjects } from '../terminal/objects.ts';
+import { writeLines } from '../terminal/output.ts';
+import { sequenceBlock } from '../terminal/sequence-block.ts';
+import { sequenceList, toldOfStages } from '../terminal/sequence-list.ts';
+import type { SequenceView } from '../terminal/sequence-view.ts';
+import type { ClusterCommand } from './command.ts';
+import { untilInterrupted } from './until-interrupted.ts';
+
+/** For output that goes to no terminal. */
+const columnsElsewhere = 100;
+
+/** Shows how far the stages of a sequence are, or a table of all sequences. */
+export const sequenceCommand: ClusterCommand = {
+  name: 'sequence',
+  arguments: '[NAME]',
+  completes: ['sequence'],
+  summary: 'Show the stages of a fleet and what they wait for',
+  help:
+    'With a NAME, shows the stages of that MySQLRolloutSequence, with a sign for each of their clusters. Without a NAME, ' +
+    'lists all of them. Needs the right to list the MySQLClusters of all namespaces.',
+  examples: [
+    ['List the sequences', 'sequence'],
+    ['Show the stages of one, until interrupted', 'sequence production --watch'],
+    ['Print the stage that is not complete', "sequence production -o jsonpath='{.status.stage}'"],
+  ],
+  options: [objectOutputOption, { flags: '-w, --watch', description: 'keep showing changes until interrupted' }],
+  connects: true,
+  run: async (session, [name]) => {
+    const { given, host } = session;
+    const format = objectFormatOf(given);
+    const known = await sequencesOf(session);
+    const shown = name === undefined ? known : [sequenceNamed(known, name)];
+    if (format.kind !== 'default' && format.kind !== 'wide') {
+      if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format.kind}, got both`);
+      writeObjects(host, format, sequenceKind, shown as unknown as readonly ShownObject[], name !== undefined);
+      return 0;
+    }
+    const lines = render(name !== undefined && format.kind === 'default', format.kind === 'wide');
+    const sequences = new Sequences(session);
+    if (given['watch'] === true) return watch(session, sequences, name, lines);
+    await sequences.read(session, known);
+    const views = sequences.views(name);
+    if (views.length > 0) writeLines(host, lines(views, roomOf(session)));
+    else host.err('No MySQLRolloutSequences found\n');
+    return 0;
+  },
+};
+
+function render(inDetail: boolean, wide: boolean): Render<SequenceView> {
+  return (views, room): readonly Line[] =>
+    inDetail ? views.flatMap((view) => sequenceBlock(view, room)) : sequenceList(views, wide);
+}
+
+const roomOf = ({ host }: Session): Room => ({ columns: host.terminal()?.columns ?? columnsElsewhere, rows: null });
+
+/** On a terminal a single view that is redrawn, otherwise a line for each change of a stage. */
+function watch(
+  session: Session,
+  sequences: Sequences,
+  name: string | undefined,
+  lines: Render<SequenceView>,
+): Promise<number> {
+  const { host, world } = session;
+  return untilInterrupted(host, async (signal) => {
+    const { synced, ended } = sequences.watch(session, signal);
+    await synced;
+    const source = {
+      subscribe: (changed: () => void) => sequences.subscribe(changed),
+      views: () => sequences.views(name),
+    };
+    const display = host.terminal() === null ? new ChangeLog(host, toldOfStages) : new Picture(host, lines);
+    await showLive(source, display, world, signal);
+    await ended;
+  });
+}

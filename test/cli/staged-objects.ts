@@ -1,0 +1,79 @@
+import { rolloutKind } from '../../src/api/rollout.ts';
+import type { RolloutStatus } from '../../src/api/rollout-status.ts';
+import { type SequenceSpec, sequenceKind } from '../../src/api/sequence.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import { timestampOf } from '../../src/moco/timestamp.ts';
+import { mysqlCluster } from '../controller/moco-objects.ts';
+import { type FakeCluster, sequencesPath } from './fake-cluster.ts';
+
+/** What a cluster of a stage does. */
+export type Doing = 'soaked' | 'complete' | 'waiting' | 'rolling' | 'failing' | 'paused' | 'unknown';
+
+const tier = (name: string) => ({ matchLabels: { tier: name } });
+
+/** Three stages for the clusters of production. */
+export const production: SequenceSpec = {
+  selector: { matchLabels: { env: 'production' } },
+  stages: [
+    { name: 'canary', selector: tier('canary'), soakDuration: '24h' },
+    { name: 'most', selector: tier('most'), maxConcurrent: '10%', soakDuration: '1h', maxFailures: 2 },
+    { name: 'rest', maxConcurrent: '25%' },
+  ],
+};
+
+export function addSequence(cluster: FakeCluster, name: string, spec: SequenceSpec): void {
+  const { group, version, kind } = sequenceKind;
+  const { items } = cluster.clusterScoped[sequencesPath] as { readonly items: readonly object[] };
+  const metadata = { name, uid: name, resourceVersion: '1', generation: 1, managedFields: [{ manager: 'me' }] };
+  cluster.clusterScoped[sequencesPath] = {
+    kind: `${kind}List`,
+    metadata: { resourceVersion: '1' },
+    items: [...items, { apiVersion: `${group}/${version}`, kind, metadata, spec, status: {} }],
+  };
+}
+
+/** Clusters of production, named by their tier and a number, in the order of what they do. */
+export function addClusters({ server, bench }: FakeCluster, ofTier: string, doing: readonly Doing[]): void {
+  const now = bench.world.wall();
+  const digits = String(doing.length).length;
+  for (const [index, does] of doing.entries()) {
+    const name = `${ofTier}-${String(index + 1).padStart(digits, '0')}`;
+    const labels = { env: 'production', tier: ofTier };
+    const { uid } = server.create(clusterKind, {
+      ...mysqlCluster(),
+      metadata: { name, namespace: 'default', labels, uid: `${name}-uid`, generation: 1 },
+    }).metadata;
+    const ownerReferences = [{ kind: clusterKind.kind, name, uid, controller: true }];
+    if (does === 'unknown') continue;
+    server.create(rolloutKind, {
+      metadata: { name, namespace: 'default', ownerReferences },
+      status: statusOf(does, (seconds) => timestampOf(now - seconds * 1000)),
+    });
+  }
+}
+
+function statusOf(does: Exclude<Doing, 'unknown'>, ago: (seconds: number) => string): RolloutStatus {
+  const updateRevision = 'after';
+  if (does === 'soaked') return { updateRevision, completeSince: ago(200_000) };
+  if (does === 'complete') return { updateRevision, completeSince: ago(7200) };
+  const rollout = {
+    revision: updateRevision,
+    startedAt: ago(9000),
+    lastProgressAt: ago(60),
+    verified: false,
+    takenDown: [],
+    disruptions: 0,
+    switchovers: 0,
+  };
+  const hold = (rule: 'Paused' | 'AwaitingEarlierStage') => ({ rule, message: 'a message', since: ago(600) });
+  switch (does) {
+    case 'waiting':
+      return { updateRevision, rollout, hold: hold('AwaitingEarlierStage') };
+    case 'paused':
+      return { updateRevision, rollout, hold: hold('Paused') };
+    case 'rolling':
+      return { updateRevision, rollout: { ...rollout, begunAt: ago(60) } };
+    case 'failing':
+      return { updateRevision, rollout: { ...rollout, begunAt: ago(900), failing: true } };
+  }
+}
