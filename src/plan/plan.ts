@@ -50,7 +50,7 @@ export function plan(snapshot: ClusterSnapshot, policy: RolloutPolicy): Plan {
 }
 
 /** Each wait for another program to replace the next member is a separate entry. */
-function isSameWait(hold: Hold, before: Hold | null): boolean {
+export function isSameWait(hold: Hold, before: Hold | null): boolean {
   if (hold.rule !== before?.rule) return false;
   const next = (one: Hold): number | null =>
     one.rule === 'AwaitingMoco' ? one.partition : isReplacement(one) ? one.member : null;

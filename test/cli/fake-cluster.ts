@@ -19,6 +19,8 @@ export interface Ran {
   readonly err: string;
 }
 
+const defaultNamespace = { metadata: { name: 'default', uid: 'namespace', resourceVersion: '1', labels: {} } };
+
 /** Where the API server has the sequences. */
 export const sequencesPath = '/apis/moco-rollout.io/v1alpha1/mysqlrolloutsequences';
 
@@ -33,7 +35,8 @@ export class FakeCluster {
   readonly requests: ExchangeRequest[] = [];
   /** Objects and lists that are in no namespace, by path. */
   readonly clusterScoped: Record<string, object> = {
-    '/api/v1/namespaces/default': { metadata: { name: 'default', uid: 'namespace', resourceVersion: '1', labels: {} } },
+    '/api/v1/namespaces/default': defaultNamespace,
+    '/api/v1/namespaces': { items: [defaultNamespace] },
     '/apis/moco-rollout.io/v1alpha1/mysqlrolloutpolicies': { items: [] },
     [sequencesPath]: { items: [] },
   };

@@ -21,6 +21,7 @@ const transcripts: readonly Transcript[] = [
     command: 'sequence production',
     golden: 'sequence-rolling.txt',
   },
+  { document: 'docs/how-to/roll-out-in-stages.md', command: 'plan --fleet', golden: 'plan-fleet.txt' },
 ];
 
 describe('the transcript of a command', () => {

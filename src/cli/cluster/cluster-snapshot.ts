@@ -3,6 +3,7 @@ import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { builtInStrategy } from '../../api/settings.ts';
 import { ClusterState } from '../../controller/observe/cluster-state.ts';
+import type { Dependencies } from '../../controller/observe/dependencies.ts';
 import type { StrategySettings } from '../../controller/observe/mode.ts';
 import type { DefaultSettings } from '../../controller/observe/settings.ts';
 import { collectFacts, type ObservedFacts } from '../../controller/observe/snapshot.ts';
@@ -69,28 +70,34 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
     : live.objects;
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
-  return {
-    rollout,
-    unread,
-    observe: (assumed = {}) =>
-      collectFacts(
-        objects,
-        rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
-        nobodyBehind(new ClusterState(world), objects, world),
-        {
-          world,
-          strategies: strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed),
-          defaults: defaultsOf(rollout?.status),
-          cache: {
-            settingsSources: ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } }),
-            unavailable: new Map(),
-          },
-          // What only the controller knows is assumed not to block anything.
-          fleet: { factsFor: () => ({ fleetWaits: [], fleetQueue: null, fleetInterval: null }) },
-        },
-        'live',
-      ),
-  };
+  const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
+  return { rollout, unread, observe: (assumed) => factsOf(objects, rollout, sources, world, assumed) };
+}
+
+type SourcesOf = Dependencies['cache']['settingsSources'];
+
+/** What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. */
+export function factsOf(
+  objects: ClusterObjects,
+  rollout: MySQLRollout | null,
+  settingsSources: SourcesOf,
+  world: World,
+  assumed: RolloutSpec = {},
+): ObservedFacts {
+  return collectFacts(
+    objects,
+    rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
+    nobodyBehind(new ClusterState(world), objects, world),
+    {
+      world,
+      strategies: strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed),
+      defaults: defaultsOf(rollout?.status),
+      cache: { settingsSources, unavailable: new Map() },
+      // What only the controller knows is assumed not to block anything.
+      fleet: { factsFor: () => ({ fleetWaits: [], fleetQueue: null, fleetInterval: null }) },
+    },
+    'live',
+  );
 }
 
 /** Only the controller asks replicas how far they are behind. */

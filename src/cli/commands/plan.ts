@@ -14,29 +14,41 @@ import { brief } from '../terminal/durations.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import type { ClusterCommand } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
+import { fleetOptions, isAboutFleet, planFleet } from './plan-fleet.ts';
 
 /** Shows what would happen next, from the same decisions that the controller would make. */
 export const planCommand: ClusterCommand = {
   name: 'plan',
-  arguments: '<NAME>',
+  arguments: '[NAME]',
   completes: ['cluster'],
   summary: 'Show what would happen next, step by step, and what it would cost',
   help:
     'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +
-    'Writes nothing. A fleet queue and what only the controller observes are not known to it.',
+    'Writes nothing. A fleet queue and what only the controller observes are not known to it.\n\n' +
+    'With --fleet, plays the rollouts of all namespaces, or of --namespace and --selector, to their end: when each stage ' +
+    'and each cluster would begin and end, from measured times of members, windows, soaks and slots.',
   examples: [
     ['Show the next steps, or what blocks them', 'plan test'],
     ['Show what would happen with other settings', 'plan test --assume=paused=false,maxUnavailable=2'],
+    ['Show how long the rollouts of the fleet will take', 'plan --fleet'],
+    ['Show how long a change of every production cluster would take', 'plan --fleet --assume-stale -l env=production'],
   ],
   options: [
     {
       flags: '--assume <settings>',
       description: 'simulate with other settings, such as paused=false,maxUnavailable=2 or pinnedMembers=1+2',
     },
-    outputOption,
+    ...fleetOptions,
+    {
+      ...outputOption,
+      description: `${outputOption.description}; with --fleet also wide`,
+      values: ['json', 'yaml', 'wide'],
+    },
   ],
   connects: true,
-  run: async (session, [name = '']) => {
+  run: async (session, names) => {
+    if (isAboutFleet(session, names)) return planFleet(session);
+    const [name = ''] = names;
     const format = formatOf(session.given);
     const assumed = parseAssumed(textOf(session.given['assume']) ?? '');
     const cluster = await clusterNamed(session, name);

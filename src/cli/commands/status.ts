@@ -6,6 +6,7 @@ import type { Session } from '../cluster/session.ts';
 import { LiveClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../failure.ts';
 import type { Line } from '../terminal/colour.ts';
+import { byUrgency, holdTable } from '../terminal/held.ts';
 import { ChangeLog, Picture, type Render, showLive, toldOfCluster } from '../terminal/live.ts';
 import { objectFormatOf, objectOutputOption, type TableFormat, writeObjects } from '../terminal/objects.ts';
 import { writeLines } from '../terminal/output.ts';
@@ -18,7 +19,7 @@ import { untilInterrupted } from './until-interrupted.ts';
 const options = [
   selectorOption,
   allNamespacesOption,
-  { flags: '--held', description: 'only clusters that wait for a rule' },
+  { flags: '--held', description: 'only clusters that wait for a rule, those first that need a person' },
   { flags: '--stale', description: 'only clusters with members at an older revision' },
   objectOutputOption,
   { flags: '-w, --watch', description: 'keep showing changes until interrupted' },
@@ -100,11 +101,14 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
   return listed.map(({ rollout }) => rollout).filter((rollout) => rollout !== null);
 }
 
-function linesFor({ namespace, host }: Session, { kind }: TableFormat, inDetail: boolean) {
-  return (views: readonly ClusterView[]): readonly Line[] =>
-    inDetail && kind === 'default'
-      ? views.flatMap((view, index) => [...(index === 0 ? [] : [[]]), ...block(view, host.program)])
-      : overview(views, { namespace: namespace === null, wide: kind === 'wide' });
+function linesFor({ namespace, host, given }: Session, { kind }: TableFormat, inDetail: boolean) {
+  const list = (views: readonly ClusterView[]) =>
+    overview(views, { namespace: namespace === null, wide: kind === 'wide' });
+  return (views: readonly ClusterView[]): readonly Line[] => {
+    if (inDetail && kind === 'default')
+      return views.flatMap((view, index) => [...(index === 0 ? [] : [[]]), ...block(view, host.program)]);
+    return given['held'] === true ? [...holdTable(views), [], ...list(byUrgency(views))] : list(views);
+  };
 }
 
 function nothingFound({ namespace, given, selector }: Session): string {

@@ -76,7 +76,7 @@ export function explainHold(hold: Hold, name: MemberName): string {
 }
 
 /** The entry of a rule; `undefined` for a name that this version does not know, such as one in the status of a later version. */
-const entryOf = (name: string): RuleAttributes | undefined =>
+export const ruleAttributes = (name: string): RuleAttributes | undefined =>
   Object.hasOwn(rules, name) ? rules[name as HoldRule] : undefined;
 
 /** The alert that fires while the hold lasts; `null` where somebody has requested it. */
@@ -87,8 +87,8 @@ export function alertOf(name: HoldRule): string | null {
   return requestedBy === undefined ? 'MocoRolloutNoProgress' : null;
 }
 
-export const isOverridable = (name: string): boolean => entryOf(name)?.overridable === true;
-export const isRequestedByUser = (name: string): boolean => entryOf(name)?.requestedBy !== undefined;
-export const isRoutine = (name: string): boolean => entryOf(name)?.routine === true;
-export const isBrief = (name: string): boolean => entryOf(name)?.brief === true;
-export const isAlarming = (name: string): boolean => entryOf(name)?.alarms === true;
+export const isOverridable = (name: string): boolean => ruleAttributes(name)?.overridable === true;
+export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)?.requestedBy !== undefined;
+export const isRoutine = (name: string): boolean => ruleAttributes(name)?.routine === true;
+export const isBrief = (name: string): boolean => ruleAttributes(name)?.brief === true;
+export const isAlarming = (name: string): boolean => ruleAttributes(name)?.alarms === true;

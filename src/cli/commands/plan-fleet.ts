@@ -1,0 +1,134 @@
+import type { RolloutSpec } from '../../api/rollout.ts';
+import { type Cache, keyOf } from '../../controller/observe/cache.ts';
+import { type FleetLimits, noFleetLimits } from '../../controller/observe/fleet.ts';
+import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
+import { UsageError } from '../../failure.ts';
+import { statefulSetName } from '../../moco/projections.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
+import { type FlagName, flags } from '../../options/flags.ts';
+import { factsOf } from '../cluster/cluster-snapshot.ts';
+import { clustersIn } from '../cluster/clusters.ts';
+import { readFleet } from '../cluster/fleet-objects.ts';
+import { type Session, textOf } from '../cluster/session.ts';
+import { playFleet } from '../fleet/play-fleet.ts';
+import { type Assumptions, shownFleetPlan } from '../fleet/shown-fleet-plan.ts';
+import { fleetPlanLines } from '../terminal/fleet-plan.ts';
+import { formatOf, writeData, writeLines } from '../terminal/output.ts';
+import { parseAssumed } from './plan-assumptions.ts';
+
+const limitFlags = ['max-concurrent-rollouts', 'disruption-interval'] as const satisfies readonly FlagName[];
+
+/** The options of `plan` that need `--fleet`. */
+export const fleetOptions = [
+  { flags: '--fleet', description: 'show when each cluster of the fleet would begin and end' },
+  {
+    flags: '-l, --selector <labels>',
+    description: 'with --fleet, only MySQLClusters with these labels, such as env=production',
+  },
+  { flags: '--assume-stale', description: 'with --fleet, as if a change had just reached each of these clusters' },
+  ...limitFlags.map((name) => ({
+    flags: `--${name} ${flags[name].placeholder}`,
+    description: `with --fleet, the value of the controller's flag (default ${flags[name].defaultText})`,
+  })),
+];
+
+const needFleet: Readonly<Record<string, string>> = {
+  selector: '--selector',
+  assumeStale: '--assume-stale',
+  maxConcurrentRollouts: '--max-concurrent-rollouts',
+  disruptionInterval: '--disruption-interval',
+};
+
+/** Whether the plan is about the fleet. Throws `UsageError` unless either a name or `--fleet` is given. */
+export function isAboutFleet({ given }: Session, names: readonly string[]): boolean {
+  if (given['fleet'] === true && names.length > 0) throw new UsageError('expected either a NAME or --fleet, got both');
+  if (given['fleet'] === true) return true;
+  if (names.length === 0) throw new UsageError('expected a NAME or --fleet, got neither');
+  const lonely = Object.keys(needFleet).find((option) => given[option] !== undefined);
+  if (lonely !== undefined) throw new UsageError(`expected --fleet with ${needFleet[lonely]}, got a NAME`);
+  return false;
+}
+
+/** Shows when the clusters of the fleet would begin and end, before anything is changed. */
+export async function planFleet(session: Session): Promise<number> {
+  const { given, host, world } = session;
+  const isWide = given['output'] === 'wide';
+  const format = isWide ? 'table' : formatOf(given);
+  const limits = limitsOf(given);
+  const assumed = parseAssumed(textOf(given['assume']) ?? '');
+  const assumeStale = given['assumeStale'] === true;
+  const { cache, unread } = await readFleet(session);
+  const selected = await selectedKeys(session, cache);
+  const facts = factsOfAll(session, cache, selected, assumed, assumeStale);
+  const sequences = cache.sequences.values().toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const plan = playFleet({ nowSeconds: Math.floor(world.wall() / 1000), facts, sequences, limits });
+  const assumptions: Assumptions = { assumed, assumeStale, limits, unread };
+  const shown = shownFleetPlan(plan, selected, sequences, assumptions);
+  const terminal = host.terminal();
+  if (format === 'table') writeLines(host, fleetPlanLines(shown, terminal?.columns ?? columnsElsewhere, isWide));
+  else writeData(host, format, { ...shown, drawing: undefined });
+  return 0;
+}
+
+/** For output that goes to no terminal. */
+const columnsElsewhere = 120;
+
+function limitsOf(given: Session['given']): FleetLimits {
+  const valueOf = (name: 'max-concurrent-rollouts' | 'disruption-interval', option: string): number => {
+    const text = textOf(given[option]) ?? flags[name].defaultText;
+    const parsed = flags[name].parse(text);
+    if (parsed.kind === 'value') return parsed.value;
+    throw new UsageError(`expected --${name} to be ${parsed.expected}, got \`${text}\``);
+  };
+  return {
+    ...noFleetLimits,
+    maxConcurrentRollouts: valueOf('max-concurrent-rollouts', 'maxConcurrentRollouts'),
+    disruptionIntervalSeconds: valueOf('disruption-interval', 'disruptionInterval') / 1000,
+    maxFailingRollouts: Number(flags['max-failing-rollouts'].defaultText),
+  };
+}
+
+/** Without `--namespace` and `--selector` those of all clusters. */
+async function selectedKeys(session: Session, { clusters }: Cache): Promise<ReadonlySet<string>> {
+  const { given, namespace, selector } = session;
+  const isOneNamespace = given['namespace'] !== undefined;
+  const found =
+    isOneNamespace || selector !== undefined
+      ? await clustersIn(session, isOneNamespace ? namespace : null, selector)
+      : clusters.values();
+  return new Set(found.map((cluster) => keyOf(cluster.namespace, cluster.name)));
+}
+
+/** By `namespace/name`. The assumptions are about the selected clusters alone. */
+function factsOfAll(
+  { world }: Session,
+  cache: Cache,
+  selected: ReadonlySet<string>,
+  assumed: RolloutSpec,
+  assumeStale: boolean,
+): ReadonlyMap<string, ObservedFacts> {
+  const facts = new Map<string, ObservedFacts>();
+  for (const { namespace, name, deleting } of cache.clusters.values()) {
+    const key = keyOf(namespace, name);
+    const objects = cache.objects(key);
+    if (objects === null || deleting) continue;
+    const isSelected = selected.has(key);
+    facts.set(
+      key,
+      factsOf(
+        isSelected && assumeStale ? withChange(objects) : objects,
+        cache.rollouts.get(namespace, name)?.object ?? null,
+        (cluster) => cache.settingsSources(cluster),
+        world,
+        isSelected ? assumed : {},
+      ),
+    );
+  }
+  return new Map([...facts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** As if MOCO had just changed the pod template. */
+function withChange({ statefulSet, ...objects }: ClusterObjects): ClusterObjects {
+  const updateRevision = `${statefulSetName(objects.cluster.name)}-assumed`;
+  return { ...objects, statefulSet: statefulSet && { ...statefulSet, updateRevision } };
+}

@@ -1,0 +1,173 @@
+import type { FleetLimits } from '../../controller/observe/fleet.ts';
+import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
+import { timeText } from '../../core/fleet/times.ts';
+import { type Cause, criticalPath } from '../../plan/critical-path.ts';
+import {
+  endOf,
+  type FleetPlan,
+  type PlannedCluster,
+  type PlannedStage,
+  plannedStages,
+  type Span,
+  type Stop,
+} from '../../plan/fleet-plan.ts';
+import { switchoverSeconds } from './member-times.ts';
+
+/** What the plan was made with, apart from the objects. */
+export interface Assumptions {
+  /** Settings in place of those of the clusters. */
+  readonly assumed: object;
+  readonly assumeStale: boolean;
+  readonly limits: FleetLimits;
+  /** Kinds that the user may not read. */
+  readonly unread: readonly string[];
+}
+
+/** A wait before the first cluster of a stage begins. */
+export interface ShownWait {
+  readonly rule: string;
+  readonly seconds: number;
+}
+
+export interface ShownStage {
+  readonly sequence: string | null;
+  readonly stage: string | null;
+  readonly clusters: number;
+  readonly begins: string | null;
+  readonly ends: string | null;
+  readonly seconds: number | null;
+  /** Clusters that never begin or never end. */
+  readonly stopped: number;
+  readonly waits: readonly ShownWait[];
+}
+
+export interface ShownCluster {
+  readonly namespace: string;
+  readonly name: string;
+  readonly sequence: string | null;
+  readonly stage: string | null;
+  readonly mode: PlannedCluster['mode'];
+  readonly begins: string | null;
+  readonly ends: string | null;
+  readonly seconds: number | null;
+  readonly memberSeconds: number;
+  readonly measured: boolean;
+  readonly stopsAt: Stop | null;
+}
+
+/** A plan as it is printed. Times are RFC 3339 in UTC. */
+export interface ShownFleetPlan {
+  readonly from: string;
+  /** When the last cluster ends; `null` if none does. */
+  readonly until: string | null;
+  readonly seconds: number | null;
+  readonly assumed: object;
+  readonly assumeStale: boolean;
+  readonly stages: readonly ShownStage[];
+  readonly causes: readonly Cause[];
+  readonly clusters: readonly ShownCluster[];
+  readonly assumptions: readonly string[];
+}
+
+/** What a drawing needs besides. */
+export interface DrawnFleetPlan extends ShownFleetPlan {
+  readonly drawing: { readonly from: number; readonly until: number; readonly stages: readonly PlannedStage[] };
+}
+
+const text = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds));
+const between = (from: number | null, until: number | null): number | null =>
+  from === null || until === null ? null : until - from;
+
+/** The part of the plan that is about the selected clusters. */
+export function shownFleetPlan(
+  plan: FleetPlan,
+  selected: ReadonlySet<string>,
+  sequences: readonly SequenceRecord[],
+  { assumed, assumeStale, limits, unread }: Assumptions,
+): DrawnFleetPlan {
+  const clusters = plan.clusters.filter(({ namespace, name }) => selected.has(`${namespace}/${name}`));
+  const order = sequences.flatMap(({ name, sequence }) =>
+    sequence.stages.map((stage) => ({ sequence: name, stage: stage.name })),
+  );
+  const stages = plannedStages({ ...plan, clusters }, order);
+  const until = endOf(clusters);
+  return {
+    from: timeText(plan.from),
+    until: text(until),
+    seconds: between(plan.from, until),
+    assumed,
+    assumeStale,
+    stages: stages.map((stage) => shownStage(stage, plan.from)),
+    causes: criticalPath({ ...plan, clusters: endsBy(plan.clusters, until) }),
+    clusters: clusters.map(shownCluster),
+    assumptions: assumptionsOf(clusters, plan.recovering, limits, unread),
+    drawing: { from: plan.from, until: until ?? plan.from, stages },
+  };
+}
+
+/** Clusters that are not selected keep others waiting, but the end of the plan is that of the selected ones. */
+const endsBy = (clusters: readonly PlannedCluster[], until: number | null): readonly PlannedCluster[] =>
+  clusters.filter(({ endsAt }) => endsAt === null || (until !== null && endsAt <= until));
+
+function shownStage({ clusters, beginsAt, endsAt, ...stage }: PlannedStage, from: number): ShownStage {
+  const first = clusters.find((one) => one.beginsAt !== null && one.beginsAt === beginsAt);
+  return {
+    sequence: stage.sequence,
+    stage: stage.stage,
+    clusters: clusters.length,
+    begins: text(beginsAt),
+    ends: text(endsAt),
+    seconds: between(beginsAt === null ? null : Math.max(from, beginsAt), endsAt),
+    stopped: stage.stopped,
+    waits: (first?.spans ?? [])
+      .filter((span) => isWait(span) && span.until <= (beginsAt ?? 0))
+      .map(({ what, from: since, until }) => ({ rule: what, seconds: until - since })),
+  };
+}
+
+const isWait = ({ what, from, until }: Span): boolean => what !== 'Updating' && until > from;
+
+const shownCluster = ({ beginsAt, endsAt, stop, spans: _, ...cluster }: PlannedCluster): ShownCluster => ({
+  ...cluster,
+  begins: text(beginsAt),
+  ends: text(endsAt),
+  seconds: between(beginsAt, endsAt),
+  stopsAt: stop,
+});
+
+function assumptionsOf(
+  clusters: readonly PlannedCluster[],
+  recovering: readonly string[],
+  { maxConcurrentRollouts, disruptionIntervalSeconds }: FleetLimits,
+  unread: readonly string[],
+): readonly string[] {
+  const [unhealthy] = recovering;
+  const times = (sentence: string, some: readonly PlannedCluster[]): readonly string[] =>
+    some.length === 0 ? [] : [`${sentence} in ${countOf(some.length)}: ${medianOf(some)} s in the median`];
+  return [
+    'nothing fails, every pod starts, and other waits that end by themselves are over at once',
+    ...times(
+      'a member takes as long as was measured',
+      clusters.filter(({ measured }) => measured),
+    ),
+    ...times(
+      'a member takes expectedMemberSeconds, since nothing was measured,',
+      clusters.filter(({ measured }) => !measured),
+    ),
+    `a switchover takes ${switchoverSeconds} s`,
+    `the controller runs with --max-concurrent-rollouts=${maxConcurrentRollouts} and --disruption-interval=${disruptionIntervalSeconds}s, which it does not publish`,
+    ...(unhealthy === undefined
+      ? []
+      : [
+          `clusters that are not healthy now, ${unhealthy} among ${recovering.length}, are so after the time of a member`,
+        ]),
+    ...(unread.length === 0 ? [] : [`left out, since you may not read them: ${unread.join(', ')}`]),
+  ];
+}
+
+const countOf = (clusters: number): string => (clusters === 1 ? '1 cluster' : `${clusters} clusters`);
+
+function medianOf(clusters: readonly PlannedCluster[]): number {
+  const seconds = clusters.map(({ memberSeconds }) => memberSeconds).toSorted((one, other) => one - other);
+  return seconds[Math.floor(seconds.length / 2)] ?? 0;
+}

@@ -1,0 +1,91 @@
+import type { HoldRule } from '../core/decision.ts';
+
+// What is expected to happen to the clusters of a fleet. Times are Unix seconds.
+
+/** What a cluster does or waits for, for some time. */
+export interface Span {
+  readonly what: HoldRule | 'Updating';
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Why a cluster never begins, or never ends. */
+export interface Stop {
+  readonly rule: HoldRule;
+  readonly sentence: string;
+}
+
+export interface PlannedCluster {
+  readonly namespace: string;
+  readonly name: string;
+  /** `null` if no sequence selects it. */
+  readonly sequence: string | null;
+  readonly stage: string | null;
+  /** The program that replaces its pods. */
+  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
+  /** When its first member is taken, also in the past; `null` if that never happens. */
+  readonly beginsAt: number | null;
+  /** When every member is updated; `null` if that never happens. */
+  readonly endsAt: number | null;
+  /** In order, from the begin of the plan. */
+  readonly spans: readonly Span[];
+  readonly stop: Stop | null;
+  /** How long one member is expected to take, and whether that was measured. */
+  readonly memberSeconds: number;
+  readonly measured: boolean;
+}
+
+export interface FleetPlan {
+  readonly from: number;
+  /** Those with something to do. */
+  readonly clusters: readonly PlannedCluster[];
+  /** Clusters that are not healthy now, which the plan counts as healthy soon, as `namespace/name`. */
+  readonly recovering: readonly string[];
+}
+
+/** A stage of the plan. */
+export interface PlannedStage {
+  readonly sequence: string | null;
+  readonly stage: string | null;
+  readonly clusters: readonly PlannedCluster[];
+  readonly beginsAt: number | null;
+  /** `null` if not every cluster ends. */
+  readonly endsAt: number | null;
+  /** Clusters that never begin or never end. */
+  readonly stopped: number;
+}
+
+/** When the last cluster that ends does so; `null` if none does. */
+export const endOf = (clusters: readonly PlannedCluster[]): number | null =>
+  latest(clusters.map(({ endsAt }) => endsAt));
+
+/** The stages in the given order, then the clusters without a sequence. */
+export function plannedStages(
+  { clusters }: FleetPlan,
+  order: readonly { readonly sequence: string; readonly stage: string }[],
+): readonly PlannedStage[] {
+  const known = [...order, { sequence: null, stage: null }];
+  return known.flatMap(({ sequence, stage }) => {
+    const members = clusters.filter((one) => one.sequence === sequence && one.stage === stage);
+    if (members.length === 0) return [];
+    const stopped = members.filter(({ stop }) => stop !== null).length;
+    const begins = members.flatMap(({ beginsAt }) => (beginsAt === null ? [] : [beginsAt]));
+    return [
+      {
+        sequence,
+        stage,
+        clusters: members,
+        beginsAt: begins.length === 0 ? null : Math.min(...begins),
+        endsAt: stopped > 0 ? null : endOf(members),
+        stopped,
+      },
+    ];
+  });
+}
+
+function latest(times: readonly (number | null)[]): number | null {
+  return times.reduce<number | null>(
+    (last, time) => (time !== null && (last === null || time > last) ? time : last),
+    null,
+  );
+}

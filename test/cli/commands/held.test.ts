@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import type { HoldRule } from '../../../src/core/decision.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { timestampOf } from '../../../src/moco/timestamp.ts';
+import { mysqlCluster } from '../../controller/moco-objects.ts';
+import { FakeCluster } from '../fake-cluster.ts';
+
+describe('status --held of a fleet', () => {
+  let cluster: FakeCluster;
+
+  /** So many clusters, the first of which waits longest. */
+  function add(rule: HoldRule | null, count: number, more: object = {}): void {
+    const now = cluster.bench.world.wall();
+    for (let index = 0; index < count; index += 1) {
+      const name = `${(rule ?? 'free').toLowerCase()}-${index}`;
+      const metadata = { name, namespace: 'default' };
+      const labels = { env: rule === 'AwaitingEarlierStage' ? 'production' : 'development' };
+      const since = timestampOf(now - (1000 - index) * 1000);
+      const hold = rule === null ? {} : { hold: { rule, message: 'a message', since } };
+      const status = { phase: 'Progressing', replicas: 3, updatedReplicas: index % 2, ...hold, ...more };
+      cluster.server.create(clusterKind, {
+        ...mysqlCluster(),
+        metadata: { ...metadata, labels, uid: name, generation: 1 },
+      });
+      cluster.server.create(rolloutKind, { metadata, status });
+    }
+  }
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+    add(null, 20);
+    add('AwaitingEarlierStage', 240);
+    add('OutsideMaintenanceWindow', 30);
+    add('AwaitingApproval', 2);
+    add('ClusterNotHealthy', 4);
+    add('UpdateRevisionFailing', 3);
+    add('BlockedByPDB', 1, { conditions: [{ type: 'Stalled', status: 'True' }] });
+  });
+
+  afterEach(() => cluster.close());
+
+  it('counts what holds how many, and shows first what needs a person', async () => {
+    const { out } = await cluster.run('status', '-A', '--held');
+    const [counts = '', list = ''] = out.split('\n\n');
+    expect(counts.split('\n').map((row) => row.split(/ {2,}/))).to.deep.equal([
+      ['HOLD', 'CLUSTERS', 'LONGEST', 'ENDED BY'],
+      ['BlockedByPDB', '1', '16m40s', 'Kubernetes, MOCO, a person'],
+      ['UpdateRevisionFailing', '3', '16m40s', 'a person'],
+      ['AwaitingApproval', '2', '16m40s', 'a person'],
+      ['ClusterNotHealthy', '4', '16m40s', 'MOCO'],
+      ['AwaitingEarlierStage', '240', '16m40s', 'time, a person'],
+      ['OutsideMaintenanceWindow', '30', '16m40s', 'time'],
+    ]);
+    const names = list
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.split(/ +/)[1]);
+    expect(names).to.have.length(280);
+    expect(names.slice(0, 5)).to.deep.equal([
+      'blockedbypdb-0',
+      'updaterevisionfailing-0',
+      'updaterevisionfailing-1',
+      'updaterevisionfailing-2',
+      'awaitingapproval-0',
+    ]);
+  });
+
+  it('combines with --stale and with labels', async () => {
+    const { out } = await cluster.run('status', '-A', '--held', '--stale', '-l', 'env=production');
+    expect(
+      out
+        .split('\n\n')[0]
+        ?.split('\n')
+        .map((row) => row.split(/ +/)[0]),
+    ).to.deep.equal(['HOLD', 'AwaitingEarlierStage']);
+    const asked = cluster.requests.find(({ path }) => path.includes('/mysqlclusters?'));
+    expect(asked?.path).to.contain('labelSelector=env%3Dproduction');
+  });
+
+  it('shows a rule of a later version of the controller', async () => {
+    add('AwaitingFullMoon' as HoldRule, 1);
+    expect((await cluster.run('status', '--held')).out).to.match(/AwaitingFullMoon +1 +16m40s +-/);
+  });
+
+  it('lists every cluster as before without --held', async () => {
+    const { out } = await cluster.run('status', '-A');
+    expect(out.split('\n')[0]).to.match(/^NAMESPACE +NAME/);
+    expect(out.trimEnd().split('\n')).to.have.length(302);
+  });
+});
