@@ -73,7 +73,9 @@ export function sequenceViewOf(
         const holds =
           waiting === undefined
             ? stageGates(sequence, counts, index).filter((gate) => !('until' in gate) || gate.until > nowSeconds)
-            : stages.waits(waiting.key, nowSeconds).map(({ hold }) => hold);
+            : stages
+                .waits(waiting.key, statusOf(waiting.key).rollout?.revision ?? '', nowSeconds)
+                .map(({ hold }) => hold);
         return holds[0] ?? null;
       }),
     ),

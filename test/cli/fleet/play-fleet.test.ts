@@ -6,7 +6,7 @@ import { concurrencyOf } from '../../../src/core/fleet/sequence.ts';
 import { type StagedCluster, stageCounts } from '../../../src/core/fleet/stage-counts.ts';
 import { stageGates } from '../../../src/core/fleet/stage-waits.ts';
 import type { FleetPlan, PlannedCluster } from '../../../src/plan/fleet-plan.ts';
-import { StagedFleet } from '../../controller/observe/staged-fleet.ts';
+import { StagedFleet } from '../../verification/fleet/staged-fleet.ts';
 import { measured, type WholeCluster } from '../whole-clusters.ts';
 import { observedFleet } from './observed-fleet.ts';
 
@@ -170,9 +170,6 @@ function beginsIn(
     cluster.revision = '1';
     fleet.changed(cluster);
   }
-  // Every status is written before the first cluster begins.
-  for (const cluster of fleet.clusters.values()) fleet.pass(cluster);
-  for (const key of fleet.clusters.keys()) fleet.awake.add(key);
   const begun = new Map<string, number>();
   const ends = new Map<string, number>();
   for (;;) {
