@@ -33,12 +33,14 @@ export function cellRows(
 
 /** How many clusters a cell has to stand for so that the rows of all stages fit. `rows` null: no limit. */
 export function clustersPerCell(stages: readonly number[], room: number, rows: number | null): number {
-  const rowsWith = (perCell: number): number =>
-    stages.reduce((sum, clusters) => sum + Math.ceil(Math.ceil(clusters / perCell) / Math.max(1, room)), 0);
+  if (rows === null) return 1;
+  const isTooMuch = (perCell: number): boolean =>
+    stages.reduce((sum, clusters) => sum + Math.ceil(Math.ceil(clusters / perCell) / Math.max(1, room)), 0) > rows;
   const most = Math.max(1, ...stages);
-  let perCell = 1;
-  while (rows !== null && perCell < most && rowsWith(perCell) > rows) perCell += 1;
-  return perCell;
+  for (let perCell = 1; perCell < most; perCell += 1) {
+    if (!isTooMuch(perCell)) return perCell;
+  }
+  return most;
 }
 
 /** What the signs mean, and how many clusters there are of each. */

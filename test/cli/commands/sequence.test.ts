@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import { FakeCluster, notFound, sequencesPath } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
@@ -61,7 +62,7 @@ describe('sequence', () => {
 
   it('tells what is wrong with a sequence', async () => {
     addSequence(cluster, 'other', { stages: [{ name: 'all' }] });
-    addSequence(cluster, 'unreadable', { stages: [] as unknown as (typeof production)['stages'] });
+    addSequence(cluster, 'unreadable', { stages: [] });
     addClusters(cluster, 'canary', ['waiting']);
     const lines = (await cluster.run('sequence')).out.split('\n');
     expect(lines.find((line) => line.startsWith('production'))).to.contain('SequenceConflict: 1 of the clusters');
@@ -103,14 +104,14 @@ describe('sequence', () => {
 
   describe('--watch', () => {
     /** Interrupts once something has been written. */
-    async function watched(columns: number | null, rows: number, ...argv: readonly string[]) {
-      const { promise, resolve } = Promise.withResolvers<void>();
+    function watched(columns: number | null, rows: number, ...argv: readonly string[]) {
+      let interrupt = (): void => undefined;
       return cluster.runOn(
         {
           ...(columns !== null && terminal(columns, rows)),
-          out: () => resolve(),
+          out: () => interrupt(),
           onInterrupt: (callback) => {
-            void promise.then(callback);
+            interrupt = callback;
             return () => undefined;
           },
         },
@@ -126,7 +127,7 @@ describe('sequence', () => {
       addClusters(cluster, 'rest', [...many(189, 'waiting'), 'paused']);
       const { status, out } = await watched(80, 24, 'production');
       expect(status).to.equal(130);
-      const rows = out.replaceAll(/\u001B\[[KJ]|\r/g, '').split('\n');
+      const rows = stripVTControlCharacters(out).replaceAll('\r', '').split('\n');
       expect(rows.length).to.be.at.most(24);
       expect(Math.max(...rows.map((row) => row.length))).to.be.at.most(80);
       expectGolden('sequence-thousand.txt', rows.join('\n'));
