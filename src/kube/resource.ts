@@ -51,6 +51,7 @@ export const services: ResourceKind = kind('', 'v1', 'services', 'Service');
 export const serviceAccounts: ResourceKind = kind('', 'v1', 'serviceaccounts', 'ServiceAccount');
 export const persistentVolumeClaims: ResourceKind = kind('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim');
 export const statefulSets: ResourceKind = kind('apps', 'v1', 'statefulsets', 'StatefulSet');
+export const deployments: ResourceKind = kind('apps', 'v1', 'deployments', 'Deployment');
 export const controllerRevisions: ResourceKind = kind('apps', 'v1', 'controllerrevisions', 'ControllerRevision');
 export const podDisruptionBudgets: ResourceKind = kind('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget');
 export const leases: ResourceKind = kind('coordination.k8s.io', 'v1', 'leases', 'Lease');
@@ -63,6 +64,17 @@ export const mutatingWebhookConfigurations: ResourceKind = kind(
   'mutatingwebhookconfigurations',
   'MutatingWebhookConfiguration',
   false,
+);
+const admission = (plural: string, kindName: string): ResourceKind =>
+  kind('admissionregistration.k8s.io', 'v1', plural, kindName, false);
+export const mutatingAdmissionPolicies = admission('mutatingadmissionpolicies', 'MutatingAdmissionPolicy');
+export const mutatingAdmissionPolicyBindings = admission(
+  'mutatingadmissionpolicybindings',
+  'MutatingAdmissionPolicyBinding',
+);
+export const validatingAdmissionPolicyBindings = admission(
+  'validatingadmissionpolicybindings',
+  'ValidatingAdmissionPolicyBinding',
 );
 export const customResourceDefinitions: ResourceKind = kind(
   'apiextensions.k8s.io',

@@ -71,3 +71,6 @@ export const clusterKind = {
   kind: 'MySQLCluster',
   namespaced: true,
 } as const;
+
+/** Selects the Deployment of moco-controller, by a label of MOCO's chart. */
+export const mocoControllerSelector = 'app.kubernetes.io/component=moco-controller';

@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { commands } from '../../src/cli/commands/commands.ts';
@@ -14,6 +16,8 @@ interface Role {
 }
 
 const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+const bundle = join(tmpdir(), `moco-rollout-bundle-${process.pid}`);
 
 /** One line of each command. */
 const lines: Readonly<Record<string, readonly string[]>> = {
@@ -34,6 +38,8 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   override: ['override', 'test', 'BackupRunning', '--for', '1h', '--reason', 'a test'],
   release: ['release', 'test'],
   adopt: ['adopt', 'test'],
+  check: ['check'],
+  diagnose: ['diagnose', 'test', '--directory', bundle],
   completion: ['completion'],
 };
 
@@ -54,6 +60,8 @@ describe("commands that need the controller's rights", () => {
   });
 
   afterEach(() => cluster.close());
+
+  after(() => rm(bundle, { recursive: true }));
 
   function may({ method, path }: ExchangeRequest): boolean {
     const [bare = '', query = ''] = path.split('?');

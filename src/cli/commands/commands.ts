@@ -1,7 +1,9 @@
 import { adoptCommand } from './adopt.ts';
 import { approveCommand } from './approve.ts';
+import { checkCommand } from './check.ts';
 import type { CliCommand } from './command.ts';
 import { completionCommand } from './completion.ts';
+import { diagnoseCommand } from './diagnose.ts';
 import { explainCommand } from './explain.ts';
 import { historyCommand } from './history.ts';
 import { overrideCommand } from './override.ts';
@@ -30,7 +32,7 @@ export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
   ],
   'Change settings': [pauseCommand, resumeCommand, approveCommand, pinCommand, unpinCommand, overrideCommand],
   'Release clusters': [releaseCommand, adoptCommand],
-  'Other commands': [completionCommand],
+  'Other commands': [checkCommand, diagnoseCommand, completionCommand],
 };
 
 export const commands: readonly CliCommand[] = Object.values(commandGroups).flat();

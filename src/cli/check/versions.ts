@@ -1,0 +1,94 @@
+import { policyKind, policySpec } from '../../api/policy.ts';
+import { rolloutKind, rolloutSpec } from '../../api/rollout.ts';
+import { rolloutStatus } from '../../api/rollout-status.ts';
+import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/sequence.ts';
+import { judgeKubernetes, kubernetesVersion } from '../../controller/observe/kubernetes-version.ts';
+import { isNotFound } from '../../kube/api-error.ts';
+import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
+import { type Json, object, objects, text } from '../../moco/json.ts';
+import { clusterKind, mocoControllerSelector } from '../../moco/names.ts';
+import { listAll } from '../cluster/clusters.ts';
+import type { Session } from '../cluster/session.ts';
+import { type Check, failed, ok, unknown } from './finding.ts';
+
+export const kubernetes: Check = {
+  about: 'Kubernetes',
+  find: async ({ client, signal }) => {
+    const version = await kubernetesVersion(client, signal);
+    const { supported, sentence } = judgeKubernetes(version);
+    if (!supported) return failed(sentence ?? version);
+    return sentence === null ? ok(version) : failed(sentence);
+  },
+};
+
+export const moco: Check = {
+  about: 'MOCO',
+  find: async (session) => {
+    const definition = await definitionOf(session, clusterKind);
+    if (definition === null) return failed(`there is no kind ${clusterKind.kind}: install MOCO`);
+    if (schemaOf(definition, clusterKind.version) === null) {
+      return failed(`MOCO's CRD does not serve ${clusterKind.group}/${clusterKind.version}: upgrade MOCO`);
+    }
+    const [controller] = await listAll(session, deployments, null, { labelSelector: mocoControllerSelector });
+    if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
+    return ok(`moco-controller runs ${imagesOf(controller)}`);
+  },
+};
+
+/** The fields that this version of the program knows, by kind. */
+const known: readonly (readonly [ResourceKind, spec: readonly string[], status: readonly string[]])[] = [
+  [rolloutKind, Object.keys(rolloutSpec.shape), Object.keys(rolloutStatus.shape)],
+  [policyKind, Object.keys(policySpec.shape), []],
+  [sequenceKind, Object.keys(sequenceSpec.shape), Object.keys(sequenceStatus.shape)],
+];
+
+export const definitions: Check = {
+  about: 'CRDs',
+  find: async (session) => {
+    for (const [kind, spec, status] of known) {
+      const definition = await definitionOf(session, kind);
+      const schema = definition && schemaOf(definition, kind.version);
+      if (schema === null) {
+        return failed(`${nameOf(kind)} does not serve ${kind.version}: apply the CRDs of this version`);
+      }
+      const has = (part: string): Json => object(object(object(schema['properties'])[part])['properties']);
+      const missing = [
+        ...spec.filter((field) => !(field in has('spec'))).map((field) => `spec.${field}`),
+        ...status.filter((field) => !(field in has('status'))).map((field) => `status.${field}`),
+      ];
+      if (missing.length > 0) {
+        return failed(`${nameOf(kind)} does not know ${missing.join(', ')}: apply the CRDs of this version`);
+      }
+    }
+    return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
+  },
+};
+
+/** The Deployment of the controller, or `null`. */
+export async function controllerDeployment(session: Session): Promise<Json | null> {
+  const labelSelector = 'app.kubernetes.io/part-of=moco-rollout';
+  const [deployment] = await listAll(session, deployments, null, { labelSelector });
+  return deployment ?? null;
+}
+
+export const imagesOf = (deployment: Json): string =>
+  objects(object(object(object(deployment['spec'])['template'])['spec'])['containers'])
+    .map(({ image }) => text(image))
+    .join(', ');
+
+const nameOf = ({ plural, group }: ResourceKind): string => `${plural}.${group}`;
+
+async function definitionOf({ client, signal }: Session, kind: ResourceKind): Promise<Json | null> {
+  try {
+    return await client.get<Json>(customResourceDefinitions, { name: nameOf(kind) }, { priority: 'read', signal });
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
+/** The schema of a served version, or `null`. */
+function schemaOf(definition: Json, version: string): Json | null {
+  const found = objects(object(definition['spec'])['versions']).find(({ name }) => name === version);
+  return found?.['served'] === true ? object(object(found['schema'])['openAPIV3Schema']) : null;
+}

@@ -1,0 +1,51 @@
+import { admission, certificates } from '../check/admission.ts';
+import { budgets } from '../check/budgets.ts';
+import { controller } from '../check/controller.ts';
+import { type Finding, findingOf } from '../check/finding.ts';
+import { controllerRights, ownRights } from '../check/rights.ts';
+import { definitions, kubernetes, moco } from '../check/versions.ts';
+import { type Line, line } from '../terminal/colour.ts';
+import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import { table } from '../terminal/table.ts';
+import { allNamespacesOption, type ClusterCommand } from './command.ts';
+
+const checks = [
+  kubernetes,
+  moco,
+  definitions,
+  controller,
+  controllerRights,
+  ownRights,
+  admission,
+  certificates,
+  budgets,
+];
+
+const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
+
+/** Whether everything is there that a rollout needs. */
+export const checkCommand: ClusterCommand = {
+  name: 'check',
+  arguments: '',
+  completes: [],
+  summary: 'Check versions, rights, admission, certificates and budgets',
+  help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
+  examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
+  options: [allNamespacesOption, outputOption],
+  connects: true,
+  run: async (session) => {
+    const format = formatOf(session.given);
+    const findings: Finding[] = [];
+    // The first one tells whether there is an API server at all.
+    for (const check of checks) findings.push(await findingOf(check, session));
+    if (format === 'table') writeLines(session.host, linesOf(findings));
+    else writeData(session.host, format, findings);
+    return findings.some(({ result }) => result === 'failed') ? 1 : 0;
+  },
+};
+
+const linesOf = (findings: readonly Finding[]): readonly Line[] =>
+  table(
+    ['RESULT', 'CHECK', 'FOUND'],
+    findings.map(({ about, result, sentence }) => [line(result, colours[result]), line(about), line(sentence)]),
+  );

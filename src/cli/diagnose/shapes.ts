@@ -1,0 +1,100 @@
+import { rolloutKind } from '../../api/rollout.ts';
+import { object } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import { all, keep, type Shape } from './shape.ts';
+
+// What is kept of each kind. Environment variables, arguments, commands, probes, sources of volumes, messages of containers and
+// other programs' annotations are not, because they may hold secrets. Secrets and ConfigMaps are not read at all.
+
+const ownPrefixes = [`${clusterKind.group}/`, `${rolloutKind.group}/`];
+
+/** The annotations of MOCO and of this program with their values, and the names of all others. */
+function annotations(value: unknown): unknown {
+  if (value === undefined) return undefined;
+  const isOwn = (name: string): boolean => ownPrefixes.some((prefix) => name.startsWith(prefix));
+  return Object.fromEntries(Object.entries(object(value)).map(([name, own]) => [name, isOwn(name) ? own : 'removed']));
+}
+
+const metadata: Shape = {
+  ...all('name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'),
+  ...all('finalizers', 'labels', 'ownerReferences'),
+  annotations,
+};
+
+const container = all('name', 'image', 'ports', 'resources');
+
+const podSpec = (containers: Record<string, Shape>): Shape => ({
+  ...all('nodeName', 'serviceAccountName', 'priorityClassName', 'terminationGracePeriodSeconds', 'restartPolicy'),
+  ...all('nodeSelector', 'tolerations', 'affinity', 'topologySpreadConstraints'),
+  containers,
+  initContainers: container,
+  volumes: all('name'),
+});
+
+const template = (containers: Record<string, Shape>): Shape => ({
+  metadata: { ...all('name', 'labels'), annotations },
+  spec: podSpec(containers),
+});
+
+const state: Shape = {
+  waiting: all('reason'),
+  running: 'all',
+  terminated: all('exitCode', 'reason', 'signal', 'startedAt', 'finishedAt'),
+};
+const containerStatus: Shape = { ...all('name', 'ready', 'started', 'restartCount', 'image'), state, lastState: state };
+
+export const podShape: Shape = {
+  metadata,
+  spec: podSpec(container),
+  status: {
+    ...all('phase', 'reason', 'startTime', 'conditions'),
+    containerStatuses: containerStatus,
+    initContainerStatuses: containerStatus,
+  },
+};
+
+const volumeClaimTemplates: Shape = {
+  metadata: all('name'),
+  spec: all('accessModes', 'resources', 'storageClassName'),
+};
+
+export const statefulSetShape: Shape = {
+  metadata,
+  spec: {
+    ...all('replicas', 'updateStrategy', 'podManagementPolicy', 'minReadySeconds', 'revisionHistoryLimit', 'selector'),
+    template: template(container),
+    volumeClaimTemplates,
+  },
+  status: 'all',
+};
+
+export const clusterShape: Shape = {
+  metadata,
+  spec: {
+    ...all('replicas', 'offline', 'maxDelaySeconds', 'startupWaitSeconds', 'backupPolicyName', 'mysqlConfigMapName'),
+    ...all('replicationSourceSecretName', 'disableSlowQueryLogContainer'),
+    podTemplate: template(container),
+    volumeClaimTemplates,
+  },
+  status: 'all',
+};
+
+/** The flags of the controller hold no secrets. */
+export const deploymentShape: Shape = {
+  metadata,
+  spec: { ...all('replicas', 'strategy'), template: template({ ...container, ...all('args') }) },
+  status: 'all',
+};
+
+/** Kinds without free text of others: MySQLRollouts, policies, sequences, budgets and the lease. */
+export const plainShape: Shape = { metadata, spec: 'all', status: 'all' };
+
+const event = {
+  metadata: all('name', 'creationTimestamp'),
+  ...all('regarding', 'related', 'type', 'reason', 'action', 'eventTime', 'series', 'reportingController'),
+  ...all('deprecatedCount', 'deprecatedFirstTimestamp', 'deprecatedLastTimestamp'),
+} satisfies Shape;
+
+/** Others, such as the kubelet, put commands and their output into `note`. */
+export const eventShape: Shape = (value: unknown): unknown =>
+  keep(value, object(value)['reportingController'] === 'moco-rollout' ? { ...event, ...all('note') } : event);

@@ -1,0 +1,236 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { neededByController } from '../../../src/cli/check/rights.ts';
+import type { ExchangeRequest } from '../../../src/kube/world.ts';
+import { clusterPermissions } from '../../config/permissions.ts';
+import { answer } from '../../kube/fake-world.ts';
+import { FakeCluster, forbidden, notFound } from '../fake-cluster.ts';
+
+interface Definition {
+  metadata: { name: string };
+  spec: {
+    versions: { schema: { openAPIV3Schema: { properties: { spec: { properties: Record<string, unknown> } } } } }[];
+  };
+}
+
+const crd = (plural: string): Definition =>
+  parse(
+    readFileSync(new URL(`../../../config/crd/moco-rollout.io_${plural}.yaml`, import.meta.url), 'utf8'),
+  ) as Definition;
+const definitionPath = (name: string): string => `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
+const admissionPath = (plural: string): string => `/apis/admissionregistration.k8s.io/v1/${plural}`;
+const deploymentsPath = '/apis/apps/v1/deployments';
+
+const deployment = (name: string, image: string, available: number): object => ({
+  metadata: { namespace: 'moco-rollout-system', name },
+  spec: { template: { spec: { serviceAccountName: 'moco-rollout', containers: [{ name, image }] } } },
+  status: { availableReplicas: available },
+});
+
+/** Everything is as it has to be. */
+class Installed {
+  readonly cluster: FakeCluster;
+  version = 'v1.36.3';
+  available = 2;
+  readonly denied: string[] = [];
+  readonly definitions = new Map(
+    ['mysqlrollouts', 'mysqlrolloutpolicies', 'mysqlrolloutsequences'].map((one) => [one, crd(one)]),
+  );
+  readonly lists: Record<string, readonly object[]> = {
+    mutatingadmissionpolicies: [{ metadata: { name: 'moco-rollout-statefulset' } }],
+    mutatingadmissionpolicybindings: [{ spec: { policyName: 'moco-rollout-statefulset' } }],
+    mutatingwebhookconfigurations: [],
+  };
+
+  constructor(cluster: FakeCluster) {
+    this.cluster = cluster;
+    cluster.fault = (request) => this.#answer(request);
+  }
+
+  async lines(...argv: readonly string[]): Promise<{ readonly status: number; readonly lines: readonly string[] }> {
+    const { status, out, err } = await this.cluster.run('check', ...argv);
+    expect(err).to.equal('');
+    return { status, lines: out.trim().split('\n').slice(1) };
+  }
+
+  #answer(request: ExchangeRequest): ReturnType<typeof answer> | null {
+    const [path = '', query = ''] = request.path.split('?');
+    if (path === '/version') return answer(200, { gitVersion: this.version });
+    if (path === definitionPath('mysqlclusters.moco.cybozu.com')) {
+      return answer(200, { spec: { versions: [{ name: 'v1beta2', served: true, schema: {} }] } });
+    }
+    for (const [plural, definition] of this.definitions) {
+      if (path === definitionPath(`${plural}.moco-rollout.io`)) return answer(200, definition);
+    }
+    for (const [plural, items] of Object.entries(this.lists))
+      if (path === admissionPath(plural)) return answer(200, { items });
+    if (path === deploymentsPath) {
+      const ours = deployment('moco-rollout-controller', 'moco-rollout:0.1.0', this.available);
+      return answer(200, {
+        items: [query.includes('part-of') ? ours : deployment('moco-controller', 'moco:0.36.0', 1)],
+      });
+    }
+    if (!path.endsWith('accessreviews')) return path.includes('customresourcedefinitions') ? notFound() : null;
+    const { spec } = JSON.parse(request.body ?? '{}') as {
+      spec: { resourceAttributes: { verb: string; resource: string; subresource?: string } };
+    };
+    const { verb, resource, subresource } = spec.resourceAttributes;
+    const what = `${path.includes('/self') ? 'own ' : ''}${verb} ${[resource, subresource].filter(Boolean).join('/')}`;
+    return answer(201, { status: { allowed: !this.denied.includes(what) } });
+  }
+}
+
+describe('check', () => {
+  let installed: Installed;
+
+  beforeEach(async () => {
+    installed = new Installed(await FakeCluster.start());
+  });
+
+  afterEach(() => installed.cluster.close());
+
+  it('has a line for each check, and exits with 0 if none fails', async () => {
+    const { status, lines } = await installed.lines();
+    expect(lines.map((line) => line.split(/ {2,}/).slice(0, 2))).to.deep.equal([
+      ['ok', 'Kubernetes'],
+      ['ok', 'MOCO'],
+      ['ok', 'CRDs'],
+      ['ok', 'controller'],
+      ['ok', 'rights of the controller'],
+      ['ok', 'your rights'],
+      ['ok', 'admission'],
+      ['ok', 'certificates'],
+      ['ok', 'PodDisruptionBudgets'],
+    ]);
+    expect(status).to.equal(0);
+    expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
+  });
+
+  it('asks for the rights of config/rbac, as far as they are bound to a namespace', () => {
+    const clusterScoped = [
+      'mysqlrolloutpolicies',
+      'mysqlrolloutsequences',
+      'mysqlrolloutsequences/status',
+      'namespaces',
+    ];
+    const granted = clusterPermissions
+      .filter(({ resource }) => !clusterScoped.includes(resource))
+      .flatMap(({ group, resource, verbs }) => verbs.map((verb) => `${verb} ${resource} ${group}`));
+    const asked = neededByController.flatMap(([group, resource, verbs]) =>
+      verbs.map((verb) => `${verb} ${resource} ${group}`),
+    );
+    expect(asked).to.have.members(granted);
+  });
+
+  const failures: Readonly<Record<string, readonly [change: () => void, line: RegExp]>> = {
+    'Kubernetes is too old': [
+      () => {
+        installed.version = 'v1.29.1';
+      },
+      /^failed +Kubernetes +expected Kubernetes 1\.30 or newer, got v1\.29\.1/,
+    ],
+    'a CRD is missing': [
+      () => installed.definitions.delete('mysqlrolloutpolicies'),
+      /^failed +CRDs +mysqlrolloutpolicies\.moco-rollout\.io does not serve v1alpha1/,
+    ],
+    'a CRD is older': [
+      () => {
+        const [version] = installed.definitions.get('mysqlrollouts')?.spec.versions ?? [];
+        delete version?.schema.openAPIV3Schema.properties.spec.properties['blackouts'];
+      },
+      /^failed +CRDs +mysqlrollouts\.moco-rollout\.io does not know spec\.blackouts/,
+    ],
+    'no controller is available': [
+      () => {
+        installed.available = 0;
+      },
+      /^failed +controller +deployment\/moco-rollout-controller in namespace moco-rollout-system has no available replica/,
+    ],
+    'a right is missing': [
+      () => installed.denied.push('create pods/eviction', 'patch pods'),
+      /^failed +rights of the controller +system:serviceaccount:moco-rollout-system:moco-rollout may not patch pods, create pods\/eviction/,
+    ],
+    'the user may not read': [
+      () => installed.denied.push('own list mysqlclusters'),
+      /^failed +your rights +you may not list mysqlclusters/,
+    ],
+    'nothing keeps StatefulSets at OnDelete': [
+      () => {
+        installed.lists['mutatingadmissionpolicybindings'] = [];
+      },
+      /^failed +admission +nothing keeps StatefulSets at OnDelete/,
+    ],
+    'a webhook has no certificate': [
+      () => {
+        const webhooks = [{ name: 'statefulset.moco-rollout.io', clientConfig: {} }];
+        installed.lists['mutatingwebhookconfigurations'] = [{ webhooks }];
+      },
+      /^failed +certificates +statefulset\.moco-rollout\.io has no caBundle/,
+    ],
+    'a caBundle is no certificate': [
+      () => {
+        const webhooks = [{ name: 'partition.moco-rollout.io', clientConfig: { caBundle: 'bm8=' } }];
+        installed.lists['mutatingwebhookconfigurations'] = [{ webhooks }];
+      },
+      /^failed +certificates +partition\.moco-rollout\.io has a caBundle that is no certificate/,
+    ],
+    'a budget never allows a disruption': [
+      () => {
+        const fault = installed.cluster.fault;
+        const budget = {
+          metadata: { namespace: 'default', name: 'strict', uid: 'x', resourceVersion: '1', generation: 1 },
+          spec: { minAvailable: 3, selector: { matchLabels: { 'app.kubernetes.io/instance': 'test' } } },
+          status: {
+            expectedPods: 3,
+            desiredHealthy: 3,
+            currentHealthy: 3,
+            disruptionsAllowed: 0,
+            observedGeneration: 1,
+          },
+        };
+        installed.cluster.fault = (request) =>
+          request.path.includes('poddisruptionbudgets') ? answer(200, { items: [budget] }) : fault(request);
+      },
+      /^failed +PodDisruptionBudgets +these never allow a disruption: default\/strict \(cluster test\)/,
+    ],
+  };
+
+  for (const [what, [change, line]] of Object.entries(failures)) {
+    it(`fails if ${what}, and only that line`, async () => {
+      change();
+      const { status, lines } = await installed.lines();
+      expect(status).to.equal(1);
+      expect(lines.filter((one) => !one.startsWith('ok'))).to.have.length(1);
+      expect(lines.find((one) => one.startsWith('failed'))).to.match(line);
+    });
+  }
+
+  it('is unknown, and no failure, where the user may not read', async () => {
+    const fault = installed.cluster.fault;
+    installed.cluster.fault = (request) =>
+      request.path.includes('admissionregistration') ? forbidden(request) : fault(request);
+    const { status, lines } = await installed.lines();
+    expect(status).to.equal(0);
+    expect(lines.filter((one) => one.startsWith('unknown')).map((one) => one.split(/ {2,}/)[1])).to.deep.equal([
+      'admission',
+      'certificates',
+    ]);
+  });
+
+  it('names what a user may not change, which is no failure', async () => {
+    installed.denied.push('own approve mysqlrollouts');
+    const { status, lines } = await installed.lines();
+    expect(status).to.equal(0);
+    expect(lines[5]).to.match(/but not approve mysqlrollouts/);
+  });
+
+  it('writes its findings for programs', async () => {
+    const { out } = await installed.cluster.run('check', '-o', 'json');
+    expect((JSON.parse(out) as readonly object[])[0]).to.deep.equal({
+      about: 'Kubernetes',
+      result: 'ok',
+      sentence: 'v1.36.3',
+    });
+  });
+});
