@@ -2,7 +2,15 @@ import { type RolloutSpec, rolloutKind } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import { budget, mysqlCluster, pod, revisionAfter, revisionBefore, statefulSet } from '../controller/moco-objects.ts';
+import {
+  budget,
+  containersOf,
+  mysqlCluster,
+  pod,
+  revisionAfter,
+  revisionBefore,
+  statefulSet,
+} from '../controller/moco-objects.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 
 /** A healthy cluster with everything that belongs to it, every member of which may be stale. */
@@ -11,6 +19,8 @@ export interface WholeCluster {
   readonly labels?: Readonly<Record<string, string>>;
   readonly replicas?: number;
   readonly stale?: boolean;
+  /** The last member crashes at the update revision. */
+  readonly crashing?: boolean;
   readonly spec?: RolloutSpec;
   readonly status?: RolloutStatus;
 }
@@ -22,7 +32,7 @@ interface Named {
 /** Creates its objects. */
 export function addWholeCluster(
   server: ObjectServer,
-  { name, labels = {}, replicas = 3, stale = true, spec = {}, status = {} }: WholeCluster,
+  { name, labels = {}, replicas = 3, stale = true, crashing = false, spec = {}, status = {} }: WholeCluster,
 ): void {
   const revision = stale ? revisionBefore : revisionAfter;
   const cluster = renamed(mysqlCluster({ replicas }), name) as Named;
@@ -36,6 +46,15 @@ export function addWholeCluster(
     const member = pod(ordinal, { revision, role: ordinal === 0 ? 'primary' : 'replica' });
     server.create(pods, renamed(member, name));
   }
+  if (crashing) crashLast(server, name, replicas);
+}
+
+function crashLast(server: ObjectServer, name: string, replicas: number): void {
+  const last = pod(replicas - 1, { revision: revisionAfter }) as Named & { readonly status: object };
+  const crashes = { ...last, status: { ...last.status, ...containersOf('CrashLoopBackOff', '2026-07-01T11:50:00Z') } };
+  const object = renamed(crashes, name) as Named;
+  server.remove(pods, object.metadata.name);
+  server.create(pods, object);
 }
 
 /** The recorded objects are those of a cluster `test`. */

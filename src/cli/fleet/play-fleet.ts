@@ -116,7 +116,7 @@ class Play {
     return {
       from: this.#input.nowSeconds,
       clusters: all.filter(([, { isStale }]) => isStale).map(([key, cluster]) => this.#planned(key, cluster)),
-      recovering: all.filter(([, { hasRecovered }]) => hasRecovered).map(([key]) => key),
+      recovering: all.filter(([, { isStale, wasComplete }]) => !isStale && !wasComplete).map(([key]) => key),
     };
   }
 

@@ -37,8 +37,8 @@ export class VirtualCluster {
   endedAt: number | null = null;
   /** The hold that only a person can end. */
   stop: Hold | null = null;
-  /** It was not healthy at first, and counts as healthy after a member's time. */
-  hasRecovered = false;
+  /** Whether it was complete and healthy at first. */
+  readonly wasComplete: boolean;
   readonly #facts: ObservedFacts;
   readonly #startSeconds: number;
   #snapshot: ClusterSnapshot;
@@ -47,6 +47,7 @@ export class VirtualCluster {
   #back: readonly number[] = [];
   #busyUntil = 0;
   #waitedFor: Hold | null = null;
+  #hasRecovered = false;
   #hold: { readonly hold: Hold; readonly from: number } | null = null;
 
   constructor(facts: ObservedFacts, nowSeconds: number) {
@@ -60,7 +61,8 @@ export class VirtualCluster {
     this.revision = objects.statefulSet?.updateRevision ?? '';
     this.measured = measured !== null;
     this.memberSeconds = Math.max(1, Math.round(measured ?? settings.maintenance.expectedMemberSeconds));
-    const { stale } = decide(this.#snapshot, policy);
+    const { stale, complete } = decide(this.#snapshot, policy);
+    this.wasComplete = complete;
     this.isStale = stale > 0 || status.rollout?.revision === this.revision;
     this.#status = this.isStale
       ? statusAtFirst(status, this.revision, timestampOf(nowSeconds * 1000))
@@ -139,8 +141,8 @@ export class VirtualCluster {
   #end({ complete }: Decision, now: number): number | null {
     const back = this.#lastBack;
     if (back > now) return back;
-    if (!complete && !this.hasRecovered) {
-      this.hasRecovered = true;
+    if (!complete && !this.#hasRecovered) {
+      this.#hasRecovered = true;
       this.#snapshot = recovered(this.#snapshot);
       this.#busyUntil = now + this.memberSeconds;
       return this.#busyUntil;
@@ -182,7 +184,8 @@ export class VirtualCluster {
     const begunAt = rollout?.begunAt ?? (this.begunAt === null ? undefined : at);
     this.#status = omitUndefined<RolloutStatus>({
       ...status,
-      rollout: rollout && omitUndefined<RolloutProgress>({ ...rollout, begunAt }),
+      // A revision that fails allows no step.
+      rollout: rollout && omitUndefined<RolloutProgress>({ ...rollout, begunAt, failing: undefined }),
       lastStep: { step: step.kind, rule, pods: [], at, result: 'done' },
     });
   }

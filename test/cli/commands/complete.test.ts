@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { FakeCluster, runWith } from '../fake-cluster.ts';
+import { addSequence, production } from '../staged-objects.ts';
 
 describe('completion', () => {
   let cluster: FakeCluster;
@@ -35,6 +36,9 @@ describe('completion', () => {
     expect(await words('status', '-o', '')).to.deep.equal(['wide', 'name', 'json', 'yaml', 'jsonpath=', ':4']);
     expect(await words('status', '--namespace', 'de')).to.deep.equal(['default', ':4']);
     expect(await words('status', '--kubeconfig', '')).to.deep.equal([':0']);
+    addSequence(cluster, 'production', production);
+    expect(await words('sequence', 'pr')).to.deep.equal(['production', ':4']);
+    expect(await words('plan', '--ass')).to.deep.equal(['--assume', '--assume-stale', ':4']);
     expect(await words('')).to.include.members(['status', 'plan', 'release']);
   });
 

@@ -155,6 +155,85 @@ describe('the plan of a fleet', () => {
   });
 });
 
+describe('a cluster in the plan of a fleet', () => {
+  const only = (one: Omit<WholeCluster, 'name'>): PlannedCluster => {
+    const [planned] = playFleet(observedFleet([{ name: 'only', ...one }], {})).clusters;
+    if (planned === undefined) throw new Error('expected a stale cluster');
+    return planned;
+  };
+  const secondsOf = ({ beginsAt, endsAt }: PlannedCluster): number => (endsAt ?? Number.NaN) - (beginsAt ?? Number.NaN);
+  const minReady = 5;
+  const switchover = 10;
+
+  it('has its members updated one after another, and one switchover', () => {
+    expect(secondsOf(only({ replicas: 1, status: measured(60) }))).to.equal(60 + minReady);
+    expect(secondsOf(only({ replicas: 3, status: measured(60) }))).to.equal(3 * (60 + minReady) + switchover);
+  });
+
+  it('has as many members updated at a time as maxUnavailable allows', () => {
+    const five = (maxUnavailable: number) => only({ replicas: 5, spec: { maxUnavailable }, status: measured(60) });
+    expect(secondsOf(five(1))).to.equal(5 * (60 + minReady) + switchover);
+    expect(secondsOf(five(2))).to.equal(3 * (60 + minReady) + switchover);
+  });
+
+  it('takes expectedMemberSeconds where nothing was measured', () => {
+    const planned = only({ replicas: 1, spec: { expectedMemberSeconds: 120 } });
+    expect([secondsOf(planned), planned.measured]).to.deep.equal([120 + minReady, false]);
+  });
+
+  it('waits for its window between two members', () => {
+    // 12:00 is now; the window is open for two members.
+    const window = { schedule: '0 12 * * *', duration: '20m' };
+    const planned = only({ spec: { maintenanceWindows: [window], expectedMemberSeconds: 540 } });
+    expect(planned.spans.map(({ what }) => what)).to.deep.equal(['Updating', 'OutsideMaintenanceWindow', 'Updating']);
+    expect(secondsOf(planned)).to.equal(24 * 3600 + 540 + minReady + switchover);
+  });
+
+  it('goes on with a rollout that has begun, whatever the stages', () => {
+    const status = { updateRevision: 'moco-begun-7966559688', rollout: begun('moco-begun-7966559688') };
+    const spec = { settleDuration: 300, stages: [{ name: 'all' }] };
+    const { clusters: planned, from } = playFleet(
+      observedFleet([{ name: 'begun', status }, { name: 'other' }], { all: spec }),
+    );
+    expect(planned[0]?.beginsAt).to.equal(from - 60);
+    expect(planned[0]?.spans[0]?.from).to.equal(from);
+    expect(planned[1]?.beginsAt).to.equal(planned[0]?.endsAt);
+  });
+
+  it('keeps others waiting for ever if its revision fails', () => {
+    const revision = 'moco-bad-7966559688';
+    const status = { updateRevision: revision, rollout: { ...begun(revision), failing: true } };
+    const stages = [{ name: 'canary', selector: { matchLabels: { tier: 'canary' } } }, { name: 'rest' }];
+    const bad = { name: 'bad', labels: { tier: 'canary' }, crashing: true, status };
+    const { clusters: planned } = playFleet(observedFleet([bad, { name: 'other' }], { all: { stages } }));
+    expect(planned.map(({ name, endsAt, stop }) => [name, endsAt, stop?.rule])).to.deep.equal([
+      ['bad', null, 'UpdateRevisionFailing'],
+      ['other', null, 'StageFailing'],
+    ]);
+  });
+
+  it('counts as healthy soon if it is not', () => {
+    const ill = { name: 'ill', labels: { tier: 'canary' }, stale: false, crashing: true };
+    const stages = [{ name: 'canary', selector: { matchLabels: { tier: 'canary' } } }, { name: 'rest' }];
+    const plan = playFleet(
+      observedFleet([ill, { name: 'other', status: measured(60) }], { all: { stages, settleDuration: 0 } }),
+    );
+    expect(plan.clusters.map(({ name, stop }) => [name, stop])).to.deep.equal([['other', null]]);
+    expect(plan.recovering).to.deep.equal(['default/ill']);
+  });
+});
+
+const begun = (revision: string) => ({
+  revision,
+  startedAt: '2026-07-01T11:58:00Z',
+  begunAt: '2026-07-01T11:59:00Z',
+  lastProgressAt: '2026-07-01T11:59:00Z',
+  verified: false,
+  takenDown: [],
+  disruptions: 1,
+  switchovers: 0,
+});
+
 /** When the controller's fleet lets each stale cluster begin, in seconds, if each then rolls for the given time. */
 function beginsIn(
   all: readonly WholeCluster[],
