@@ -25,6 +25,10 @@ export const fleetOptions = [
     flags: '-l, --selector <labels>',
     description: 'with --fleet, only MySQLClusters with these labels, such as env=production',
   },
+  {
+    flags: '-A, --all-namespaces',
+    description: 'with --fleet, MySQLClusters of all namespaces, as without --namespace',
+  },
   { flags: '--assume-stale', description: 'with --fleet, as if a change had just reached each of these clusters' },
   ...limitFlags.map((name) => ({
     flags: `--${name} ${flags[name].placeholder}`,
@@ -34,6 +38,7 @@ export const fleetOptions = [
 
 const needFleet: Readonly<Record<string, string>> = {
   selector: '--selector',
+  allNamespaces: '--all-namespaces',
   assumeStale: '--assume-stale',
   maxConcurrentRollouts: '--max-concurrent-rollouts',
   disruptionInterval: '--disruption-interval',
