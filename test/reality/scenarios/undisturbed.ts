@@ -1,9 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { letCommitsGo } from '../load/table.ts';
 import { primaryMoves } from './moments.ts';
+import { isServing } from './reality-cluster.ts';
 import { type Scenario, usual } from './scenario.ts';
 import { native, partitions } from './way.ts';
 
 /** Of the rollout's time by that of its restarts, its switchover and minReadySeconds. */
 const mostRatio = 1.05;
+/** A clone takes a few seconds (seen). */
+const blockedMilliseconds = 60_000;
 const anyGaps = { most: Number.POSITIVE_INFINITY, longestMilliseconds: Number.POSITIVE_INFINITY };
 
 /** Nothing goes wrong, or what a person does is a usual thing to do. */
@@ -55,6 +60,25 @@ export const undisturbed: readonly Scenario[] = [
       cluster.note('sets 5 replicas');
       await cluster.patchSpec({ replicas: 5 });
       await cluster.untilMembers(5);
+    },
+  },
+  {
+    ...usual,
+    slug: 'scaling-loaded',
+    title: 'scaling from 1 to 3 under load, with help',
+    members: 1,
+    keepsRevision: true,
+    expectations: { ...usual.expectations, order: [], gaps: anyGaps },
+    change: async (cluster) => {
+      cluster.note('sets 3 replicas');
+      await cluster.patchSpec({ replicas: 3 });
+      await cluster.until('three members', ({ members }) => members.length === 3);
+      await delay(blockedMilliseconds);
+      if (isServing(cluster.sight)) throw new Error('Expected the clone to wait for writes, and writes for the clone');
+      cluster.note('has writes not wait for replicas');
+      const session = await cluster.session(0, 'moco-admin');
+      await letCommitsGo(session).finally(() => session.close());
+      await cluster.untilMembers(3);
     },
   },
 ];

@@ -1,19 +1,22 @@
 import { demoteAnnotation, roleLabel } from '../../../src/moco/names.ts';
 import { mergePatch } from '../merge-patch.ts';
+import { clusterLines, podLines } from './chronicle.ts';
 import type { ClusterView, Moment } from './cluster-view.ts';
 import { clusteringStep } from './clustering.ts';
 import { type ClusteringMind, freshMind } from './clustering-mind.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { ordinalOf } from './names.ts';
-import type { Condition, MySQLCluster, Pod } from './objects.ts';
-import { processOf } from './pods.ts';
+import type { MySQLCluster, Pod } from './objects.ts';
+import { isReady, processOf } from './pods.ts';
 import { mysqldReady } from './readiness.ts';
-import { isRecord, same } from './same.ts';
+import { same } from './same.ts';
 import { sampleCluster } from './sample.ts';
 import { type ClusteringDurations, fastClustering } from './settings.ts';
 import type { Write } from './write.ts';
 
 const startOfTime = Date.parse('2026-11-21T07:00:00Z');
+/** A kubelet calls a replica not ready after three probes, 10 s apart: longer than a failover takes (seen). */
+const probesMilliseconds = 1000;
 
 /**
  * One cluster with its databases in virtual time: the clustering loop writes, a kubelet makes pods ready as their
@@ -26,6 +29,8 @@ export class Story {
   #mind: ClusteringMind = freshMind;
   #milliseconds = 0;
   #uids = 0;
+  /** By uid of a ready pod: since when its probe fails. */
+  readonly #failingSince = new Map<string, number>();
   readonly #durations: ClusteringDurations;
 
   constructor(replicas: number, spec: Readonly<Record<string, unknown>> = {}, durations = fastClustering) {
@@ -75,7 +80,7 @@ export class Story {
   }
 
   isReady(ordinal: number): boolean {
-    return this.pod(ordinal).status?.conditions?.some(({ status }) => status === 'True') ?? false;
+    return isReady(this.pod(ordinal));
   }
 
   createPod(ordinal: number): void {
@@ -142,7 +147,7 @@ export class Story {
       if (moved) {
         continue;
       }
-      const wait = step.requeueAfterMilliseconds;
+      const wait = this.#untilNext(step.requeueAfterMilliseconds);
       if (wait === null || this.#milliseconds + wait > end) {
         this.#milliseconds = end;
         return;
@@ -157,17 +162,38 @@ export class Story {
     this.#replace(pod, { ...pod, status: { ...pod.status, containerStatuses } });
   }
 
-  /** The kubelet: a pod is ready as long as its database serves. */
+  /** The kubelet: a pod is ready for the first time when MOCO has labelled it and its database serves. */
   #probe(): void {
     for (const pod of this.#view.pods) {
-      const ordinal = ordinalOf(pod.metadata.name);
-      const serves = processOf(pod) !== null && mysqldReady(this.#view, this.#mind, this.faults, pod);
-      if (serves !== this.isReady(ordinal)) {
-        this.reported.push(`${ordinal} ${serves ? 'ready' : 'not ready'}`);
-        const conditions = [{ type: 'Ready', status: serves ? 'True' : 'False' }];
+      const ready = this.#isToBeReady(pod);
+      if (ready !== isReady(pod)) {
+        const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
         this.#replace(pod, { ...pod, status: { ...pod.status, conditions } });
       }
     }
+  }
+
+  #isToBeReady(pod: Pod): boolean {
+    const { uid, labels } = pod.metadata;
+    const runs = processOf(pod) !== null;
+    const serves = runs && mysqldReady(this.#view, this.#mind, this.faults, pod);
+    const follows = this.#mind.databases[ordinalOf(pod.metadata.name)]?.source !== null;
+    if (serves || !runs || !follows || !isReady(pod)) {
+      this.#failingSince.delete(uid);
+      return serves && (isReady(pod) || labels?.[roleLabel] !== undefined);
+    }
+    const since = this.#failingSince.get(uid) ?? this.#milliseconds;
+    this.#failingSince.set(uid, since);
+    return this.#milliseconds < since + probesMilliseconds;
+  }
+
+  /** To MOCO's next step or the kubelet's, whichever comes first. */
+  #untilNext(requeueAfterMilliseconds: number | null): number | null {
+    const waits = [...this.#failingSince.values()]
+      .map((since) => since + probesMilliseconds - this.#milliseconds)
+      .filter((wait) => wait > 0);
+    const all = requeueAfterMilliseconds === null ? waits : [...waits, requeueAfterMilliseconds];
+    return all.length === 0 ? null : Math.min(...all);
   }
 
   #tellDatabases(after: ClusteringMind): void {
@@ -184,52 +210,31 @@ export class Story {
 
   #perform(write: Write): void {
     if (write.verb === 'replaceStatus') {
-      this.#tellStatus(write.body as unknown as MySQLCluster);
-      this.#view = { ...this.#view, cluster: write.body as unknown as MySQLCluster };
+      const cluster = write.body as unknown as MySQLCluster;
+      this.reported.push(...clusterLines(this.cluster, cluster));
+      this.#view = { ...this.#view, cluster };
     } else if (write.verb === 'patch' && write.kind === 'Pod') {
       const pod = this.pod(ordinalOf(write.name));
       if (pod.metadata.uid !== write.uid) {
         throw new Error(`expected a write for ${pod.metadata.uid}, got one for ${write.uid}`);
       }
-      this.#tellPod(ordinalOf(write.name), write.body);
-      this.#change(pod, write.body);
+      this.#replace(pod, mergePatch(pod, write.body) as Pod);
     } else {
       throw new Error(`expected a status or a pod, got ${write.verb} ${write.kind}`);
     }
   }
 
-  #tellStatus(after: MySQLCluster): void {
-    const before = this.cluster.status;
-    const index = after.status?.currentPrimaryIndex;
-    if (index !== (before?.currentPrimaryIndex ?? 0)) {
-      this.reported.push(`index ${index}`);
-    }
-    const healthy = (conditions: readonly Condition[] | undefined): string | undefined => {
-      const condition = conditions?.find(({ type }) => type === 'Healthy');
-      return condition === undefined ? undefined : `Healthy ${condition.status} (${condition.reason})`;
-    };
-    const now = healthy(after.status?.conditions);
-    if (now !== undefined && now !== healthy(before?.conditions)) {
-      this.reported.push(now);
-    }
-  }
-
-  #tellPod(ordinal: number, body: Readonly<Record<string, unknown>>): void {
-    const metadata = isRecord(body['metadata']) ? body['metadata'] : {};
-    const labels = isRecord(metadata['labels']) ? metadata['labels'] : {};
-    const annotations = isRecord(metadata['annotations']) ? metadata['annotations'] : {};
-    for (const [name, value] of Object.entries({ ...labels, ...annotations })) {
-      this.reported.push(
-        `${ordinal} ${name === roleLabel ? 'role' : name.split('/')[1]} ${typeof value === 'string' ? value : 'gone'}`,
-      );
-    }
-  }
-
+  /** By somebody else: not told. */
   #change(pod: Pod, body: Readonly<Record<string, unknown>>): void {
-    this.#replace(pod, mergePatch(pod, body) as Pod);
+    this.#put(pod, mergePatch(pod, body) as Pod);
   }
 
   #replace(before: Pod, after: Pod): void {
+    this.reported.push(...podLines(before, after));
+    this.#put(before, after);
+  }
+
+  #put(before: Pod, after: Pod): void {
     this.#view = { ...this.#view, pods: this.#view.pods.map((pod) => (pod === before ? after : pod)) };
   }
 }

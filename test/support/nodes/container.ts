@@ -32,8 +32,9 @@ export interface ContainerMemory {
   readonly crashes: number;
   /** How many of the requested restarts it has made. */
   readonly restartsMade: number;
-  /** Its readiness probe passes. */
   readonly ready: boolean;
+  /** Since when its readiness probe has failed although it is ready. */
+  readonly failingSince: number | null;
 }
 
 /** Of a container that is still to start for the first time. */
@@ -56,6 +57,7 @@ export function freshContainer(
     crashes: 0,
     restartsMade: 0,
     ready: false,
+    failingSince: null,
   };
 }
 

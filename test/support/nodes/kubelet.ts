@@ -1,24 +1,21 @@
-import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
 import { adopt } from './adopt.ts';
 import { advance, nextChange } from './advance.ts';
-import {
-  type ContainerMemory,
-  type ContainerRole,
-  freshContainer,
-  isDone,
-  isRunning,
-  isStarted,
-  withImage,
-} from './container.ts';
+import { type ContainerMemory, type ContainerRole, freshContainer, isDone, isRunning, withImage } from './container.ts';
 import { endAt, endContainers } from './ending.ts';
-import type { ContainerFault } from './faults.ts';
 import { lostNodeStep } from './lost-node.ts';
 import { type Container, type Moment, type Pod, timestamp } from './objects.ts';
-import { type KubeletInput, type KubeletStep, type Moving, type PodMemory, processesOf, target } from './pod-memory.ts';
+import {
+  faultOf,
+  type KubeletInput,
+  type KubeletStep,
+  type Moving,
+  type PodMemory,
+  processesOf,
+  target,
+} from './pod-memory.ts';
 import { podStatus } from './pod-status.ts';
+import { hasStarted, nextProbes, probed } from './probes.ts';
 import { scheduleStep } from './scheduler.ts';
-
-import type { NodesSettings } from './settings.ts';
 import type { PodWrite } from './write.ts';
 
 /** One run for one pod: the actions of its scheduler, kubelet or node controller. */
@@ -115,7 +112,7 @@ function move(asked: Moving): PodMemory {
     startTime: memory.startTime ?? timestamp(now.wallMilliseconds),
     startAt,
     initContainers,
-    containers: containers.map((container) => ({ ...container, ready: isReady(container, containers, input) })),
+    containers: containers.map((container) => probed(container, containers, input)),
   };
 }
 
@@ -126,7 +123,7 @@ function moveInitContainers(input: Moving): readonly ContainerMemory[] {
     const isPrepared = input.runtime?.prepared ?? true;
     const mayStart = isPrepared && moved.every(isDone) && memory.terminatingSince === null;
     const next = moveContainer(container, mayStart, input);
-    moved.push(next.role === 'sidecar' ? { ...next, ready: isReady(next, [], input) } : next);
+    moved.push(next.role === 'sidecar' ? probed(next, [], input) : next);
   }
   return moved;
 }
@@ -154,42 +151,10 @@ function moveContainer(before: ContainerMemory, mayStart: boolean, input: Moving
   );
 }
 
-function faultOf(container: ContainerMemory, { faults, settings }: KubeletInput): ContainerFault | null {
-  return faults.containers[container.name] ?? settings.imageFault(container.image, container.role === 'init');
-}
-
 /** As the pod's spec has it now: an update in place changes it. */
 function imageOf({ name, image, role }: ContainerMemory, { spec }: Pod): string {
   const containers = role === 'main' ? spec.containers : (spec.initContainers ?? []);
   return containers.find((container) => container.name === name)?.image ?? image;
-}
-
-function startupMilliseconds(container: ContainerMemory, settings: NodesSettings): number {
-  return container.name === mysqldContainer ? settings.startupMilliseconds : 0;
-}
-
-function hasStarted(container: ContainerMemory, input: KubeletInput): boolean {
-  const { settings, now } = input;
-  return isStarted(container, startupMilliseconds(container, settings), now, processesOf(container, input));
-}
-
-/** Container mysqld is ready while MySQL serves and `agent` runs to report that. */
-function isReady(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): boolean {
-  const { settings, pod, mysqldServes } = input;
-  if (!hasStarted(container, input) || faultOf(container, input) === 'notReady') {
-    return false;
-  }
-  const processes = processesOf(container, input);
-  if (processes !== null && container.state.kind === 'running') {
-    return processes(container.state.id).ready;
-  }
-  if (container.name !== mysqldContainer) {
-    return true;
-  }
-  const agent = all.find(({ name }) => name === agentContainer);
-  const { labelBeforeReady } = settings;
-  const labelled = labelBeforeReady === null || pod.metadata.labels?.[labelBeforeReady] !== undefined;
-  return mysqldServes && (agent === undefined || isRunning(agent)) && (container.ready || labelled);
 }
 
 function statusWrite(
@@ -227,7 +192,7 @@ function untilNext(memory: PodMemory, input: KubeletInput): number | null {
   const now = input.now.monotonicMilliseconds;
   const moments = [...memory.initContainers, ...memory.containers].flatMap((container) => [
     nextChange(container, faultOf(container, input), settings),
-    container.state.kind === 'running' ? container.state.since + startupMilliseconds(container, settings) : null,
+    ...nextProbes(container, settings),
   ]);
   const ends = [...memory.initContainers, ...memory.containers]
     .filter((container) => isRunning(container) && processesOf(container, input) === null)

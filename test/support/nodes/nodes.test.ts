@@ -249,6 +249,27 @@ describe('the nodes stand-in', () => {
       expect(stage.condition('Initialized')?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');
     });
 
+    it('ends only after some time if the kubelet is patient, and not if MySQL serves again before', () => {
+      const stage = new Stage({}, { readinessPatienceMilliseconds: 20_000 }).pass(minute);
+      stage.mysqldServes = false;
+      stage.pass(19_000);
+      expect(stage.container('mysqld').ready).to.equal(true);
+      stage.mysqldServes = true;
+      stage.pass(1000);
+      stage.mysqldServes = false;
+      stage.pass(19_000);
+      expect(stage.container('mysqld').ready).to.equal(true);
+      stage.pass(1000);
+      expect(stage.container('mysqld').ready).to.equal(false);
+    });
+
+    it('ends at once with its process, however patient the kubelet is', () => {
+      const stage = new Stage({}, { readinessPatienceMilliseconds: 20_000 }).pass(minute).fault('mysqld', 'dead');
+      stage.mysqldServes = false;
+      stage.pass(0);
+      expect(stage.container('mysqld').ready).to.equal(false);
+    });
+
     it('waits for the label the first time, and stays without it', () => {
       const stage = new Stage({}, { labelBeforeReady: 'role' }).pass(minute);
       expect(stage.container('mysqld').ready).to.equal(false);

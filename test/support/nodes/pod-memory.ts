@@ -1,5 +1,5 @@
 import type { ContainerMemory } from './container.ts';
-import type { PodFaults } from './faults.ts';
+import type { ContainerFault, PodFaults } from './faults.ts';
 import type { Moment, Pod, PodCondition } from './objects.ts';
 import type { PodRuntime, Processes } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
@@ -62,4 +62,8 @@ export function target({ metadata }: Pod): { namespace: string; name: string; ui
 /** `null`: time and faults play the container. */
 export function processesOf({ name }: ContainerMemory, { runtime }: KubeletInput): Processes | null {
   return runtime?.processesOf(name) ?? null;
+}
+
+export function faultOf(container: ContainerMemory, { faults, settings }: KubeletInput): ContainerFault | null {
+  return faults.containers[container.name] ?? settings.imageFault(container.image, container.role === 'init');
 }

@@ -33,6 +33,11 @@ export interface NodesSettings {
   readonly tolerationMilliseconds: number;
   /** From a refused final DELETE to the next one. Kubernetes' kubelet retries every 10 s. */
   readonly deleteRetryMilliseconds: number;
+  /**
+   * How long MySQL may not serve before container mysqld is not ready. MOCO's probe may fail three times, 10 s apart:
+   * replicas stay ready while a failover takes its time (seen).
+   */
+  readonly readinessPatienceMilliseconds: number;
   /** A label that mysqld's pod has to have before that container is ready for the first time; `null` for none. */
   readonly labelBeforeReady: string | null;
   readonly imageFault: (image: string, isInit: boolean) => ContainerFault | null;
@@ -60,6 +65,7 @@ export const defaultSettings: NodesSettings = {
   imagePullMilliseconds: 500,
   tolerationMilliseconds: 300_000,
   deleteRetryMilliseconds: 500,
+  readinessPatienceMilliseconds: 0,
   labelBeforeReady: null,
   imageFault: faultOfImage,
 };

@@ -52,6 +52,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
       ...drawEnd(chance),
       crashAfterMilliseconds: span(chance, 0.2, 20),
       restartMilliseconds: span(chance, 0.2, 2),
+      readinessPatienceMilliseconds: span(chance.fork('probes'), 0, 30),
     },
     moco: {
       notice: span(chance, 0.02, 2),
