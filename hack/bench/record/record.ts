@@ -9,7 +9,7 @@ import type { Table } from './table.ts';
 export interface BenchRecord {
   /** The file's, without `.json`. */
   readonly name: string;
-  /** As typed at the root of the repository, without the output file. */
+  /** As typed at the root of the repository, without where the output goes. */
   readonly command: string;
   /** Of the run's start: YYYY-MM-DD. */
   readonly date: string;
@@ -35,6 +35,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Whatever a benchmark measures lies in these. */
 const measured = ['src', 'hack', 'config', 'package-lock.json', 'Dockerfile'];
 const indentation = 1;
+/** Flags that name where the output goes. */
+const outputs = ['--record', '--output'];
 
 /** A benchmark at its start; what it has found by its end is written by {@link Recording.write}. */
 export class Recording {
@@ -87,9 +89,13 @@ export function originOf(record: Omit<BenchRecord, 'tables' | 'raw'>): string {
 
 /** `argv` as `process` has it. */
 export function commandOf([, program = '', ...rest]: readonly string[]): string {
-  const at = rest.indexOf('--record');
-  const more = at === -1 ? rest : rest.toSpliced(at, 2);
-  return ['hack/node.sh', relative(root, program), ...more.filter((one) => !one.startsWith('--record='))].join(' ');
+  const more = outputs.reduce<readonly string[]>(without, rest);
+  return ['hack/node.sh', relative(root, program), ...more].join(' ');
+}
+
+function without(words: readonly string[], flag: string): readonly string[] {
+  const at = words.indexOf(flag);
+  return (at === -1 ? words : words.toSpliced(at, 2)).filter((word) => !word.startsWith(`${flag}=`));
 }
 
 /** Arrays of plain values in one line: samples are many. */

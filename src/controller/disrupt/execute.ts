@@ -131,8 +131,14 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
   };
 }
 
-/** The message of the cause of a refused eviction contains the name and the numbers of the budget. */
-function sentenceOf({ causes, message }: ApiError): string {
+/**
+ * For people: nobody has to know the request of a step that came too late. The message of the cause of a refused eviction
+ * contains the name and the numbers of the budget.
+ */
+function sentenceOf(error: ApiError): string {
+  if (isConflict(error)) return 'it has changed meanwhile';
+  if (isNotFound(error)) return 'it is gone';
+  const { causes, message } = error;
   return causes.find(({ reason }) => reason === disruptionBudgetCause)?.message ?? message;
 }
 

@@ -265,6 +265,22 @@ describe('a disruption that the API server rejects', () => {
     expect(bench.steps, 'nothing had to be made void').to.deep.equal([]);
   });
 
+  it('is shown without its request if the pod has changed or is gone', async () => {
+    for (const [code, reason, shown] of [
+      [409, 'Conflict', 'conflict: it has changed meanwhile'],
+      [404, 'NotFound', 'conflict: it is gone'],
+    ] as const) {
+      const bench = new Bench();
+      const program = bench.start();
+      bench.server.refuse('POST', eviction, code, reason);
+      program.sync();
+      await program.pass();
+      bench.world.freeze(500);
+      await program.pass();
+      expect(bench.status.lastStep?.result).to.equal(shown);
+    }
+  });
+
   it('starts over if the pod has changed since the confirmation', async () => {
     const bench = new Bench();
     const program = bench.start();

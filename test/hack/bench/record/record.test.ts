@@ -41,6 +41,7 @@ describe('the record of a benchmark', () => {
     const expected = 'hack/node.sh hack/bench-one.ts --runs 3';
     expect(commandOf(['node', program, '--record', 'a.json', '--runs', '3'])).to.equal(expected);
     expect(commandOf(['node', program, '--runs', '3', '--record=a.json'])).to.equal(expected);
+    expect(commandOf(['node', program, '--output', 'a', '--runs', '3', '--record', 'a.json'])).to.equal(expected);
   });
 
   it('is printed as a table with aligned figures', () => {
