@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Chapter } from '../../reality/scenarios/history.ts';
+import { ordinalOf } from './names.ts';
+import { fastClustering } from './settings.ts';
+import { Story } from './story.ts';
+
+// Histories of real servers, recorded by `make reality`, and what the stand-in makes of the same acts. Compared is the
+// order of role labels, conditions with their reasons, the primary's index, `demote` and readiness. What is chance in
+// both, such as which replica has caught up first, is taken from the recording.
+
+interface Recorded {
+  readonly mysqld: string;
+  readonly chapters: readonly Chapter[];
+}
+
+/** What was done, and to which member. */
+type Act = (story: Story, ordinal: number, lines: readonly string[]) => void;
+
+const folder = new URL('../../fixtures/moco-reality/', import.meta.url);
+/** A lag with which no replica is ready. */
+const behindSeconds = 100;
+const { notice, silence, failedTry, retry } = fastClustering;
+
+const acts: readonly (readonly [act: RegExp, perform: Act])[] = [
+  [
+    /^creates the cluster$/,
+    (story, _, lines) => {
+      const replicas = story.view.pods.map(({ metadata }) => ordinalOf(metadata.name)).slice(1);
+      story.faults = { ...story.faults, lagSeconds: Object.fromEntries(replicas.map((one) => [one, behindSeconds])) };
+      story.settle();
+      story.startAll();
+      story.settle();
+      catchUp(story, lines);
+    },
+  ],
+  [
+    /^kills mysqld of member (\d) and keeps it down$/,
+    (story, ordinal) => {
+      story.killMysqld(ordinal);
+      story.settle();
+    },
+  ],
+  [
+    /^lets mysqld of member (\d) start again$/,
+    (story, ordinal) => {
+      story.startMysqld(ordinal, 1);
+      story.settle();
+    },
+  ],
+  [
+    // The kubelet starts it again before MOCO gives up asking.
+    /^kills mysqld of member (\d)$/,
+    (story, ordinal) => {
+      story.killMysqld(ordinal);
+      story.settle(notice + silence / 2);
+      story.startMysqld(ordinal, 1);
+      story.settle();
+    },
+  ],
+  [
+    /^member (\d) receives and applies nothing$/,
+    (story) => {
+      story.faults = { ...story.faults, switchover: 'failing' };
+    },
+  ],
+  [
+    // One try fails, and the next one has begun.
+    /^demotes member (\d)$/,
+    (story, ordinal) => {
+      story.demote(ordinal);
+      story.reported.push(`${ordinal} demote true`);
+      story.settle(notice + failedTry + retry + failedTry / 3);
+    },
+  ],
+  [
+    /^member (\d) applies again$/,
+    (story) => {
+      story.faults = { ...story.faults, switchover: 'working' };
+      story.settle();
+    },
+  ],
+];
+
+function perform(story: Story, { act, lines }: Chapter): readonly string[] {
+  for (const [pattern, what] of acts) {
+    const found = pattern.exec(act);
+    if (found === null) continue;
+    story.reported.length = 0;
+    what(story, Number(found[1]), lines);
+    return story.reported.filter((line) => !isHidden(line));
+  }
+  throw new Error(`Expected something to do for "${act}", found nothing`);
+}
+
+/** Replicas become ready in the order of the recording, those between two other lines at the same time. */
+function catchUp(story: Story, lines: readonly string[]): void {
+  let together: number[] = [];
+  for (const line of [...lines, '']) {
+    const ready = /^(\d) ready$/.exec(line);
+    if (ready !== null) {
+      together.push(Number(ready[1]));
+      continue;
+    }
+    const lagSeconds = Object.fromEntries(
+      Object.entries(story.faults.lagSeconds).filter(([ordinal]) => !together.includes(Number(ordinal))),
+    );
+    const before = Object.keys(story.faults.lagSeconds).length;
+    story.faults = { ...story.faults, lagSeconds };
+    if (Object.keys(lagSeconds).length < before) story.settle();
+    together = [];
+  }
+}
+
+/** Kubelets know nothing of each other: what several of them say without MOCO in between has no order. */
+function inOrder(lines: readonly string[]): readonly string[] {
+  const isOfKubelet = (line: string | undefined): boolean => / ready$/.test(line ?? '');
+  const groups: string[][] = [];
+  lines.forEach((line, index) => {
+    if (isOfKubelet(line) && isOfKubelet(lines[index - 1])) groups.at(-1)?.push(line);
+    else groups.push([line]);
+  });
+  return groups.flatMap((group) => group.toSorted());
+}
+
+/** What MySQL alone knows. */
+const isHidden = (line: string): boolean => /(takes writes|is read-only|follows \d)$/.test(line);
+
+describe('the stand-in for MOCO, compared with histories of real servers', () => {
+  for (const name of readdirSync(folder)) {
+    const { chapters } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Recorded;
+    it(`behaves like the real one: ${name.replace('.json', '')}`, () => {
+      const story = new Story(membersOf(chapters));
+      const played = chapters.map((chapter) => ({ act: chapter.act, lines: inOrder(perform(story, chapter)) }));
+      expect(played).to.deep.equal(chapters.map(({ act, lines }) => ({ act, lines: inOrder(lines) })));
+    });
+  }
+});
+
+/** At the end of its creation each has a role. */
+function membersOf([creation]: readonly Chapter[]): number {
+  return creation?.lines.filter((line) => / role /.test(line)).length ?? 0;
+}
