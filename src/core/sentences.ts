@@ -11,7 +11,9 @@ export type Wait =
 export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
   switch (wait.for) {
     case 'state':
-      return `does not participate${wait.evidence ? `: ${explainEvidence(wait.evidence)}` : ` (${wait.state})`}`;
+      if (wait.evidence !== null) return `does not participate: ${explainEvidence(wait.evidence)}`;
+      // It may just as well still be pulled or started.
+      return wait.state === 'running' ? 'does not participate yet' : `does not participate (${wait.state})`;
     case 'role':
       return 'MOCO has not set its role yet';
     case 'minReadySeconds':

@@ -287,7 +287,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   UpdatedMemberNotParticipating: [
     [
       { rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'state', state: 'running', evidence: null } },
-      'moco-test-2 is updated, but does not participate (running)',
+      'moco-test-2 is updated, but does not participate yet',
     ],
     [
       { rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'state', state: 'down', evidence: crashing } },

@@ -3,7 +3,7 @@ import { inWords } from '../../../hack/bench/rollouts/cluster.ts';
 import type { LiveCluster, LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
 import { isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sight.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { apiVersion, path, persistentVolumeClaims, pods, type ResourceKind } from '../../../src/kube/resource.ts';
+import { apiVersion, pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import {
   annotationOn,
   clusterKind,
@@ -46,10 +46,6 @@ export interface RealityClusterOptions {
 }
 
 type PodWithAddress = WitnessedPod & Endpoint;
-
-interface Claim {
-  readonly status?: { readonly capacity?: { readonly storage?: string } };
-}
 
 interface Templates {
   readonly volumeClaimTemplates: readonly unknown[];
@@ -199,16 +195,6 @@ export class RealityCluster {
     this.note(`asks for volumes of ${storage}`);
     const { spec } = sampleCluster({ name: clusterName, namespace: this.namespace, volumeSize: storage });
     await this.patchSpec({ volumeClaimTemplates: (spec as Templates).volumeClaimTemplates });
-  }
-
-  /** What each of its claims has, such as `2Gi`. */
-  async volumeSizes(): Promise<readonly string[]> {
-    const list = await this.bed.client.call<{ items: readonly Claim[] }>({
-      method: 'GET',
-      path: path(persistentVolumeClaims, { namespace: this.namespace }),
-      priority: 'read',
-    });
-    return list.items.map(({ status }) => status?.capacity?.storage ?? 'none');
   }
 
   /** As `kubectl moco-rollout release` does. */

@@ -20,7 +20,7 @@ type Act = (story: Story, ordinal: number, lines: readonly string[]) => void;
 const folder = new URL('../../fixtures/moco-reality/', import.meta.url);
 /** A lag with which no replica is ready. */
 const behindSeconds = 100;
-const { notice, silence, failedTry, retry } = fastClustering;
+const { notice, silence, failedTry, retry, repoint, label, open, healthyTrue } = fastClustering;
 
 const acts: readonly (readonly [act: RegExp, perform: Act])[] = [
   [
@@ -65,21 +65,17 @@ const acts: readonly (readonly [act: RegExp, perform: Act])[] = [
     },
   ],
   [
-    // One try fails, and the next one has begun.
+    // One try fails. The member catches up in the next one, which has begun by then.
     /^demotes member (\d)$/,
     (story, ordinal) => {
       story.demote(ordinal);
       story.reported.push(`${ordinal} demote true`);
-      story.settle(notice + failedTry + retry + failedTry / 3);
-    },
-  ],
-  [
-    /^member (\d) applies again$/,
-    (story) => {
+      story.settle(notice + failedTry + retry + repoint + label + open + healthyTrue - 1);
       story.faults = { ...story.faults, switchover: 'working' };
-      story.settle();
+      story.settle(2);
     },
   ],
+  [/^member (\d) applies again$/, (story) => story.settle()],
 ];
 
 function perform(story: Story, { act, lines }: Chapter): readonly string[] {
