@@ -1,3 +1,5 @@
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { roughly } from '../../../hack/bench/program/durations.ts';
 import { interruption } from '../../../hack/bench/program/interruption.ts';
@@ -11,11 +13,14 @@ import { SoakedCluster, type SoakedRollout } from './soaked-cluster.ts';
 interface SoakOptions {
   readonly rollouts: number;
   readonly sideBySide: number;
+  /** Where everything that was seen is kept. */
+  readonly output: string | undefined;
 }
 
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const membersOfACluster = 3;
 const most = { rollouts: 10_000, sideBySide: 20 };
-const usage = `Usage: [SEED=S] hack/node.sh test/reality/soak/main.ts [--rollouts N] [--side-by-side N]
+const usage = `Usage: [SEED=S] hack/node.sh test/reality/soak/main.ts [--rollouts N] [--side-by-side N] [--output DIR]
 
 Rolls out clusters of three real members again and again, under load, while processes are killed at random: mysqld, agents,
 moco-controller, moco-rollout. After each rollout every acknowledged row is looked for on every member.
@@ -25,15 +30,18 @@ const options = parseSoakArguments(process.argv.slice(2));
 const members = options.kind === 'options' ? options.options.sideBySide * membersOfACluster : membersOfACluster;
 await runWhereItCan(options, members, run);
 
-async function run({ rollouts, sideBySide }: SoakOptions): Promise<void> {
+async function run({ rollouts, sideBySide, output }: SoakOptions): Promise<void> {
   const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
   say(`SEED=${seed}, ${rollouts} rollouts, ${sideBySide} clusters side by side`);
+  const folder = output ?? join(root, '.cache/reality-runs', `soak-${seed}`);
   const interrupted = interruption();
   const all: SoakedRollout[] = [];
   const failures: string[] = [];
   await withSurroundings(say, interrupted, async (surroundings, program) => {
     const names = Array.from({ length: sideBySide }, (_, index) => `soak-${index + 1}`);
-    const clusters = await Promise.all(names.map((name) => SoakedCluster.create(surroundings, name)));
+    const clusters = await Promise.all(
+      names.map((name) => SoakedCluster.create(surroundings, program, name, join(folder, name))),
+    );
     const killer = new Killer(surroundings.bed, program, new Chance(seed), say);
     killer.start();
     let left = rollouts;
@@ -50,6 +58,7 @@ async function run({ rollouts, sideBySide }: SoakOptions): Promise<void> {
     for (const one of ended) if (one.status === 'rejected') failures.push(String(one.reason));
     for (const cluster of clusters) failures.push(...(await cluster.end()));
     const repairs = clusters.reduce((sum, one) => sum + one.repairs, 0);
+    say(`everything that was seen: ${relative(process.cwd(), folder)}`);
     say(`killed: ${killer.counts.join(', ')}; ${repairs} errant members repaired`);
   });
   const failed = all.filter(({ complaints }) => complaints.length > 0);
@@ -82,6 +91,7 @@ function parseSoakArguments(argv: readonly string[]): Parsed<SoakOptions> {
         options: {
           rollouts: { type: 'string', default: '50' },
           'side-by-side': { type: 'string', default: '4' },
+          output: { type: 'string' },
           help: { type: 'boolean', short: 'h', default: false },
         },
       });
@@ -89,6 +99,7 @@ function parseSoakArguments(argv: readonly string[]): Parsed<SoakOptions> {
       return {
         rollouts: wholeNumber('--rollouts', values.rollouts, 1, most.rollouts),
         sideBySide: wholeNumber('--side-by-side', values['side-by-side'], 1, most.sideBySide),
+        output: values.output,
       };
     },
   );

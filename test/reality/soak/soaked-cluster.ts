@@ -3,7 +3,9 @@ import { Rows } from '../load/rows.ts';
 import { now, WriteLoad } from '../load/write-load.ts';
 import { complaintsOfRows } from '../scenarios/expectations.ts';
 import { findingsOf } from '../scenarios/play.ts';
+import type { Program } from '../scenarios/program.ts';
 import { isServing, RealityCluster, type Surroundings } from '../scenarios/reality-cluster.ts';
+import { RunDirectory } from '../scenarios/run-directory.ts';
 import { onDelete } from '../scenarios/way.ts';
 
 const writers = 2;
@@ -22,20 +24,28 @@ export interface SoakedRollout {
 export class SoakedCluster {
   readonly #cluster: RealityCluster;
   readonly #load: WriteLoad;
+  readonly #run: RunDirectory;
   #rollouts = 0;
   #repairs = 0;
   #repairing: Promise<void> | null = null;
 
-  private constructor(cluster: RealityCluster, load: WriteLoad) {
+  private constructor(cluster: RealityCluster, load: WriteLoad, run: RunDirectory) {
     this.#cluster = cluster;
     this.#load = load;
+    this.#run = run;
   }
 
-  static async create(surroundings: Surroundings, namespace: string): Promise<SoakedCluster> {
+  /** What is seen of it goes into the directory. */
+  static async create(
+    surroundings: Surroundings,
+    program: Program,
+    namespace: string,
+    directory: string,
+  ): Promise<SoakedCluster> {
     const cluster = await RealityCluster.create(surroundings, { namespace, members: 3, way: onDelete, spec: {} });
     const { passwords } = cluster;
     const load = await WriteLoad.start({ address: () => cluster.primaryAddress, passwords, writers });
-    return new SoakedCluster(cluster, load);
+    return new SoakedCluster(cluster, load, await RunDirectory.open(directory, program));
   }
 
   /** How often a member had transactions that no other has, and lost its volume for it, as MOCO's documents say. */
@@ -48,6 +58,7 @@ export class SoakedCluster {
     const cluster = this.#cluster;
     this.#rollouts += 1;
     const from = now();
+    cluster.note(`begins rollout ${this.#rollouts}`);
     const before = cluster.sight.updateRevision;
     const annotations = { 'example.com/rollout': String(this.#rollouts) };
     await cluster.patchSpec({ podTemplate: { metadata: { annotations } } });
@@ -93,6 +104,7 @@ export class SoakedCluster {
   /** What the witness has found in all of its rollouts. */
   async end(): Promise<readonly string[]> {
     await this.#load.stop();
+    await this.#run.close(this.#cluster, this.#load.gaps());
     this.#cluster.stop();
     return findingsOf(this.#cluster);
   }

@@ -108,16 +108,27 @@ function catchUp(story: Story, lines: readonly string[]): void {
   }
 }
 
-/** Kubelets know nothing of each other: what several of them say without MOCO in between has no order. */
-function inOrder(lines: readonly string[]): readonly string[] {
-  const isOfKubelet = (line: string | undefined): boolean => / ready$/.test(line ?? '');
-  const groups: string[][] = [];
-  lines.forEach((line, index) => {
-    if (isOfKubelet(line) && isOfKubelet(lines[index - 1])) groups.at(-1)?.push(line);
-    else groups.push([line]);
-  });
-  return groups.flatMap((group) => group.toSorted());
+/** What happened up to a status of the MySQLCluster. */
+interface Part {
+  /** In MOCO's order. */
+  readonly moco: readonly string[];
+  /** In the order of each member. Kubelets know nothing of each other, nor of what MOCO does meanwhile to other members. */
+  readonly members: Readonly<Record<string, readonly string[]>>;
 }
+
+function partsOf(lines: readonly string[]): readonly Part[] {
+  const parts: string[][] = [[]];
+  for (const line of lines) {
+    parts.at(-1)?.push(line);
+    if (!isOfMember(line)) parts.push([]);
+  }
+  return parts.map((part) => ({
+    moco: part.filter((line) => !/ ready$/.test(line)),
+    members: Object.fromEntries(Map.groupBy(part.filter(isOfMember), (line) => line[0] ?? '')),
+  }));
+}
+
+const isOfMember = (line: string): boolean => /^\d /.test(line);
 
 /** What MySQL alone knows. */
 const isHidden = (line: string): boolean => /(takes writes|is read-only|follows \d)$/.test(line);
@@ -127,8 +138,8 @@ describe('the stand-in for MOCO, compared with histories of real servers', () =>
     const { chapters } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Recorded;
     it(`behaves like the real one: ${name.replace('.json', '')}`, () => {
       const story = new Story(membersOf(chapters));
-      const played = chapters.map((chapter) => ({ act: chapter.act, lines: inOrder(perform(story, chapter)) }));
-      expect(played).to.deep.equal(chapters.map(({ act, lines }) => ({ act, lines: inOrder(lines) })));
+      const played = chapters.map((chapter) => ({ act: chapter.act, parts: partsOf(perform(story, chapter)) }));
+      expect(played).to.deep.equal(chapters.map(({ act, lines }) => ({ act, parts: partsOf(lines) })));
     });
   }
 });
