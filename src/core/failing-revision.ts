@@ -18,9 +18,21 @@ export function failingRevision(situation: Situation): Hold | null {
   return null;
 }
 
-/** An updated member is settled and has participated for minReadySeconds: now, or earlier in this rollout. */
-export function isVerified({ snapshot, members }: Situation): boolean {
-  return snapshot.memory.verified || members.some((member) => member.updated && member.unsettled === null);
+/**
+ * An updated member has participated for minReadySeconds: now, or earlier in this rollout. A role that is on its way to
+ * another member says nothing of the revision.
+ */
+export function isVerified({ snapshot, policy, members, deadlines }: Situation): boolean {
+  return (
+    snapshot.memory.verified ||
+    members.some(
+      ({ updated, participates, facts: { participatingForSeconds } }) =>
+        updated &&
+        participates &&
+        participatingForSeconds !== null &&
+        deadlines.reached(participatingForSeconds, policy.minReadySeconds),
+    )
+  );
 }
 
 /** A failure that the revision itself can have caused. A missing node is not the template's fault. */

@@ -139,6 +139,16 @@ describe('the new revision does not fail', () => {
       given: stale().members(member(1).updated().participatingFor(5), member(2).updated().down('ErrImagePull')),
       decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
+    'when those that serve at it are about to change roles': {
+      given: cluster(3)
+        .primaryAt(2)
+        .members(
+          member(0).updated().participatingFor(60).role('primary'),
+          member(1).updated().crashLooping('mysqld', 1),
+          member(2).updated().participatingFor(60).role('replica'),
+        ),
+      decides: holds({ rule: 'UpdatedMemberNotParticipating', member: 0, wait: { for: 'role' } }),
+    },
     'when a member has verified it earlier': {
       given: stale().members(member(2).updated().down('ErrImagePull')).memory({ verified: true }),
       decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),

@@ -160,7 +160,8 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   const { memory, members, statefulSet } = snapshot;
   const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
   if (off(policy, 'UpdateRevisionFailing')) return false;
-  if (memory.verified || updated.some((one) => !unsettled(snapshot, policy, one))) return false;
+  const served = updated.filter((one) => (one.participatingForSeconds ?? 0) >= policy.minReadySeconds);
+  if (memory.verified || served.some((one) => participates(snapshot, one))) return false;
   return updated.some((one) => {
     if (participates(snapshot, one) || one.terminatingForSeconds !== null || lost(one)) return false;
     if (memory.takenDown.includes(one.ordinal)) return false;

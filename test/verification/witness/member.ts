@@ -1,4 +1,4 @@
-import { agentContainer, mysqldContainer, revisionHashLabel, roleLabel } from '../../../src/moco/names.ts';
+import { agentContainer, mysqldContainer, revisionHashLabel, roleLabel, rolePrimary } from '../../../src/moco/names.ts';
 import type { Member, Moment } from './moment.ts';
 import type { WitnessedContainer, WitnessedPod } from './objects.ts';
 
@@ -48,8 +48,19 @@ export function isUnreachable(member: Member): boolean {
 }
 
 export function participates(moment: Moment, member: Member): boolean {
+  const serves = mysqldOf(member)?.ready === true || leadsFromElsewhere(moment, member);
+  return !isTerminating(member) && !isErrant(moment, member) && serves && !isUnreachable(member);
+}
+
+/** The primary of a cluster that replicates from elsewhere is not ready while that is away. Its replicas follow it. */
+function leadsFromElsewhere(moment: Moment, member: Member): boolean {
+  const mysqld = mysqldOf(member);
   return (
-    !isTerminating(member) && !isErrant(moment, member) && mysqldOf(member)?.ready === true && !isUnreachable(member)
+    moment.cluster?.spec.replicationSourceSecretName !== undefined &&
+    isPrimary(moment, member) &&
+    member.pod.metadata.labels?.[roleLabel] === rolePrimary &&
+    mysqld?.state?.running !== undefined &&
+    mysqld.started === true
   );
 }
 

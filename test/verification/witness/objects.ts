@@ -23,6 +23,7 @@ export interface WitnessedCluster extends WitnessedObject {
   readonly spec: {
     readonly replicas: number;
     readonly offline?: boolean;
+    readonly replicationSourceSecretName?: string;
     readonly podTemplate: { readonly spec: PodSpec };
   };
   readonly status?: {
