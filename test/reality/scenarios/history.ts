@@ -1,15 +1,7 @@
-import { clusterLines, podLines } from '../../support/moco/chronicle.ts';
+import { type Chapter, clusterLines, creation, podLines } from '../../support/moco/chronicle.ts';
 import type { MySQLCluster, Pod } from '../../support/moco/objects.ts';
 import type { Change } from '../../verification/witness/moment.ts';
 import type { Entry } from './timeline.ts';
-
-/** What came of something that was done to a cluster, as `test/support/moco` tells it too. */
-export interface Chapter {
-  readonly act: string;
-  readonly lines: readonly string[];
-}
-
-const creation = 'creates the cluster';
 
 /** A cluster's history without names, addresses and times: what was done to it, and in which order things happened. */
 export function historyOf(changes: readonly Change[], notes: readonly Entry[]): readonly Chapter[] {

@@ -6,6 +6,15 @@ import { isReady } from './pods.ts';
 // What MOCO and kubelets have decided about a cluster, in words: `index 1`, `0 role gone`, `2 ready`. The same words for
 // the stand-in and for recordings of real servers, so that their order can be compared.
 
+/** What came of something that was done to a cluster. */
+export interface Chapter {
+  readonly act: string;
+  readonly lines: readonly string[];
+}
+
+/** The act of the first chapter. */
+export const creation = 'creates the cluster';
+
 const told = ['Available', 'Healthy'];
 const annotations = [demoteAnnotation, preventDeleteAnnotation];
 
