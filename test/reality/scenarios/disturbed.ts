@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { blockApplier, leaveUncommitted } from '../load/table.ts';
 import { firstIsBack, primaryMoves, replicasAreBack, someoneGoes } from './moments.ts';
 import { failing, type Scenario, usual } from './scenario.ts';
@@ -10,6 +11,8 @@ const lagMilliseconds = 45_000;
 const backupMilliseconds = 75_000;
 const badMilliseconds = 5000;
 const mostProtectedLagSeconds = 5;
+
+const none = 'none';
 
 /** A member, or its server, is in the way. */
 const members: readonly Scenario[] = [
@@ -110,14 +113,15 @@ const surroundings: readonly Scenario[] = [
     title: 'moco-rollout is killed at each of its intents',
     isAlone: true,
     meanwhile: async (cluster, program) => {
-      const seen = new Set<string>();
-      while (seen.size < cluster.sight.members.length) {
-        await cluster.until(
-          'another intent',
-          ({ status }) => status?.intent !== undefined && !seen.has(status.intent.id),
-        );
-        seen.add(cluster.sight.status?.intent?.id ?? '');
-        cluster.note(`kills moco-rollout at its intent to ${cluster.sight.status?.intent?.step}`);
+      const seen = new Set([none]);
+      // Each member goes, and the primary is moved away.
+      const steps = cluster.sight.members.length + 1;
+      while (seen.size <= steps) {
+        await cluster.until('an intent of another kind', ({ status }) => !seen.has(stepOf(status)));
+        const step = stepOf(cluster.sight.status);
+        if (seen.has(step)) continue;
+        seen.add(step);
+        cluster.note(`kills moco-rollout at its intent to ${step}`);
         await program.killAndStart();
       }
     },
@@ -161,6 +165,12 @@ const surroundings: readonly Scenario[] = [
 ];
 
 export const disturbed: readonly Scenario[] = [...members, ...surroundings];
+
+/** The step that is about to be taken, such as `evict moco-test-2`. */
+function stepOf(status: RolloutStatus | null): string {
+  const { intent } = status ?? {};
+  return intent === undefined ? none : `${intent.step} ${intent.pods.map(({ name }) => name).join(', ')}`;
+}
 
 async function lag(cluster: Parameters<Scenario['meanwhile']>[0], ordinal: number): Promise<void> {
   const session = await cluster.session(ordinal, 'moco-admin');
