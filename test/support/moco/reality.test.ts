@@ -127,7 +127,7 @@ function partsOf({ act, lines }: Chapter): readonly Part[] {
     if (!isOfMember(line)) parts.push([]);
   }
   return parts.map((part) => ({
-    moco: part.filter((line) => !/ ready$/.test(line)),
+    moco: part.filter((line) => !line.endsWith(' ready')),
     members: Object.fromEntries(Map.groupBy(part.filter(isOfMember), (line) => line[0] ?? '')),
   }));
 }
