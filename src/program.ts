@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import manifest from '../package.json' with { type: 'json' };
 import { type RunningWebhook, startWebhook } from './admission/server.ts';
 import { Controller, type ControllerOptions } from './controller/controller.ts';
+import { prometheusChecks } from './controller/observe/check-reader.ts';
 import { AgentDelayReader, agentTimeoutMilliseconds } from './controller/observe/delay-reader.ts';
 import { kubernetesVersion, untilSupported } from './controller/observe/kubernetes-version.ts';
 import { defaultPolicy } from './core/policy.ts';
@@ -13,6 +14,7 @@ import { type Connection, connect } from './kube/connection.ts';
 import { delay } from './kube/delay.ts';
 import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/pod-http.ts';
+import { PrometheusHttp } from './kube/prometheus-http.ts';
 import { realWorld } from './kube/real-world.ts';
 import type { World } from './kube/world.ts';
 import { featureGates } from './options/feature-gates.ts';
@@ -104,10 +106,13 @@ async function connectParts(options: Options): Promise<Program> {
       })
     : null;
   const pods = new PodHttp(world, agentTimeoutMilliseconds);
+  const prometheus = options.prometheus && new PrometheusHttp(options.prometheus, world);
+  await prometheus?.checkFiles();
   const controller = new Controller({
     client,
     world,
     delays: new AgentDelayReader(pods.get),
+    readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,
     ...controllerSettings(options),
@@ -118,7 +123,7 @@ async function connectParts(options: Options): Promise<Program> {
     clock: world,
     onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop was blocked'),
   });
-  const closers = [() => connection.close(), () => pods.close(), () => watchdog.stop()];
+  const closers = [() => connection.close(), () => pods.close(), () => prometheus?.close(), () => watchdog.stop()];
   return {
     options,
     connection,

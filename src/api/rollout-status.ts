@@ -228,6 +228,7 @@ const commonInForce = Object.fromEntries(
 const settings = struct(
   optional({
     ...commonInForce,
+    checks: inForce(listBy('name', struct({ name: text(63, 'The name of the check.') }, 'A check.'), 16, '')),
     approvedRevision: inForce(revision('')),
     pinnedMembers: inForce(ordinals('')),
     overrides: inForce(
@@ -284,7 +285,8 @@ export const rolloutStatus = struct(
     intent,
     lastStep,
     completeSince: time(
-      'Since when every member has been at the update revision and participated, and MOCO has reported the cluster as Healthy.',
+      'Since when every member has been at the update revision and participated, and MOCO has reported the cluster as Healthy. ' +
+        'While a later stage waits for the cluster, its checks have passed as well.',
     ),
     rollout,
     history: listOf(historyEntry, 10, 'The rollouts that ended, the newest last.'),

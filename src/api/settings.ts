@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defaultPolicy, type MaxUnavailable } from '../core/policy.ts';
+import { checkFields } from './checks.ts';
 import { maintenanceFields } from './maintenance.ts';
 import { flag, type Infer, oneOf, rules, struct, whole } from './schema.ts';
 
@@ -99,6 +100,7 @@ const shape = {
       `approvedRevision. Defaults to ${defaultPolicy.primaryUpdatePolicy}.`,
   ),
   ...maintenanceFields,
+  ...checkFields,
 };
 
 type Optional<Shape extends Readonly<Record<string, z.ZodType>>> = {

@@ -5,11 +5,14 @@ import { WorkQueue } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
+import type { CheckMetrics } from '../telemetry/check-metrics.ts';
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
 import { ClusterApi } from './disrupt/cluster-client.ts';
 import { Cache, keyOf } from './observe/cache.ts';
+import type { CheckReader } from './observe/check-reader.ts';
+import { Checks } from './observe/checks.ts';
 import type { DelayReader } from './observe/delay-reader.ts';
 import { Fleet, type FleetLimits } from './observe/fleet.ts';
 import { followFleet } from './observe/follow-fleet.ts';
@@ -23,12 +26,14 @@ export interface ControllerOptions {
   readonly client: ApiClient;
   readonly world: World;
   readonly delays: DelayReader;
+  readonly readCheck: CheckReader;
   readonly log: Log;
   readonly metrics: {
     readonly rollouts: RolloutMetrics;
     readonly workQueues: WorkQueueMetrics;
     readonly caches: CacheMetrics;
     readonly fleet: FleetMetrics;
+    readonly checks: CheckMetrics;
   };
   readonly defaults: DefaultSettings;
   readonly strategies: StrategySettings;
@@ -59,7 +64,7 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
-    const { defaults, strategies, delays } = options;
+    const { defaults, strategies, delays, readCheck } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
@@ -77,6 +82,7 @@ export class Controller {
       fleet,
       api,
       delays,
+      checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       world,
       log,
       defaults,

@@ -1,3 +1,4 @@
+import { isBeingAsked } from '../core/checks.ts';
 import { isDisruptive } from '../core/disruptive-step.ts';
 import { stepIdentity } from '../core/step-failing.ts';
 import type { ApiError } from '../kube/api-error.ts';
@@ -54,7 +55,10 @@ export class Reconciler {
     remember(state, { kind: 'prepared' }, this.#context.world);
     const observed = await this.#observe(key, state, signal);
     if (observed === null) return { requeue: {}, report: null, result: null };
-    const { step } = observed.decision;
+    const { step, hold, asksChecks } = observed.decision;
+    if (asksChecks) this.#context.checks.ask(key, observed.settings.checks);
+    // Another reconciliation follows the answer.
+    if (hold?.rule === 'CheckUnavailable' && isBeingAsked(hold)) return { requeue: {}, report: null, result: null };
     if (step.kind === 'none') return { requeue: {}, report: observed, result: null };
     const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
     try {
@@ -100,6 +104,7 @@ export class Reconciler {
   }
 
   #forget(key: string): void {
+    this.#context.checks.forget(key);
     if (this.#states.delete(key)) this.#context.metrics.forgetCluster(...splitKey(key));
   }
 

@@ -1,4 +1,5 @@
 import { mayAdopt } from './adoption.ts';
+import { checked } from './checks.ts';
 import type { Decision } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
 import { failingRevision, isVerified } from './failing-revision.ts';
@@ -105,9 +106,11 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], readonly Rule[]>> = {
  */
 export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
-  const due = stepFailing(situation, outsideMaintenance(situation, firstOutcome(situation)));
-  const outcome = replicasBehind(situation, due);
   const stale = situation.members.filter((member) => !member.updated).length;
+  const complete = isComplete(situation, stale);
+  const due = stepFailing(situation, outsideMaintenance(situation, firstOutcome(situation)));
+  const checks = checked(situation, due, complete);
+  const outcome = replicasBehind(situation, checks.outcome);
   return {
     step: outcome?.step ?? { kind: 'none' },
     hold: outcome?.hold ?? null,
@@ -115,8 +118,10 @@ export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decisi
     stale,
     verified: isVerified(situation),
     failing: failingRevision(situation) !== null,
-    complete: isComplete(situation, stale),
+    complete,
     progressDeadlineExceeded: isStuck(situation, stale, outcome?.hold ?? null),
+    asksChecks: checks.asks,
+    checksPass: checks.pass,
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
 }

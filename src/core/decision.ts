@@ -107,6 +107,10 @@ export interface Decision {
   readonly complete: boolean;
   /** The rollout has not moved for progressDeadlineSeconds, and nobody has requested that it waits. */
   readonly progressDeadlineExceeded: boolean;
+  /** The checks have to be asked now: the decision depends on an answer that is missing or too old. */
+  readonly asksChecks: boolean;
+  /** Nothing is known against the checks that the cluster is watched by. True if it is not watched. */
+  readonly checksPass: boolean;
   /** Seconds until time alone could change this decision; `null` when only an event can. */
   readonly requeueAfterSeconds: number | null;
 }

@@ -1,7 +1,8 @@
 import type { Step } from './decision.ts';
 import type { HoldOf } from './rules/catalogue.ts';
-import { type Member, type Outcome, type Situation, wait } from './situation.ts';
+import { type Outcome, type Situation, wait } from './situation.ts';
 import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts';
+import { takenAtWork } from './taken-at-work.ts';
 
 /** The facts cover the next 30 days, so they are collected again long before these are over. */
 const lookAgainSeconds = 86_400;
@@ -28,17 +29,10 @@ export function outsideMaintenance(situation: Situation, outcome: Outcome | null
 
 /** How long the step takes a member that works; `null` if it takes none, or repairs. */
 function neededSeconds(situation: Situation, { memberSeconds }: MaintenanceFacts, step: Step | null): number | null {
-  if (step === null || !('targets' in step) || step.kind === 'undemote') return null;
-  const ordinals = step.targets.map(({ ordinal }) => ordinal);
-  const taken = situation.members.filter(({ ordinal }) => ordinals.includes(ordinal));
-  // Without a primary writes have stopped, and every step is a repair.
-  if (taken.every(isBroken) || !situation.primary?.participates) return null;
+  const taken = takenAtWork(situation, step);
+  if (taken.length === 0) return null;
   return taken.some(({ primary }) => primary) ? primarySeconds(situation, memberSeconds) : memberSeconds;
 }
-
-/** It does no work and does not come back by itself, unlike a member that only lags behind. */
-const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
-  state === 'down' || (!participates && crashLoop !== null);
 
 /** A switchover and the update of the old primary belong together. */
 const primarySeconds = ({ replicas, policy }: Pick<Situation, 'replicas' | 'policy'>, memberSeconds: number): number =>

@@ -1,3 +1,4 @@
+import type { CheckFacts } from './check-reading.ts';
 import type { FleetPlace } from './fleet/queue.ts';
 import type { FleetWait } from './fleet/waits.ts';
 import type { ReplicationDelay } from './replication-delay.ts';
@@ -38,6 +39,10 @@ export interface ClusterSnapshot {
   readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
   /** When members that work may be taken. `null` if at any time. */
   readonly maintenance: MaintenanceFacts | null;
+  /** What Prometheus last said about each check of the user, in their order. */
+  readonly checks: readonly CheckFacts[];
+  /** Clusters of a later stage of its sequence wait to begin. */
+  readonly laterStageWaits: boolean;
   /** What a dry run has shown about admission, or `null` while nothing is known against it. */
   readonly admissionProblem: AdmissionProblem | null;
   /** The cluster's pods were last seen under this program's protection: at OnDelete, kept there by admission. */

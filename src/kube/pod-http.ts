@@ -1,6 +1,7 @@
 // oxlint-disable no-restricted-imports -- it only asks what an address is
 import { isIP } from 'node:net';
 import { Agent } from 'undici';
+import { reasonOf, textOf } from './http-answer.ts';
 import { TimeLimit } from './time-limit.ts';
 import type { World } from './world.ts';
 
@@ -19,8 +20,6 @@ export interface PodResponse {
 /** Sends a GET to a pod. Rejects with an `Error` whose message is meant for people. */
 export type PodGet = (address: PodAddress, path: string, signal: AbortSignal) => Promise<PodResponse>;
 
-/** Several times what an agent of MOCO serves. */
-const largestBodyBytes = 512 * 1024;
 const connectMilliseconds = 1000;
 
 /** A client without credentials, proxies or redirects: a pod is asked at its own address, and nobody else. */
@@ -67,23 +66,4 @@ export class PodHttp {
   close(): Promise<void> {
     return this.#agent.destroy();
   }
-}
-
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    // Leaving the loop closes the connection.
-    if (bytes > largestBodyBytes) throw new Error(`expected at most ${largestBodyBytes} bytes, got more`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** The system's code where there is one: its message repeats the address. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code } = error as NodeJS.ErrnoException;
-  return code !== undefined && /^E[A-Z]+$/.test(code) ? code : error.message;
 }

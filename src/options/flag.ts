@@ -97,6 +97,23 @@ export function bindAddressFlag(described: Described): Flag<BindAddress | null> 
   };
 }
 
+/** An address of HTTP, without a slash at the end, or nothing. A password in it is not shown. */
+export function urlFlag(described: Described): Flag<string | null> {
+  const expected = 'an http or https address without user, query and fragment, such as https://prometheus.example:9090';
+  return {
+    ...described,
+    placeholder: '<url>',
+    parse: (text) => {
+      if (text === '') return value(null);
+      const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null;
+      if (url === null || /[@?#]/.test(text)) {
+        return { ...unreadable(expected), got: text.replace(/\/\/.*@/, '//') };
+      }
+      return value(url.href.replace(/\/+$/, ''));
+    },
+  };
+}
+
 const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** Names separated by commas, each once. Nothing at all stands for every namespace. */

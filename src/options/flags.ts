@@ -11,6 +11,7 @@ import {
   namespacesFlag,
   rateFlag,
   textFlag,
+  urlFlag,
 } from './flag.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
@@ -123,6 +124,20 @@ export const flags = {
   'partition-update-interval': intervalFlag({
     defaultText: '0',
     description: 'minimum time between two partitions lowered by this program, in all clusters together; 0 means none',
+  }),
+  'prometheus-url': urlFlag({
+    defaultText: '',
+    description:
+      'address of the Prometheus that is asked for `checks`, http or https, with the path that its paths begin with, if any; without it checks have no answer, and clusters that have some wait',
+  }),
+  'prometheus-ca-file': textFlag('<file>', {
+    defaultText: '',
+    description:
+      'PEM file of the CA that signs the certificate of --prometheus-url; read again when it changes; without it the CAs that Node.js knows',
+  }),
+  'prometheus-token-file': textFlag('<file>', {
+    defaultText: '',
+    description: 'file of the bearer token for --prometheus-url, which has to be https; read for every query',
   }),
   'log-level': choiceFlag(logLevels, { defaultText: 'info', description: 'least severe level that is logged' }),
   'log-format': choiceFlag(logFormats, {

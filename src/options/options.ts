@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { PartitionDriver } from '../controller/observe/mode.ts';
+import type { PrometheusOptions } from '../kube/prometheus-http.ts';
 import { type BindAddress, showBindAddress } from '../telemetry/bind-address.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import type { Flag } from './flag.ts';
@@ -40,6 +41,8 @@ export interface Options {
   readonly partitionUpdateIntervalMilliseconds: number;
   readonly minReadySeconds: number;
   readonly replicaDelayGraceSeconds: number;
+  /** `null`: checks have no answer. */
+  readonly prometheus: PrometheusOptions | null;
   readonly logLevel: (typeof logLevels)[number];
   readonly logFormat: (typeof logFormats)[number];
 }
@@ -106,6 +109,10 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
   if (gates.kind === 'problem') throw new UsageError(gates.message);
   const kubeconfigPath = read('kubeconfig', flags.kubeconfig, texts);
   const clientCaFile = read('client-ca-file', flags['client-ca-file'], texts);
+  const prometheusUrl = read('prometheus-url', flags['prometheus-url'], texts);
+  const caFile = read('prometheus-ca-file', flags['prometheus-ca-file'], texts) || null;
+  const tokenFile = read('prometheus-token-file', flags['prometheus-token-file'], texts) || null;
+  checkPrometheus(prometheusUrl, caFile, tokenFile);
   const options: Options = {
     kubeconfigPath: kubeconfigPath === '' ? null : kubeconfigPath,
     featureGates: gates.gates,
@@ -132,11 +139,20 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
     defaultStrategy: read('default-strategy', flags['default-strategy'], texts),
     minReadySeconds: read('min-ready-seconds', flags['min-ready-seconds'], texts),
     replicaDelayGraceSeconds: read('replica-delay-grace-seconds', flags['replica-delay-grace-seconds'], texts),
+    prometheus: prometheusUrl === null ? null : { url: prometheusUrl, caFile, tokenFile },
     logLevel: read('log-level', flags['log-level'], texts),
     logFormat: read('log-format', flags['log-format'], texts),
   };
   for (const contradiction of contradictions(options)) throw new UsageError(contradiction);
   return options;
+}
+
+/** A token is never sent without TLS. */
+function checkPrometheus(url: string | null, caFile: string | null, tokenFile: string | null): void {
+  if (url?.startsWith('https:')) return;
+  const flag = tokenFile !== null ? '--prometheus-token-file' : caFile !== null ? '--prometheus-ca-file' : null;
+  if (flag === null) return;
+  throw new UsageError(`Expected --prometheus-url to be an https address with ${flag}, got ${url ?? 'none'}.`);
 }
 
 /** Flags that contradict each other although each is valid. */
@@ -179,7 +195,7 @@ function read<T>(name: FlagName, flag: Flag<T>, texts: Readonly<Record<string, s
   const text = textOf(name, texts) ?? flag.defaultText;
   const parsed = flag.parse(text);
   if (parsed.kind === 'value') return parsed.value;
-  throw new UsageError(`Expected --${name} to be ${parsed.expected}, got \`${text}\`.`);
+  throw new UsageError(`Expected --${name} to be ${parsed.expected}, got \`${parsed.got ?? text}\`.`);
 }
 
 function explain(error: CommanderError, command: Command): OptionsParsed {

@@ -4,6 +4,8 @@ export type Parsed<T> = { readonly kind: 'value'; readonly value: T } | Unreadab
 export interface Unreadable {
   readonly kind: 'unreadable';
   readonly expected: string;
+  /** What is shown of the text, if not all of it may be. */
+  readonly got?: string;
 }
 
 export function value<T>(read: T): Parsed<T> {

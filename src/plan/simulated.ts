@@ -137,8 +137,10 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
       const behind = snapshot.members.filter(({ ordinal }) => isReplacement(hold) && ordinal === hold.member);
       return recovered(replaced(handedOn(snapshot, behind), behind));
     }
-    // The readings are replaced with every entry.
+    // The answers of replicas and of Prometheus are replaced with every entry.
     case 'ReplicasBehind':
+    case 'CheckFailing':
+    case 'CheckUnavailable':
       return snapshot;
     case 'RolesNotSettled':
     case 'AwaitingRecovery':

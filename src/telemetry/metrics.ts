@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { CacheMetrics } from './cache-metrics.ts';
+import { CheckMetrics } from './check-metrics.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import type { HttpHandler } from './http-server.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
@@ -17,6 +18,7 @@ export interface Metrics {
   readonly workQueues: WorkQueueMetrics;
   readonly caches: CacheMetrics;
   readonly fleet: FleetMetrics;
+  readonly checks: CheckMetrics;
   readonly registry: Registry;
   /** Serves everything in Prometheus' text format. */
   readonly handler: HttpHandler;
@@ -50,6 +52,7 @@ export function createMetrics(version: string, features: readonly FeatureState[]
     workQueues: new WorkQueueMetrics(registry),
     caches: new CacheMetrics(registry),
     fleet: new FleetMetrics(registry),
+    checks: new CheckMetrics(registry),
     handler: async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
   };
 }

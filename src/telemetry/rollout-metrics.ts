@@ -30,13 +30,15 @@ export class RolloutMetrics {
   readonly #holdSince: Gauge<'namespace' | 'name' | 'rule'>;
   readonly #noMaintenanceWindow: Gauge<'namespace' | 'name'>;
   readonly #maintenanceOpens: Gauge<'namespace' | 'name'>;
+  readonly #failingChecks: Gauge<'namespace' | 'name' | 'check'>;
   readonly #lastProgress: Gauge<'namespace' | 'name'>;
   readonly #currentReplicas: Gauge<'namespace' | 'name'>;
   readonly #updatedReplicas: Gauge<'namespace' | 'name'>;
   readonly #lastPartitionUpdated: Gauge<'namespace' | 'name'>;
-  /** By cluster: the states and the rule that have a series now. */
+  /** By cluster: the states, the rule and the checks that have a series now. */
   readonly #states = new Map<string, ReadonlySet<string>>();
   readonly #rules = new Map<string, string>();
+  readonly #checks = new Map<string, readonly string[]>();
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -126,6 +128,12 @@ export class RolloutMetrics {
       labelNames: clusterLabels,
       registers,
     });
+    this.#failingChecks = new Gauge({
+      name: 'moco_rollout_check_failing',
+      help: 'A check of a cluster fails and holds its rollout, or a later stage; no series otherwise.',
+      labelNames: [...clusterLabels, 'check'],
+      registers,
+    });
     this.#currentReplicas = new Gauge({
       name: 'moco_cluster_current_replicas',
       help: 'Members at the current revision of the StatefulSet, where this program lowers its partition.',
@@ -210,6 +218,16 @@ export class RolloutMetrics {
     else this.#maintenanceOpens.set({ namespace, name }, seconds);
   }
 
+  /** The checks that fail and hold. */
+  setFailingChecks(cluster: ClusterName, checks: readonly string[]): void {
+    const [namespace, name] = cluster;
+    const gone = (this.#checks.get(keyOf(cluster)) ?? []).filter((check) => !checks.includes(check));
+    for (const check of gone) this.#failingChecks.remove({ namespace, name, check });
+    for (const check of checks) this.#failingChecks.set({ namespace, name, check }, 1);
+    if (checks.length === 0) this.#checks.delete(keyOf(cluster));
+    else this.#checks.set(keyOf(cluster), checks);
+  }
+
   /** When the rollout under way last got further, or `null` when none is under way. */
   setLastProgress([namespace, name]: ClusterName, seconds: number | null): void {
     if (seconds === null) this.#lastProgress.remove({ namespace, name });
@@ -225,6 +243,7 @@ export class RolloutMetrics {
     this.setHold(cluster, null);
     this.setMaintenanceWindow(cluster, true);
     this.setMaintenanceOpens(cluster, null);
+    this.setFailingChecks(cluster, []);
     this.setLastProgress(cluster, null);
     this.setPartition(cluster, null);
   }

@@ -4,6 +4,7 @@ import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { ClusterApi } from '../../src/controller/disrupt/cluster-client.ts';
 import type { Requeue } from '../../src/controller/disrupt/context.ts';
 import { Cache, keyOf } from '../../src/controller/observe/cache.ts';
+import { Checks } from '../../src/controller/observe/checks.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/observe/fleet.ts';
 import { followFleet } from '../../src/controller/observe/follow-fleet.ts';
 import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
@@ -22,9 +23,11 @@ import {
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import { timestampOf } from '../../src/moco/timestamp.ts';
+import { CheckMetrics } from '../../src/telemetry/check-metrics.ts';
 import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
+import { FakePrometheus } from './fake-prometheus.ts';
 import { FakeReplicas } from './fake-replicas.ts';
 import {
   budget,
@@ -47,6 +50,7 @@ interface Surroundings {
   readonly world: FakeWorld;
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
+  readonly prometheus: FakePrometheus;
 }
 
 /** One run of the program: what it has seen, and what it remembers. */
@@ -77,6 +81,7 @@ export class Process {
       strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
       api: new ClusterApi(new ApiClient({ world, ...rate })),
       delays: bench.replicas,
+      checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,
       log: this.log,
       defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...settings }, strategy: 'OnDelete' },
@@ -146,6 +151,7 @@ export class Bench {
   readonly world = new FakeWorld((request) => this.server.exchange(request));
   readonly server = new ObjectServer(() => this.world.wall());
   readonly replicas = new FakeReplicas();
+  readonly prometheus = new FakePrometheus();
   #processes = 0;
 
   /** Every member is stale unless told otherwise. */

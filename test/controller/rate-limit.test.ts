@@ -11,6 +11,7 @@ import { clusterKind } from '../../src/moco/names.ts';
 import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 import { Process } from './bench.ts';
+import { FakePrometheus } from './fake-prometheus.ts';
 import { FakeReplicas } from './fake-replicas.ts';
 import { budget, mysqlCluster, pod, revisionBefore, statefulSet } from './moco-objects.ts';
 import { ObjectServer } from './object-server.ts';
@@ -29,7 +30,13 @@ function fleet(clusters: number, policies: number, rate = defaultRate) {
     return server.exchange(request);
   });
   const server = new ObjectServer(() => world.wall());
-  const program = new Process({ world, server, replicas: new FakeReplicas() }, 'process-1', {}, noFleetLimits, rate);
+  const program = new Process(
+    { world, server, replicas: new FakeReplicas(), prometheus: new FakePrometheus() },
+    'process-1',
+    {},
+    noFleetLimits,
+    rate,
+  );
   const { cache } = program;
   for (let number = 0; number < policies; number += 1) {
     const spec = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': `team-${number}` } } };

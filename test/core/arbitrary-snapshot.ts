@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { DelayReading } from '../../src/core/replication-delay.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
@@ -114,6 +115,33 @@ const maintenance: fc.Arbitrary<MaintenanceFacts | null> = fc.option(
   { freq: 4, nil: null },
 );
 
+const reading: fc.Arbitrary<CheckReading> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<CheckReading>({ kind: 'passing' }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ labels: fc.dictionary(fc.string(), fc.string()), value: fc.string(), others: fc.nat() })
+      .map((series): CheckReading => ({ kind: 'failing', series })),
+  },
+  { weight: 1, arbitrary: fc.string().map((message): CheckReading => ({ kind: 'unknown', message })) },
+);
+
+const checks: fc.Arbitrary<readonly CheckFacts[]> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant([]) },
+  {
+    weight: 1,
+    arbitrary: fc.array(
+      fc.record({
+        name: fc.string(),
+        reading: fc.option(reading, { freq: 20 }),
+        ageSeconds: fc.constantFrom(0, 0, 0, 9.5, 10, 29, 30, 59, 60, Number.NaN),
+        unknownForSeconds: fc.constantFrom(0, 299, 300),
+      }),
+      { maxLength: 2 },
+    ),
+  },
+);
+
 /** What a snapshot has beside the objects of its cluster. */
 const around = {
   backupJobActive: rarely(false, true),
@@ -131,6 +159,8 @@ const around = {
   fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
   fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   maintenance,
+  checks,
+  laterStageWaits: fc.boolean(),
   admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
   adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
   stepFailure: rarely<ClusterSnapshot['stepFailure']>(null, {

@@ -1,3 +1,4 @@
+import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
 import type { DelayReading, ReplicationDelay } from '../../src/core/replication-delay.ts';
 import type {
@@ -247,6 +248,20 @@ export class ClusterBuilder {
   delay(ordinal: number, reading: DelayReading, ages: Parameters<typeof delayRead>[2] = {}): this {
     const read = delayRead({ uid: `uid-${ordinal}` }, reading, ages);
     this.#delays.set(read.uid, read);
+    return this;
+  }
+
+  /** What Prometheus last said about a check of the user: at this moment, unless the ages say otherwise. */
+  check(name: string, reading: CheckReading | null, ages: Partial<Omit<CheckFacts, 'name' | 'reading'>> = {}): this {
+    const { checks = [] } = this.#around;
+    const one: CheckFacts = { name, reading, ageSeconds: 0, unknownForSeconds: 0, ...ages };
+    this.#around = { ...this.#around, checks: [...checks, one] };
+    return this;
+  }
+
+  /** Clusters of a later stage wait for this one. */
+  laterStageWaits(): this {
+    this.#around = { ...this.#around, laterStageWaits: true };
     return this;
   }
 

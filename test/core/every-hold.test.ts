@@ -25,6 +25,7 @@ const waitsForOthers = (rule: keyof typeof fleetHolds) => ({
     decides: deletes('MemberDown', 1),
   },
 });
+const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 } } as const;
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
 const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 } as const;
@@ -556,6 +557,22 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       requeueAfterSeconds: 7200,
     },
     justDoesNot: { given: stale().maintenance(null, [100, 7200]), decides: next },
+  },
+  CheckFailing: {
+    applies: {
+      given: stale().check('errant', failing, { ageSeconds: 29 }),
+      decides: holds({ rule: 'CheckFailing', checks: [{ check: 'errant', labels: {}, value: '1', others: 0 }] }),
+      requeueAfterSeconds: 1,
+    },
+    justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 9 }), decides: next },
+  },
+  CheckUnavailable: {
+    applies: {
+      given: stale().check('errant', { kind: 'unknown', message: 'no route' }, { ageSeconds: 29 }),
+      decides: holds({ rule: 'CheckUnavailable', checks: [{ check: 'errant', message: 'no route' }] }),
+      requeueAfterSeconds: 1,
+    },
+    justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 9 }), decides: next },
   },
   ConfirmationTooSlow: {
     applies: {

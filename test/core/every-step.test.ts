@@ -284,6 +284,11 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   PartitionReached: { does: 'takes back', given: { given: demoted(), settings: { partition: 1 } } },
   OutsideMaintenanceWindow: { does: 'leaves alone', given: { given: demoted().maintenance([[-60, -1]]) } },
   Blackout: { does: 'leaves alone', given: { given: demoted().maintenance(null, [-60, 60]) } },
+  CheckFailing: {
+    does: 'leaves alone',
+    given: { given: demoted().check('errant', { kind: 'failing', series: { labels: {}, value: '1', others: 0 } }) },
+  },
+  CheckUnavailable: { does: 'leaves alone', given: { given: demoted().check('errant', null) } },
   ConfirmationTooSlow: { does: 'leaves alone', given: { given: demoted().stepFailed({ cause: 'tooSlow' }) } },
   StepRefused: { does: 'leaves alone', given: { given: demoted().stepFailed({}) } },
 };

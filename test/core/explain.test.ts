@@ -462,6 +462,40 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'a blackout begins at 2026-01-02T03:00:00Z (end of the year), and the next step takes about 40 s; the next step may begin at 2026-01-02T05:00:00Z',
     ],
   ],
+  CheckFailing: [
+    [
+      {
+        rule: 'CheckFailing',
+        checks: [
+          {
+            check: 'replication-delay',
+            labels: { __name__: 'mysql_slave_lag_seconds', pod: 'moco-test-1', note: 'a "b"' },
+            value: '41.5',
+            others: 2,
+          },
+          { check: 'alerts', labels: {}, value: '+Inf', others: 0 },
+          { check: 'up', labels: { __name__: 'up' }, value: '0', others: 0 },
+        ],
+      },
+      String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0`,
+    ],
+  ],
+  CheckUnavailable: [
+    [
+      { rule: 'CheckUnavailable', checks: [{ check: 'errant', message: null }] },
+      'Prometheus has no answer to the check errant: it is being asked',
+    ],
+    [
+      {
+        rule: 'CheckUnavailable',
+        checks: [
+          { check: 'errant', message: 'https://prometheus.example: ECONNREFUSED.' },
+          { check: 'errors', message: 'https://prometheus.example: ECONNREFUSED.' },
+        ],
+      },
+      'Prometheus has no answer to the checks errant, errors: https://prometheus.example: ECONNREFUSED',
+    ],
+  ],
   ConfirmationTooSlow: [
     [
       { rule: 'ConfirmationTooSlow', message: 'reading took more than 1000 ms' },

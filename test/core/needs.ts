@@ -78,12 +78,17 @@ const slot: Need = ({ fleetWaits, fleetQueue, fleetInterval }, policy) =>
   (fleetInterval === null ||
     off(policy, 'AwaitingFleetInterval') ||
     fleetInterval.sinceSeconds >= fleetInterval.seconds);
-/** Tried second by second, unless the step repairs: everybody who goes is broken, or writes have stopped. */
+/** Everybody who goes is broken, or writes have stopped. */
+const repairs = (snapshot: ClusterSnapshot, going: readonly MemberFacts[]): boolean => {
+  const primary = primaryOf(snapshot);
+  if (!primary || !participates(snapshot, primary)) return true;
+  return going.every((one) => !participates(snapshot, one) && (down(snapshot, one) || crashes(one)));
+};
+/** Tried second by second, unless the step repairs. */
 const inTime: Need = (snapshot, policy, going) => {
   const { maintenance, cluster } = snapshot;
   const primary = primaryOf(snapshot);
-  if (maintenance === null || !primary || !participates(snapshot, primary)) return true;
-  if (going.every((one) => !participates(snapshot, one) && (down(snapshot, one) || crashes(one)))) return true;
+  if (maintenance === null || !primary || repairs(snapshot, going)) return true;
   const switchover = going.includes(primary) && cluster.replicas > 1 ? policy.switchoverTimeoutSeconds : 0;
   const during = (all: MaintenanceFacts['blackouts'] | NonNullable<MaintenanceFacts['windows']>, second: number) =>
     all.some(({ from, until }) => from.inSeconds <= second && second < until.inSeconds);
@@ -93,6 +98,17 @@ const inTime: Need = (snapshot, policy, going) => {
     if (during(maintenance.blackouts, second) && !off(policy, 'Blackout')) return false;
   }
   return true;
+};
+/** Every check has passed within ten seconds, or may not matter; what can't be answered counts for half a minute. */
+const passed: Need = (snapshot, policy, going) => {
+  const { checks } = snapshot;
+  const [mayFail, mayBeSilent] = [off(policy, 'CheckFailing'), off(policy, 'CheckUnavailable')];
+  if ((mayFail && mayBeSilent) || repairs(snapshot, going)) return true;
+  return checks.every(({ reading, ageSeconds }) => {
+    if (reading?.kind === 'passing') return !(ageSeconds >= 10);
+    if (reading?.kind === 'failing') return mayFail && !(ageSeconds >= 60);
+    return reading?.kind === 'unknown' && mayBeSilent && !(ageSeconds >= 30);
+  });
 };
 const approval: Need = (snapshot, policy) => policy.primaryUpdatePolicy === 'Automatic' || approved(policy, snapshot);
 const nonePinnedBehind: Need = ({ members, statefulSet }, policy) =>
@@ -179,7 +195,7 @@ const noneToMake: Need = ({ cluster, statefulSet, members, createFailure }) => {
     .every((ordinal) => members.some((one) => one.ordinal === ordinal));
 };
 
-const standing = { applied, revisionStands, notKept, unprotected, inTime };
+const standing = { applied, revisionStands, notKept, unprotected, inTime, passed };
 const calm = { ...standing, slot, oneOnly, rolesRest, nobodyUnsettled, noBackup };
 const alone = { ...calm, nobodyLeaves };
 const healthyOnes = { ...calm, somebodyMayGo, noForeignDemote, healthy, budgetAllows };

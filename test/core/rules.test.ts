@@ -54,7 +54,7 @@ describe('the catalogue of rules', () => {
       isBrief,
       `RolloutNotOwned RolloutTerminating StatefulSetMissing AwaitingOwnWrite StatefulSetDeleting StatefulSetNotObserved
        NotReconciled MemberMissing RolesNotSettled MemberTerminating MaxUnavailableReached ClusterNotHealthy
-       ReplicasBehind ConfirmationTooSlow StepRefused`,
+       ReplicasBehind CheckUnavailable ConfirmationTooSlow StepRefused`,
     ],
     ['are routine', isRoutine, 'AwaitingSwitchover MemberTerminating UpdatedMemberNotParticipating'],
     [
@@ -78,6 +78,8 @@ describe('the catalogue of rules', () => {
       'FleetFailing',
       'AwaitingSwitchover',
       'BlockedByPDB',
+      'CheckFailing',
+      'CheckUnavailable',
     ]);
     expect(alertOf('BlockedByPDB')).to.equal('MocoRolloutBlockedByPDB');
     expect(alertOf('StepRefused')).to.equal('MocoRolloutStalled');

@@ -231,6 +231,11 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
   AwaitingFleetSlot: { on: { given: stale().queued(3, 1) }, off: next },
   AwaitingFleetInterval: { on: { given: stale().interval(60, 1) }, off: next },
   OutsideMaintenanceWindow: { on: { given: stale().maintenance([[-60, 1]]) }, off: next },
+  CheckFailing: {
+    on: { given: stale().check('a', { kind: 'failing', series: { labels: {}, value: '1', others: 0 } }) },
+    off: next,
+  },
+  CheckUnavailable: { on: { given: stale().check('a', { kind: 'unknown', message: 'no route' }) }, off: next },
   Blackout: { on: { given: stale().maintenance(null, [-60, 60]) }, off: next },
   BackupRunning: {
     on: { given: stale().members(member(2).lagging()).budgets({ closed: true }) },

@@ -10,6 +10,8 @@ export const undisturbed = {
   fleetQueue: null,
   fleetInterval: null,
   maintenance: null,
+  checks: [],
+  laterStageWaits: false,
   admissionProblem: null,
   adoptionAgesSeconds: [],
   promotion: null,

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { type Options, parseOptions } from '../../src/options/options.ts';
 
+const expectedUrl =
+  'Expected --prometheus-url to be an http or https address without user, query and fragment, such as https://prometheus.example:9090';
+
 describe('options', () => {
   it('have the defaults of Kubernetes’ own programs', () => {
     expect(optionsOf([])).to.deep.equal({
@@ -29,6 +32,7 @@ describe('options', () => {
       defaultStrategy: 'OnDelete',
       minReadySeconds: 5,
       replicaDelayGraceSeconds: 30,
+      prometheus: null,
       logLevel: 'info',
       logFormat: 'json',
     });
@@ -65,6 +69,15 @@ describe('options', () => {
     [['--min-ready-seconds=0'], { minReadySeconds: 0 }],
     [['--replica-delay-grace-seconds=3600'], { replicaDelayGraceSeconds: 3600 }],
     [['--default-strategy=Partition'], { defaultStrategy: 'Partition' }],
+    [
+      ['--prometheus-url=http://prometheus.example:9090/'],
+      { prometheus: { url: 'http://prometheus.example:9090', caFile: null, tokenFile: null } },
+    ],
+    [
+      ['--prometheus-url=https://[::1]/a/', '--prometheus-ca-file=/ca', '--prometheus-token-file=/token'],
+      { prometheus: { url: 'https://[::1]/a', caFile: '/ca', tokenFile: '/token' } },
+    ],
+    [['--prometheus-url='], { prometheus: null }],
     [['--log-format=text'], { logFormat: 'text' }],
   ];
   for (const [argv, expected] of given) {
@@ -117,6 +130,18 @@ describe('options', () => {
       'Expected --default-strategy to be one of OnDelete, Partition, got `RollingUpdate`.',
     ],
     [['--log-level=trace'], 'Expected --log-level to be one of debug, info, warn, error, got `trace`.'],
+    ...['prometheus:9090', 'ftp://a', 'http://', 'https://a?b', 'https://a#b'].map(
+      (url) => [[`--prometheus-url=${url}`], `${expectedUrl}, got \`${url}\`.`] as const,
+    ),
+    [['--prometheus-url=https://me:secret@a'], `${expectedUrl}, got \`https://a\`.`],
+    [
+      ['--prometheus-url=http://a', '--prometheus-token-file=/token'],
+      'Expected --prometheus-url to be an https address with --prometheus-token-file, got http://a.',
+    ],
+    [
+      ['--prometheus-ca-file=/ca'],
+      'Expected --prometheus-url to be an https address with --prometheus-ca-file, got none.',
+    ],
     [['--log-format=xml'], 'Expected --log-format to be one of json, text, got `xml`.'],
     [
       ['--feature-gates=OnDelete=true'],

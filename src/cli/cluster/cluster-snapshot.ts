@@ -7,6 +7,7 @@ import type { Dependencies } from '../../controller/observe/dependencies.ts';
 import type { StrategySettings } from '../../controller/observe/mode.ts';
 import type { DefaultSettings } from '../../controller/observe/settings.ts';
 import { collectFacts, type ObservedFacts } from '../../controller/observe/snapshot.ts';
+import type { CheckFacts } from '../../core/check-reading.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
@@ -94,11 +95,22 @@ export function factsOf(
       defaults: defaultsOf(rollout?.status),
       cache: { settingsSources, unavailable: new Map() },
       // What only the controller knows is assumed not to block anything.
-      fleet: { factsFor: () => ({ fleetWaits: [], fleetQueue: null, fleetInterval: null }) },
+      fleet: {
+        factsFor: () => ({ fleetWaits: [], fleetQueue: null, fleetInterval: null, laterStageWaits: false }),
+      },
+      checks: { factsFor: (_, checks) => checks.map(passing) },
     },
     'live',
   );
 }
+
+/** Only the controller asks Prometheus. */
+const passing = ({ name }: { readonly name: string }): CheckFacts => ({
+  name,
+  reading: { kind: 'passing' },
+  ageSeconds: 0,
+  unknownForSeconds: 0,
+});
 
 /** Only the controller asks replicas how far they are behind. */
 function nobodyBehind(state: ClusterState, { pods }: ClusterObjects, world: World): ClusterState {

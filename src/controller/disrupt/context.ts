@@ -1,3 +1,4 @@
+import type { Checks } from '../observe/checks.ts';
 import type { DelayReader } from '../observe/delay-reader.ts';
 import type { Observation } from '../observe/observe.ts';
 import type { Result } from '../observe/result.ts';
@@ -8,6 +9,7 @@ import type { ClusterApi } from './cluster-client.ts';
 export interface Context extends ReportContext {
   readonly api: ClusterApi;
   readonly delays: DelayReader;
+  readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
   /** The holder identity of this process in intents. Every start has a new one. */
   readonly holder: string;
   /** No write is started once this returns false. */

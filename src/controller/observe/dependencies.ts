@@ -1,5 +1,6 @@
 import type { World } from '../../kube/world.ts';
 import type { Cache } from './cache.ts';
+import type { Checks } from './checks.ts';
 import type { Fleet } from './fleet.ts';
 import type { StrategySettings } from './mode.ts';
 import type { DefaultSettings } from './settings.ts';
@@ -12,4 +13,5 @@ export interface Dependencies {
   readonly defaults: DefaultSettings;
   readonly strategies: StrategySettings;
   readonly fleet: Pick<Fleet, 'factsFor'>;
+  readonly checks: Pick<Checks, 'factsFor'>;
 }

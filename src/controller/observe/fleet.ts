@@ -117,11 +117,12 @@ export class Fleet {
     key: string,
     mode: RolloutPolicy['mode'],
     revision: string,
-  ): Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval'> {
+  ): Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits'> {
     return {
       fleetWaits: this.#waits(key, revision),
       fleetQueue: this.#place(key),
       fleetInterval: this.#interval(key, mode),
+      laterStageWaits: this.stages.laterStageWaits(key),
     };
   }
 

@@ -49,6 +49,7 @@ const unknownToMoco: readonly string[] = [
   'maintenanceWindows',
   'blackouts',
   'expectedMemberSeconds',
+  'checks',
   'switchoverTimeoutSeconds',
   'maxReplicaDelaySeconds',
   'replicaDelayGraceSeconds',

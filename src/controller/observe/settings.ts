@@ -1,3 +1,4 @@
+import type { Check } from '../../api/checks.ts';
 import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance.ts';
 import type { PolicyRecord } from '../../api/policy.ts';
 import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
@@ -28,6 +29,7 @@ export type Settings =
   | {
       readonly policy: RolloutPolicy;
       readonly maintenance: MaintenanceSettings;
+      readonly checks: readonly Check[];
       readonly strategy: Strategy;
       readonly sources: SettingsInForce;
       readonly problem: null;
@@ -39,6 +41,7 @@ export type Settings =
   | {
       readonly policy: RolloutPolicy;
       readonly maintenance: MaintenanceSettings;
+      readonly checks: readonly Check[];
       readonly strategy: null;
       readonly sources: Readonly<Record<string, never>>;
       readonly problem: string;
@@ -94,8 +97,10 @@ export function settingsOf(
     blackouts: resolution.takeIfSet('blackouts') ?? noMaintenance.blackouts,
     expectedMemberSeconds: resolution.takeIfSet('expectedMemberSeconds') ?? noMaintenance.expectedMemberSeconds,
   };
+  const checks = resolution.takeIfSet('checks') ?? [];
+  resolution.showNamesOnly('checks', checks);
   const problem = resolution.problems.values().next().value ?? contradictionOf(policy, resolution.sources);
-  if (problem === null) return { policy, maintenance, strategy, sources: resolution.sources, problem };
+  if (problem === null) return { policy, maintenance, checks, strategy, sources: resolution.sources, problem };
   return settingsUnknown(defaults, problem, resolution.problems.has('paused') || policy.paused);
 }
 
@@ -146,6 +151,12 @@ class Resolution {
     }
     this.sources[field] = { value, source: layer.source, ...(layer.enforced && { enforced: true }) };
     return value as NonNullable<CommonSettings[Field]>;
+  }
+
+  /** The rest of the value is too long for the status. */
+  showNamesOnly(field: keyof CommonSettings, value: readonly { readonly name: string }[]): void {
+    const shown = this.sources[field];
+    if (shown) this.sources[field] = { ...shown, value: value.map(({ name }) => ({ name })) };
   }
 }
 
@@ -222,6 +233,7 @@ function contradictionOf(
 export const settingsUnknown = ({ policy }: DefaultSettings, problem: string, paused: boolean): Settings => ({
   policy: { ...policy, paused },
   maintenance: noMaintenance,
+  checks: [],
   strategy: null,
   sources: {},
   problem,

@@ -43,7 +43,7 @@ export function collectFacts(
   source: 'live' | 'cached',
   policies?: readonly PolicyRecord[],
 ): ObservedFacts {
-  const { world, cache, defaults, strategies, fleet } = dependencies;
+  const { world, cache, defaults, strategies, fleet, checks } = dependencies;
   const { cluster, statefulSet } = objects;
   if (source === 'cached') {
     state.ownWrites = unseen(state.ownWrites, objects, world.monotonic());
@@ -58,15 +58,17 @@ export function collectFacts(
   const wasAdopted = status?.strategy === 'OnDelete';
   const isAdopted = statefulSet?.labelled === true || (mode === 'OnDelete' && wasAdopted && !cluster.released);
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
+  const key = keyOf(cluster.namespace, cluster.name);
   const snapshot = state.ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
     const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt });
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = state;
     return {
       ...facts,
-      ...fleet.factsFor(keyOf(cluster.namespace, cluster.name), mode, statefulSet?.updateRevision ?? ''),
+      ...fleet.factsFor(key, mode, statefulSet?.updateRevision ?? ''),
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       maintenance: mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
+      checks: mode === 'Observe' ? [] : checks.factsFor(key, settings.checks),
       replicationDelays: delayFacts(state, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,

@@ -34,6 +34,8 @@ const unknown: ClusterFacts = {
 interface StageState {
   readonly gates: string;
   readonly next: ReadonlySet<string>;
+  /** A later stage has clusters that have not begun. */
+  readonly isWatched: boolean;
 }
 
 /**
@@ -114,6 +116,13 @@ export class Stages {
     return stageWaits({ ...cluster, waitingSince }, (sequence) => this.countsOf(sequence), nowSeconds);
   }
 
+  /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */
+  laterStageWaits(key: string): boolean {
+    return (this.#clusters.get(key)?.places ?? []).some(({ sequence, stage }) =>
+      waitsAfter(this.countsOf(sequence), stage),
+    );
+  }
+
   sequence(name: string): SequenceRecord | undefined {
     return this.#sequences.get(name);
   }
@@ -154,11 +163,16 @@ export class Stages {
         stage,
         'until' in hold ? hold.until : null,
       ]);
-      return { gates: JSON.stringify(gates), next: new Set(nextInStage(sequence, counts, index)) };
+      return {
+        gates: JSON.stringify(gates),
+        next: new Set(nextInStage(sequence, counts, index)),
+        isWatched: waitsAfter(counts, index),
+      };
     });
     this.#states.set(name, states);
-    for (const [index, { gates, next }] of states.entries()) {
+    for (const [index, { gates, next, isWatched }] of states.entries()) {
       const known = before?.[index];
+      if (isWatched !== (known?.isWatched ?? false)) for (const key of this.#completeIn(name, index)) this.#wake(key);
       const reopened = known !== undefined && known.gates !== gates;
       for (const key of reopened ? this.#waitingIn(name, index) : next)
         if (reopened || !known?.next.has(key)) this.#wake(key);
@@ -166,12 +180,17 @@ export class Stages {
   }
 
   #waitingIn(name: string, stage: number): readonly string[] {
-    return [...this.#clusters.values()]
-      .filter(
-        ({ waitingSince, places }) =>
-          waitingSince !== null && places.some((place) => place.sequence.name === name && place.stage === stage),
-      )
-      .map(({ key }) => key);
+    return this.#clustersIn(name, stage).flatMap(({ key, waitingSince }) => (waitingSince === null ? [] : [key]));
+  }
+
+  #completeIn(name: string, stage: number): readonly string[] {
+    return this.#clustersIn(name, stage).flatMap(({ key, completeSince }) => (completeSince === null ? [] : [key]));
+  }
+
+  #clustersIn(name: string, stage: number): readonly StagedCluster[] {
+    return [...this.#clusters.values()].filter(({ places }) =>
+      places.some((place) => place.sequence.name === name && place.stage === stage),
+    );
   }
 
   #update(key: string): void {
@@ -217,6 +236,9 @@ export class Stages {
     return places;
   }
 }
+
+const waitsAfter = (counts: readonly StageCount[], stage: number): boolean =>
+  counts.slice(stage + 1).some(({ waiting }) => waiting > 0);
 
 const isSame = (one: StagedObjects, other: StagedObjects): boolean =>
   one.offline === other.offline &&

@@ -19,6 +19,7 @@ export function emit(report: Report, state: ClusterState, { metrics, recorder, l
   metrics.setHold(cluster, series.hold);
   metrics.setMaintenanceWindow(cluster, series.hasOpening);
   metrics.setMaintenanceOpens(cluster, series.opensSeconds);
+  metrics.setFailingChecks(cluster, series.failingChecks);
   metrics.setLastProgress(cluster, series.lastProgressSeconds);
   metrics.setPartition(cluster, series.partition);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);

@@ -14,6 +14,8 @@ export interface Series {
   readonly hasOpening: boolean;
   /** When a rollout may go on that rests outside of its maintenance windows. */
   readonly opensSeconds: number | null;
+  /** The names of the checks that fail and hold. */
+  readonly failingChecks: readonly string[];
   readonly partition: Parameters<RolloutMetrics['setPartition']>[1];
   /** Members that this process disrupted and that participate again. */
   readonly returned: readonly { readonly ordinal: number; readonly seconds: number }[];
@@ -35,6 +37,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
     lastProgressSeconds: seconds(status.rollout?.lastProgressAt),
     hasOpening: hasOpening(snapshot, policy),
     opensSeconds: hold !== null && 'opensAt' in hold ? seconds(hold.opensAt) : null,
+    failingChecks: hold?.rule === 'CheckFailing' ? hold.checks.map(({ check }) => check) : [],
     partition: isOwn
       ? {
           current: snapshot.members.filter(({ revision }) => revision === currentRevision).length,

@@ -110,8 +110,11 @@ function completeSince(
   { decision, snapshot, objects }: Observation,
   now: string,
 ): string | undefined {
-  if (!decision.complete || !snapshot.cluster.healthy) return undefined;
-  return before.updateRevision === objects.statefulSet?.updateRevision ? (before.completeSince ?? now) : now;
+  const { complete, hold, checksPass } = decision;
+  const isHeld = hold?.rule === 'CheckFailing' || hold?.rule === 'CheckUnavailable';
+  if (!complete || !snapshot.cluster.healthy || isHeld) return undefined;
+  const isSame = before.updateRevision === objects.statefulSet?.updateRevision;
+  return (isSame ? before.completeSince : undefined) ?? (checksPass ? now : undefined);
 }
 
 /** The hold, if it is shown to users. */

@@ -1,4 +1,5 @@
 import { withoutFullStop } from '../sentences.ts';
+import { checks } from './checks.ts';
 import { rule } from './rule.ts';
 
 /** The step that was chosen is not done. */
@@ -45,6 +46,7 @@ export const step = {
     overridable: true,
     requestedBy: '`blackouts`',
   }),
+  ...checks,
   ReleaseUnsafe: rule<{ readonly message: string }>({
     sentence: ({ message }) =>
       `the StatefulSet can't be released without risk to its pods: ${withoutFullStop(message)}`,

@@ -34,7 +34,10 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   maintenanceWindows: [[{ schedule: '0 1 * * TUE-THU', duration: '4h', timeZone: 'Asia/Tokyo' }], []],
   blackouts: [[{ from: '2026-12-20T00:00:00Z', until: '2027-01-04T00:00:00Z', reason: 'end of the year' }], []],
   expectedMemberSeconds: [60, 3600],
+  checks: [[{ name: 'errant', query: 'x' }], []],
 };
+/** The status has no queries. */
+const namesOf = (checks: unknown): unknown => (checks as { name: string }[]).map(({ name }) => ({ name }));
 const valid: Readonly<Record<string, unknown>> = Object.fromEntries(
   Object.entries(values).map(([field, [value]]) => [field, value]),
 );
@@ -117,10 +120,10 @@ describe('the settings for a cluster', () => {
         if (name === null) rollout = { [field]: value };
         else policies.unshift(policy(name, placed(name, { [field]: value })));
         const result = settings(rollout, policies);
-        const all = { ...result.policy, ...result.maintenance, strategy: result.strategy };
+        const all = { ...result.policy, ...result.maintenance, checks: result.checks, strategy: result.strategy };
         expect(all[field as keyof typeof all]).to.equal(value);
         expect(result.sources[field as keyof typeof result.sources]).to.deep.equal({
-          value,
+          value: field === 'checks' ? namesOf(value) : value,
           source: name === null ? 'MySQLRollout' : `MySQLRolloutPolicy/${name}`,
           ...(name !== null && index > 3 && { enforced: true }),
         });
@@ -391,6 +394,7 @@ describe('invalid settings', () => {
       expect(settings(spec)).to.deep.equal({
         policy: policyThen,
         maintenance: noMaintenance,
+        checks: [],
         strategy: null,
         sources: {},
         problem: says,

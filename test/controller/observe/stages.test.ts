@@ -59,6 +59,21 @@ const holdOf = (fleet: StagedFleet, name: string): FleetHold | undefined =>
 const ruleOf = (fleet: StagedFleet, name: string): string | undefined => holdOf(fleet, name)?.rule;
 
 describe('the stages of a fleet', () => {
+  it('watch the clusters of a stage while a later one has clusters that have not begun', () => {
+    const fleet = fleetOf();
+    const watched = (name: string): boolean => fleet.laterStageWaits(cluster(fleet, name));
+    expect(watched('canary-1')).to.equal(false);
+    change(fleet, '1', 'canary-1', 'canary-2');
+    complete(fleet, 'canary-1', 'canary-2');
+    expect(watched('canary-1')).to.equal(false);
+    fleet.awake.clear();
+    change(fleet, '1', 'most-1');
+    expect([...fleet.awake]).to.include.members(['db/canary-1', 'db/canary-2']);
+    expect([watched('canary-1'), watched('most-2'), watched('rest-1')]).to.deep.equal([true, false, false]);
+    fleet.begin(cluster(fleet, 'most-1'));
+    expect(watched('canary-1')).to.equal(false);
+  });
+
   it('let a change settle before any cluster begins', () => {
     const fleet = fleetOf();
     change(fleet, '1');

@@ -49,6 +49,8 @@ export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision 
     failing: false,
     complete: false,
     progressDeadlineExceeded: false,
+    asksChecks: false,
+    checksPass: true,
     requeueAfterSeconds: null,
   };
   return () => idle;

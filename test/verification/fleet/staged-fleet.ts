@@ -93,6 +93,10 @@ export class StagedFleet {
     return this.#fleet.factsFor(key, 'OnDelete', revision).fleetWaits;
   }
 
+  laterStageWaits({ key, revision }: FleetCluster): boolean {
+    return this.#fleet.factsFor(key, 'OnDelete', revision).laterStageWaits;
+  }
+
   /** Another process leads, and knows nothing but what the API server has. */
   changeLeader(): void {
     this.#cache = new Cache();

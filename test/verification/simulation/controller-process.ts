@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { builtInStrategy } from '../../../src/api/settings.ts';
 import { Controller } from '../../../src/controller/controller.ts';
+import type { CheckReader } from '../../../src/controller/observe/check-reader.ts';
 import type { DelayReader } from '../../../src/controller/observe/delay-reader.ts';
 import { noFleetLimits } from '../../../src/controller/observe/fleet.ts';
 import type { StrategySettings } from '../../../src/controller/observe/mode.ts';
@@ -10,6 +11,7 @@ import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { CacheMetrics } from '../../../src/telemetry/cache-metrics.ts';
+import { CheckMetrics } from '../../../src/telemetry/check-metrics.ts';
 import { FleetMetrics } from '../../../src/telemetry/fleet-metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
 import { WorkQueueMetrics } from '../../../src/telemetry/work-queue-metrics.ts';
@@ -26,6 +28,7 @@ export interface ProcessOptions {
   readonly chance: Chance;
   readonly network: Network;
   readonly delays: DelayReader;
+  readonly readCheck: CheckReader;
   /** Milliseconds since 1970 at the beginning of the simulation. */
   readonly epochMilliseconds: number;
   readonly number: number;
@@ -214,12 +217,14 @@ class Life {
       client: api,
       world,
       delays: options.delays,
+      readCheck: options.readCheck,
       log: silent,
       metrics: {
         rollouts: new RolloutMetrics(registry),
         workQueues: new WorkQueueMetrics(registry),
         caches: new CacheMetrics(registry),
         fleet: new FleetMetrics(registry),
+        checks: new CheckMetrics(registry),
       },
       defaults: { policy: defaultPolicy, strategy: builtInStrategy },
       strategies,

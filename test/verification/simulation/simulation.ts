@@ -185,6 +185,7 @@ export class Simulation {
         chance: own,
         network,
         delays: lagging,
+        readCheck: () => Promise.resolve({ kind: 'passing' }),
         epochMilliseconds,
         number,
         strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },

@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { Agent } from 'undici';
+import { reasonOf, textOf } from './http-answer.ts';
+import { ConfigurationError } from './kubeconfig.ts';
+import { TimeLimit } from './time-limit.ts';
+import type { World } from './world.ts';
+
+/** One series of an answer. */
+export interface PrometheusSeries {
+  readonly labels: Readonly<Record<string, string>>;
+  /** As Prometheus writes it: a number, `NaN`, `+Inf` or `-Inf`. */
+  readonly value: string;
+}
+
+/** Evaluates a query now. Rejects with an `Error` whose message is meant for people. */
+export type PrometheusQuery = (query: string) => Promise<readonly PrometheusSeries[]>;
+
+export interface PrometheusOptions {
+  /** `http` or `https`, maybe with the path that all its paths begin with, and without a slash at the end. */
+  readonly url: string;
+  /** PEM file of the CA of its certificate; `null`: those that Node knows. */
+  readonly caFile: string | null;
+  /** File of a bearer token; `null`: none is sent. */
+  readonly tokenFile: string | null;
+}
+
+/** For a whole query: connection, head and body. */
+export const queryTimeoutMilliseconds = 5000;
+/** Enough to name what fails. */
+const mostSeries = 100;
+const connectMilliseconds = 2000;
+const mostConnections = 128;
+const longestMessage = 300;
+
+/** Follows no redirect and uses no proxy: the token goes to this address and nowhere else. */
+export class PrometheusHttp {
+  readonly #options: PrometheusOptions;
+  readonly #world: World;
+  readonly #timeoutMilliseconds: number;
+  readonly #endpoint: URL;
+  #connected: { readonly ca: string | null; readonly agent: Agent } | null = null;
+
+  constructor(options: PrometheusOptions, world: World, timeoutMilliseconds = queryTimeoutMilliseconds) {
+    this.#options = options;
+    this.#world = world;
+    this.#timeoutMilliseconds = timeoutMilliseconds;
+    this.#endpoint = new URL(`${options.url}/api/v1/query`);
+  }
+
+  readonly query: PrometheusQuery = async (query) => {
+    const limit = new TimeLimit(this.#world, this.#timeoutMilliseconds);
+    try {
+      const { status, body } = await this.#post(query, limit.signal);
+      return seriesOf(status, body);
+    } catch (error) {
+      const why = limit.passed ? `no answer within ${this.#timeoutMilliseconds} ms` : reasonOf(error);
+      throw new Error(`${this.#endpoint.origin}: ${why}`, { cause: error });
+    } finally {
+      limit.end();
+    }
+  };
+
+  /** Rejects with `ConfigurationError` if a file can't be read. */
+  async checkFiles(): Promise<void> {
+    await Promise.all([this.#ca(), this.#authorization()]);
+  }
+
+  /** Ends requests in progress. */
+  async close(): Promise<void> {
+    await this.#connected?.agent.destroy();
+  }
+
+  async #post(query: string, signal: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
+    const [agent, authorization] = await Promise.all([this.#agent(), this.#authorization()]);
+    const timeout = `${this.#timeoutMilliseconds}ms`;
+    const response = await agent.request({
+      origin: this.#endpoint.origin,
+      path: this.#endpoint.pathname,
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...authorization },
+      body: new URLSearchParams({ query, timeout, limit: String(mostSeries) }).toString(),
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    return { status: response.statusCode, body: await textOf(response.body) };
+  }
+
+  /** A CA that has changed counts for the next connection. */
+  async #agent(): Promise<Agent> {
+    const ca = await this.#ca();
+    if (this.#connected?.ca !== ca) {
+      void this.#connected?.agent.close();
+      this.#connected = null;
+    }
+    this.#connected ??= {
+      ca,
+      agent: new Agent({
+        connections: mostConnections,
+        maxHeaderSize: 16 * 1024,
+        connect: { timeout: connectMilliseconds, ...(ca !== null && { ca }) },
+      }),
+    };
+    return this.#connected.agent;
+  }
+
+  async #ca(): Promise<string | null> {
+    const { caFile } = this.#options;
+    if (caFile === null) return null;
+    const pem = await contentOf(caFile, '--prometheus-ca-file', 'certificates in PEM');
+    if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+    throw new ConfigurationError(`expected certificates in PEM at ${caFile} (--prometheus-ca-file), got none in it`);
+  }
+
+  /** Read for every query, since the kubelet rotates tokens in place. */
+  async #authorization(): Promise<{ readonly authorization?: string }> {
+    const { tokenFile } = this.#options;
+    if (tokenFile === null) return {};
+    const token = (await contentOf(tokenFile, '--prometheus-token-file', 'a bearer token')).trim();
+    if (!/^[\x21-\x7e]+$/.test(token)) {
+      throw new ConfigurationError(
+        `expected a bearer token at ${tokenFile} (--prometheus-token-file), got something else`,
+      );
+    }
+    return { authorization: `Bearer ${token}` };
+  }
+}
+
+async function contentOf(file: string, flag: string, what: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    const came = code === 'ENOENT' ? 'no such file' : code;
+    throw new ConfigurationError(`expected ${what} at ${file} (${flag}), got ${came}`, { cause: error });
+  }
+}
+
+interface Answer {
+  readonly status?: unknown;
+  readonly error?: unknown;
+  readonly warnings?: unknown;
+  readonly data?: { readonly resultType?: unknown; readonly result?: unknown } | null;
+}
+
+/** As Prometheus evaluates an alerting rule: a scalar is a series without labels, and nothing else may come back. */
+function seriesOf(status: number, body: string): readonly PrometheusSeries[] {
+  const answer = parsed(body);
+  if (status !== 200 || answer?.status !== 'success') {
+    const error = typeof answer?.error === 'string' ? `: ${short(answer.error)}` : '';
+    throw new Error(`expected an answer to the query, got HTTP ${status}${error}`);
+  }
+  const { resultType, result } = answer.data ?? {};
+  if (resultType === 'scalar') return [{ labels: {}, value: valueOf(result) }];
+  if (resultType !== 'vector' || !Array.isArray(result)) {
+    throw new Error(`expected the query to return a vector, got ${short(String(resultType))}`);
+  }
+  const [warning] = Array.isArray(answer.warnings) ? answer.warnings : [];
+  // Series may be missing, such as those of a Prometheus that another one could not ask.
+  if (result.length === 0 && warning !== undefined) {
+    throw new Error(`expected a complete answer, got a warning: ${short(String(warning))}`);
+  }
+  return result.map((one: { metric?: unknown; value?: unknown } | null) => ({
+    labels: labelsOf(one?.metric),
+    value: valueOf(one?.value),
+  }));
+}
+
+function parsed(body: string): Answer | null {
+  try {
+    return JSON.parse(body) as Answer | null;
+  } catch {
+    return null;
+  }
+}
+
+function labelsOf(metric: unknown): Readonly<Record<string, string>> {
+  if (typeof metric === 'object' && metric !== null) {
+    const labels = Object.entries(metric);
+    if (labels.every(([, value]) => typeof value === 'string')) return Object.fromEntries(labels);
+  }
+  throw new Error('expected series with labels, got something else');
+}
+
+function valueOf(sample: unknown): string {
+  const value: unknown = Array.isArray(sample) ? sample[1] : undefined;
+  if (typeof value !== 'string') throw new Error('expected series with a value, got something else');
+  return value;
+}
+
+const short = (text: string): string =>
+  text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;

@@ -1,0 +1,202 @@
+import { expect } from 'chai';
+import { projectSequence } from '../../src/controller/observe/sequence-record.ts';
+import type { CheckReading } from '../../src/core/check-reading.ts';
+import { Bench, type Process } from './bench.ts';
+
+const checks = [{ name: 'errant', query: 'errant{namespace="$namespace", name="$name"} > 0' }];
+const failing: CheckReading = {
+  kind: 'failing',
+  series: { labels: { __name__: 'errant', name: 'test' }, value: '1', others: 0 },
+};
+const unknown: CheckReading = { kind: 'unknown', message: 'https://prometheus.example: ECONNREFUSED' };
+const gauge = 'moco_rollout_check_failing{namespace="default",name="test",check="errant"} 1';
+
+function withChecks(): Bench {
+  const bench = new Bench();
+  bench.setting({ checks });
+  return bench;
+}
+
+async function passes(bench: Bench, program: Process, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    program.sync();
+    await program.pass();
+    bench.world.freeze(1000);
+  }
+}
+
+const metrics = ({ registry }: Process): Promise<string> => registry.metrics();
+
+describe('the controller with checks', () => {
+  it('asks them once for each step', async () => {
+    const bench = withChecks();
+    const program = bench.start();
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.prometheus.asked).to.deep.equal(['errant']);
+    bench.replace(2);
+    bench.world.freeze(10_000);
+    await program.work();
+    bench.replace(1);
+    bench.world.freeze(10_000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2', 'evict 1', 'demote 0']);
+    expect(bench.prometheus.asked).to.have.length(3);
+    expect(await metrics(program)).to.contain('moco_rollout_check_requests_total{result="passing"} 3');
+    expect(program.events.map(({ reason }) => reason)).to.not.include.members(['CheckFailing', 'CheckUnavailable']);
+    expect(program.log.lines.map(({ fields }) => (fields as { rule?: string }).rule)).to.not.include(
+      'CheckUnavailable',
+    );
+  });
+
+  it('waits while one fails, asks every half minute, tells it once, and goes on', async () => {
+    const bench = withChecks();
+    bench.prometheus.says('errant', failing);
+    const program = bench.start();
+    await passes(bench, program, 95);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.prometheus.asked).to.have.length(4);
+    expect(bench.status.hold).to.include({
+      rule: 'CheckFailing',
+      message: 'the check errant fails: errant{name="test"} is 1',
+    });
+    expect(program.events.filter(({ reason }) => reason === 'CheckFailing')).to.have.length(1);
+    expect(await metrics(program)).to.contain(gauge);
+    bench.prometheus.says('errant', { kind: 'passing' });
+    await passes(bench, program, 35);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(await metrics(program)).to.not.contain(gauge);
+  });
+
+  it('waits while Prometheus does not answer, and says so after ten seconds', async () => {
+    const bench = withChecks();
+    bench.prometheus.says('errant', unknown);
+    const program = bench.start();
+    await passes(bench, program, 5);
+    expect(bench.status.hold).to.equal(undefined);
+    await passes(bench, program, 15);
+    expect(bench.status.hold).to.include({
+      rule: 'CheckUnavailable',
+      message: 'Prometheus has no answer to the check errant: https://prometheus.example: ECONNREFUSED',
+    });
+    bench.prometheus.says('errant', { kind: 'passing' });
+    await passes(bench, program, 30);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('takes no member for an answer to another query', async () => {
+    const bench = withChecks();
+    const program = bench.start();
+    program.sync();
+    await program.pass();
+    bench.prometheus.says('errant', failing);
+    bench.setting({ checks: [{ name: 'errant', query: 'another' }] });
+    await passes(bench, program, 3);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('CheckFailing');
+  });
+
+  it('goes on in spite of a failing check while a person overrides it', async () => {
+    const bench = withChecks();
+    bench.prometheus.says('errant', failing);
+    const until = new Date(bench.world.wall() + 3_600_000).toISOString();
+    bench.setting({ checks, overrides: [{ rule: 'CheckFailing', until, reason: 'a false alarm' }] });
+    const program = bench.start();
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('shows the names of the checks in the settings, and not their queries', async () => {
+    const bench = withChecks();
+    await bench.start().work();
+    expect(bench.status.settings?.checks).to.deep.equal({ value: [{ name: 'errant' }], source: 'MySQLRollout' });
+  });
+
+  it('neither asks nor waits for a member that is down', async () => {
+    const bench = withChecks();
+    bench.prometheus.says('errant', failing);
+    bench.mysqld(1, 'ImagePullBackOff');
+    const program = bench.start();
+    await passes(bench, program, 1);
+    expect(bench.steps).to.deep.equal(['delete 1']);
+    expect(bench.prometheus.asked).to.deep.equal([]);
+  });
+
+  it('asks nothing, and waits for nobody, once all members are updated', async () => {
+    const bench = new Bench({ stale: false });
+    bench.setting({ checks });
+    bench.prometheus.says('errant', failing);
+    await bench.start().reportAll();
+    expect(bench.prometheus.asked).to.deep.equal([]);
+    expect(bench.status.hold).to.equal(undefined);
+  });
+});
+
+describe('the checks of a canary', () => {
+  const canary = { matchLabels: { tier: 'canary' } };
+  const spec = { stages: [{ name: 'canary', selector: canary, soakDuration: '10m' }, { name: 'rest' }] };
+
+  /** An updated canary, and a cluster of the next stage that has not begun. */
+  function withCanary(): { readonly bench: Bench; readonly program: Process } {
+    const bench = new Bench({ stale: false });
+    bench.setting({ checks });
+    bench.changeCluster({ metadata: { labels: { tier: 'canary' } } });
+    const program = bench.start();
+    const { stages } = program.fleet;
+    const metadata = { name: 'all', uid: 'u', resourceVersion: '1', generation: 1 };
+    stages.noteSequence('all', projectSequence({ metadata, spec }));
+    stages.noteCluster('default/other', { labels: {}, offline: false, updateRevision: '1' });
+    stages.noteRollout('default/other', {
+      begun: false,
+      rolling: false,
+      waitingSince: bench.world.wall(),
+      wantsTurn: true,
+      complete: null,
+      failing: false,
+    });
+    return { bench, program };
+  }
+  const since = ({ status }: Bench): string | undefined => status.completeSince;
+
+  it('are asked every half minute while the next stage waits, and its soak begins once they have passed', async () => {
+    const { bench, program } = withCanary();
+    await passes(bench, program, 92);
+    expect(bench.prometheus.asked).to.have.length(4);
+    expect(since(bench)).to.not.equal(undefined);
+    expect(bench.status.hold).to.equal(undefined);
+  });
+
+  it('begin the soak anew if one fails, and tell it', async () => {
+    const { bench, program } = withCanary();
+    await passes(bench, program, 40);
+    const first = since(bench);
+    bench.prometheus.says('errant', failing);
+    await passes(bench, program, 40);
+    expect(since(bench)).to.equal(undefined);
+    expect(bench.status).to.deep.include({ phase: 'UpToDate', updatedReplicas: 3 });
+    expect(bench.status.hold?.message).to.equal('the check errant fails: errant{name="test"} is 1');
+    expect(program.events.map(({ reason }) => reason)).to.include('CheckFailing');
+    expect(await metrics(program)).to.contain(gauge);
+    bench.prometheus.says('errant', { kind: 'passing' });
+    await passes(bench, program, 40);
+    expect(Date.parse(since(bench) ?? '')).to.be.greaterThan(Date.parse(first ?? ''));
+    expect(bench.status.hold).to.equal(undefined);
+  });
+
+  it('begin no soak without an answer, and end one after five minutes without any', async () => {
+    const { bench, program } = withCanary();
+    bench.prometheus.says('errant', unknown);
+    await passes(bench, program, 40);
+    expect(since(bench)).to.equal(undefined);
+    bench.prometheus.says('errant', { kind: 'passing' });
+    await passes(bench, program, 40);
+    const begun = since(bench);
+    expect(begun).to.not.equal(undefined);
+    bench.prometheus.says('errant', unknown);
+    await passes(bench, program, 240);
+    expect(since(bench)).to.equal(begun);
+    await passes(bench, program, 120);
+    expect(since(bench)).to.equal(undefined);
+    expect(bench.status.hold?.rule).to.equal('CheckUnavailable');
+  });
+});

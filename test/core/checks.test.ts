@@ -1,0 +1,232 @@
+import { expect } from 'chai';
+import type { CheckReading } from '../../src/core/check-reading.ts';
+import type { Hold } from '../../src/core/decision.ts';
+import { cluster } from './cluster-builder.ts';
+import { member } from './member-builder.ts';
+import { type Case, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
+
+const stale = () => cluster(3).templateChanged();
+const lastOne = () => cluster(3).members(member(0).stale());
+const next = evicts('ReplicaHealthy', 2);
+const passing: CheckReading = { kind: 'passing' };
+const failing: CheckReading = { kind: 'failing', series: { labels: { pod: 'a' }, value: '41', others: 0 } };
+const unknown: CheckReading = { kind: 'unknown', message: 'ECONNREFUSED' };
+const fails: Hold = {
+  rule: 'CheckFailing',
+  checks: [{ check: 'delay', labels: { pod: 'a' }, value: '41', others: 0 }],
+};
+const unavailable = (message: string | null): Hold => ({
+  rule: 'CheckUnavailable',
+  checks: [{ check: 'delay', message }],
+});
+const off = (...rules: readonly ('CheckFailing' | 'CheckUnavailable')[]) => ({
+  overrides: rules.map((rule) => ({ rule, remainingSeconds: 60 })),
+});
+
+describe('a check before a member that works is taken', () => {
+  play({
+    'lets the step begin if it has just passed': { given: stale().check('delay', passing), decides: next },
+    'has to have passed within ten seconds': {
+      given: stale().check('delay', passing, { ageSeconds: 10 }),
+      decides: holds(unavailable(null)),
+    },
+    'has to have been asked': { given: stale().check('delay', null), decides: holds(unavailable(null)) },
+    'holds while it fails, whatever the others say': {
+      given: stale().check('other', passing).check('delay', failing).check('third', null),
+      decides: holds(fails),
+    },
+    'fails until an answer says otherwise': {
+      given: stale().check('delay', failing, { ageSeconds: 59 }),
+      decides: holds(fails),
+    },
+    'does not fail for what an earlier step was told': {
+      given: stale().check('delay', failing, { ageSeconds: 60 }),
+      decides: holds(unavailable(null)),
+    },
+    'holds without an answer': { given: stale().check('delay', unknown), decides: holds(unavailable('ECONNREFUSED')) },
+    'is asked again half a minute after it had no answer': {
+      given: stale().check('delay', unknown, { ageSeconds: 30 }),
+      decides: holds(unavailable(null)),
+    },
+    'names every check without an answer': {
+      given: stale().check('delay', unknown).check('b', passing).check('c', unknown),
+      decides: holds({
+        rule: 'CheckUnavailable',
+        checks: [
+          { check: 'delay', message: 'ECONNREFUSED' },
+          { check: 'c', message: 'ECONNREFUSED' },
+        ],
+      }),
+    },
+    'holds a demotion': { given: lastOne().check('delay', failing), decides: holds(fails) },
+    'is asked before the replicas, and lets them be asked': {
+      given: lastOne().check('delay', passing).delay(1, { kind: 'delay', seconds: 0 }),
+      decides: demotes(0),
+    },
+    'holds the eviction of a single member': {
+      given: cluster(1).templateChanged().check('delay', failing),
+      decides: holds(fails),
+    },
+    'holds the deletion of an impaired member, which works': {
+      given: cluster(3).members(member(1).stale().impaired('slow-log')).check('delay', failing),
+      decides: holds(fails),
+    },
+    'holds a lower partition': {
+      given: stale().atPartition(3).check('delay', failing),
+      settings: { mode: 'Partition' },
+      decides: holds(fails),
+    },
+    'holds no lower partition that takes nobody': {
+      given: cluster(3).members(member(0).stale()).atPartition(3).check('delay', failing),
+      settings: { mode: 'Partition' },
+      decides: lowers('AlreadyUpdated', 2),
+    },
+  });
+});
+
+describe('a failing check', () => {
+  play({
+    'does not keep a member that is down': {
+      given: stale().members(member(1).stale().down('ImagePullBackOff')).check('delay', failing),
+      decides: deletes('MemberDown', 1),
+    },
+    'does not keep a demotion from being taken back': {
+      given: lastOne().members(member(0).stale().demotedByUs(90, '7966559688')).check('delay', failing),
+      decides: takesBack(0, 'TimedOut'),
+    },
+    'is not asked for while another rule holds': {
+      given: stale().backupJob().check('delay', null),
+      decides: holds({ rule: 'BackupRunning' }),
+    },
+  });
+});
+
+describe('an override of checks', () => {
+  play({
+    'lets a failing check be': {
+      given: stale().check('delay', failing),
+      settings: off('CheckFailing'),
+      decides: next,
+    },
+    'of CheckFailing does not make up for an answer': {
+      given: stale().check('delay', unknown),
+      settings: off('CheckFailing'),
+      decides: holds(unavailable('ECONNREFUSED')),
+    },
+    'makes up for an answer': {
+      given: stale().check('delay', unknown, { ageSeconds: 29 }),
+      settings: off('CheckUnavailable'),
+      decides: next,
+    },
+    'of CheckUnavailable waits until Prometheus has been asked': {
+      given: stale().check('delay', unknown, { ageSeconds: 30 }),
+      settings: off('CheckUnavailable'),
+      decides: holds(unavailable(null)),
+    },
+    'of CheckUnavailable does not let a failing check be': {
+      given: stale().check('delay', failing),
+      settings: off('CheckUnavailable'),
+      decides: holds(fails),
+    },
+    'of both asks for nothing': {
+      given: stale().check('delay', null),
+      settings: off('CheckFailing', 'CheckUnavailable'),
+      decides: next,
+    },
+  });
+});
+
+describe('checks while an updated member participates for minReadySeconds', () => {
+  const settling = () => cluster(3).members(member(2).updated().participatingFor(3), member(1).stale());
+  const settles = holds({
+    rule: 'UpdatedMemberNotParticipating',
+    member: 2,
+    wait: { for: 'minReadySeconds', minReadySeconds: 5 },
+  });
+  play({
+    'hold if one fails': { given: settling().check('delay', failing), decides: holds(fails) },
+    'change nothing while they pass': { given: settling().check('delay', passing), decides: settles },
+    'change nothing without an answer, since no step is due': {
+      given: settling().check('delay', unknown, { unknownForSeconds: 900 }),
+      decides: settles,
+    },
+    'change nothing while a member does not participate': {
+      given: cluster(3).members(member(2).updated().lagging(), member(1).stale()).check('delay', failing),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: { for: 'state', state: 'running', evidence: null },
+      }),
+    },
+  });
+});
+
+describe('checks of a cluster that a later stage waits for', () => {
+  const watched = () => cluster(3).laterStageWaits();
+  play({
+    'hold if one fails': { given: watched().check('delay', failing), decides: holds(fails) },
+    'do not hold if no later stage waits': { given: cluster(3).check('delay', failing), decides: 'idle' },
+    'go on without an answer for a while': {
+      given: watched().check('delay', unknown, { unknownForSeconds: 299 }),
+      decides: 'idle',
+    },
+    'hold after five minutes without an answer': {
+      given: watched().check('delay', unknown, { unknownForSeconds: 300 }),
+      decides: holds(unavailable('ECONNREFUSED')),
+    },
+  });
+
+  const pass = (given: Case['given'], settings = {}): boolean => decideCase({ given, settings }).checksPass;
+
+  it('pass once all of them have passed, whatever the age of the answer', () => {
+    expect(pass(watched().check('delay', passing, { ageSeconds: 59 }))).to.equal(true);
+    expect(pass(watched().check('delay', passing, { ageSeconds: 60 }))).to.equal(false);
+    expect(pass(watched().check('delay', passing).check('b', null))).to.equal(false);
+    expect(pass(watched().check('delay', passing).check('b', unknown))).to.equal(false);
+    expect(pass(watched().check('b', failing))).to.equal(false);
+  });
+
+  it('pass if they are overridden, or if there are none', () => {
+    expect(pass(watched().check('b', failing), off('CheckFailing'))).to.equal(true);
+    expect(pass(watched().check('b', unknown), off('CheckUnavailable'))).to.equal(true);
+    expect(pass(watched().check('b', null), off('CheckFailing', 'CheckUnavailable'))).to.equal(true);
+    expect(pass(watched())).to.equal(true);
+    expect(pass(cluster(3).check('b', failing))).to.equal(true);
+  });
+
+  it('leave the rollout complete, whatever they say', () => {
+    expect(decideCase({ given: watched().check('delay', failing) }).complete).to.equal(true);
+  });
+});
+
+describe('checks are asked', () => {
+  const asks = (given: Case['given']): boolean => decideCase({ given }).asksChecks;
+  const requeue = (given: Case['given']): number | null => decideCase({ given }).requeueAfterSeconds;
+
+  it('before a step if they have not just passed', () => {
+    expect(asks(stale().check('delay', null))).to.equal(true);
+    expect(asks(stale().check('delay', passing, { ageSeconds: 10 }))).to.equal(true);
+    expect(asks(stale().check('delay', passing, { ageSeconds: 9 }))).to.equal(false);
+  });
+
+  it('every half minute while one holds', () => {
+    for (const reading of [failing, unknown]) {
+      expect(asks(stale().check('delay', reading, { ageSeconds: 29 }))).to.equal(false);
+      expect(requeue(stale().check('delay', reading, { ageSeconds: 29 }))).to.equal(1);
+      expect(asks(stale().check('delay', reading, { ageSeconds: 30 }))).to.equal(true);
+    }
+  });
+
+  it('every half minute while they are watched', () => {
+    const watched = cluster(3).laterStageWaits();
+    expect(asks(watched.check('delay', passing, { ageSeconds: 29 }))).to.equal(false);
+    expect(requeue(watched)).to.equal(1);
+    expect(asks(cluster(3).laterStageWaits().check('delay', passing, { ageSeconds: 30 }))).to.equal(true);
+    expect(asks(cluster(3).laterStageWaits().check('delay', null))).to.equal(true);
+  });
+
+  it('while nothing depends on them, not at all', () => {
+    expect(asks(cluster(3).check('delay', null))).to.equal(false);
+    expect(asks(stale().backupJob().check('delay', null))).to.equal(false);
+  });
+});

@@ -1,0 +1,293 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { PrometheusHttp, type PrometheusOptions } from '../../src/kube/prometheus-http.ts';
+import { realWorld } from '../../src/kube/real-world.ts';
+import { putCertificate } from '../admission/certificates.ts';
+import { patienceMilliseconds } from './patience.ts';
+
+const world = realWorld(() => Promise.reject(new Error('expected no request to the API server')));
+/** Longer than any answer on loopback takes, and short enough to be waited for. */
+const shortMilliseconds = 200;
+
+interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly form: URLSearchParams;
+}
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+const json =
+  (status: number, body: unknown): Answer =>
+  (response) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const success = (data: unknown, more: object = {}): Answer => json(200, { status: 'success', data, ...more });
+const vector = (...result: readonly unknown[]): Answer => success({ resultType: 'vector', result });
+const refused = (status: number, errorType: string, error: string): Answer =>
+  json(status, { status: 'error', errorType, error });
+
+describe('a query to Prometheus', function suite() {
+  this.timeout(patienceMilliseconds);
+
+  let directory: string;
+  let received: Received[];
+  let answer: Answer;
+  const closing: (() => Promise<unknown>)[] = [];
+
+  const handler = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '', url: path = '', headers } = request;
+    const form = new URLSearchParams(await text(request));
+    received.push({ method, path, authorization: headers.authorization, form });
+    answer(response, request);
+  };
+
+  async function listening(server: Server): Promise<number> {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => {
+      server.close();
+      if ('closeAllConnections' in server) (server as ReturnType<typeof createHttpServer>).closeAllConnections();
+      await once(server, 'close');
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  function client(options: Partial<PrometheusOptions> & Pick<PrometheusOptions, 'url'>, timeout?: number) {
+    const made = new PrometheusHttp({ caFile: null, tokenFile: null, ...options }, world, timeout);
+    closing.unshift(() => made.close());
+    return made;
+  }
+
+  let url: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-prometheus-'));
+    received = [];
+    answer = vector();
+    url = `http://127.0.0.1:${await listening(createHttpServer((...both) => void handler(...both)))}`;
+  });
+
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+    await rm(directory, { recursive: true });
+  });
+
+  const file = (name: string, content: string): Promise<string> => {
+    const path = join(directory, name);
+    return writeFile(path, content).then(() => path);
+  };
+  const failure = async (asked: Promise<unknown>): Promise<string> => {
+    try {
+      await asked;
+    } catch (error) {
+      return (error as Error).message;
+    }
+    throw new Error('expected the query to fail, it did not');
+  };
+
+  it('is sent as a form, with a time limit, and no credentials unless there are some', async () => {
+    expect(await client({ url }).query('up == 0 and on() vector(1)')).to.deep.equal([]);
+    const [{ method, path, authorization, form } = expect.fail('no request')] = received;
+    expect({ method, path, authorization }).to.deep.equal({
+      method: 'POST',
+      path: '/api/v1/query',
+      authorization: undefined,
+    });
+    expect(Object.fromEntries(form)).to.deep.equal({
+      query: 'up == 0 and on() vector(1)',
+      timeout: '5000ms',
+      limit: '100',
+    });
+  });
+
+  it('goes to the path that the address has', async () => {
+    await client({ url: `${url}/prometheus` }).query('up');
+    expect(received.map(({ path }) => path)).to.deep.equal(['/prometheus/api/v1/query']);
+  });
+
+  it('returns the series with their labels and values', async () => {
+    answer = vector(
+      { metric: { __name__: 'up', pod: 'a' }, value: [1, '0'] },
+      { metric: {}, value: [1, 'NaN'] },
+      { metric: { pod: 'b' }, value: [1, '+Inf'] },
+    );
+    expect(await client({ url }).query('up')).to.deep.equal([
+      { labels: { __name__: 'up', pod: 'a' }, value: '0' },
+      { labels: {}, value: 'NaN' },
+      { labels: { pod: 'b' }, value: '+Inf' },
+    ]);
+  });
+
+  it('takes a scalar for a series, as an alerting rule does', async () => {
+    answer = success({ resultType: 'scalar', result: [1, '3'] });
+    expect(await client({ url }).query('3')).to.deep.equal([{ labels: {}, value: '3' }]);
+  });
+
+  const bad: Readonly<Record<string, readonly [Answer, RegExp]>> = {
+    'a query that Prometheus can not read': [
+      refused(400, 'bad_data', 'invalid parameter "query": 1:3: parse error: unexpected end of input'),
+      /: expected an answer to the query, got HTTP 400: invalid parameter "query": 1:3: parse error/,
+    ],
+    'no token, or a wrong one': [(response) => response.writeHead(401).end('Unauthorized\n'), /got HTTP 401$/],
+    'a query that can not be evaluated': [
+      refused(422, 'execution', 'found duplicate series'),
+      /got HTTP 422: found duplicate series$/,
+    ],
+    'a Prometheus that is too slow by its own clock': [
+      refused(503, 'timeout', 'query timed out'),
+      /got HTTP 503: query/,
+    ],
+    'a redirect, which is not followed': [
+      (response) => response.writeHead(302, { location: 'https://elsewhere.example/' }).end(),
+      /got HTTP 302$/,
+    ],
+    'a page instead of JSON': [(response) => response.writeHead(200).end('<html>'), /got HTTP 200$/],
+    'JSON of something else': [json(200, null), /got HTTP 200$/],
+    'an error with the status of a success': [refused(200, 'internal', 'no'), /got HTTP 200: no$/],
+    'a range': [success({ resultType: 'matrix', result: [] }), /expected the query to return a vector, got matrix$/],
+    'no data': [success(null), /expected the query to return a vector, got undefined$/],
+    'series without labels': [vector({ value: [1, '1'] }), /expected series with labels/],
+    'labels that are no text': [vector({ metric: { pod: 1 }, value: [1, '1'] }), /expected series with labels/],
+    'series without a value': [vector({ metric: {} }), /expected series with a value/],
+    'a series that is none': [vector(null), /expected series with labels/],
+    'a warning that series may be missing': [
+      success({ resultType: 'vector', result: [] }, { warnings: ['a store is unavailable'] }),
+      /expected a complete answer, got a warning: a store is unavailable$/,
+    ],
+    'an answer that breaks off': [
+      (response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{"status":', () => response.socket?.destroy());
+      },
+      /: ./,
+    ],
+    'an answer that is cut short': [(response) => response.writeHead(200).end('{"status":"success","da'), /HTTP 200$/],
+  };
+  for (const [what, [given, expected]] of Object.entries(bad)) {
+    it(`fails with ${what}`, async () => {
+      answer = given;
+      const message = await failure(client({ url }).query('up'));
+      expect(message).to.match(expected);
+      expect(message.startsWith(`${url}: `), message).to.equal(true);
+      expect(received).to.have.length(1);
+    });
+  }
+
+  it('returns what fails in spite of a warning', async () => {
+    const result = [{ metric: {}, value: [1, '1'] }];
+    answer = success({ resultType: 'vector', result }, { warnings: ['results truncated due to limit'] });
+    expect(await client({ url }).query('up')).to.have.length(1);
+  });
+
+  it('fails when the answer is too large, without reading it to the end', async () => {
+    answer = (response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+      };
+      response.on('drain', more);
+      more();
+    };
+    expect(await failure(client({ url }).query('up'))).to.equal(`${url}: expected at most 524288 bytes, got more`);
+  });
+
+  it('quotes no more of a long message than people read', async () => {
+    answer = refused(400, 'bad_data', 'x'.repeat(100_000));
+    expect((await failure(client({ url }).query('up'))).length).to.be.lessThan(500);
+  });
+
+  it('fails when no answer comes in time, or does not end in time', async () => {
+    for (const silent of [() => {}, (response: ServerResponse) => void response.write('{')]) {
+      answer = silent;
+      expect(await failure(client({ url }, shortMilliseconds).query('up'))).to.equal(
+        `${url}: no answer within ${shortMilliseconds} ms`,
+      );
+    }
+  });
+
+  it('fails when nobody listens', async () => {
+    const free = createTcpServer();
+    free.listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as AddressInfo;
+    free.close();
+    await once(free, 'close');
+    expect(await failure(client({ url: `http://127.0.0.1:${port}` }).query('up'))).to.equal(
+      `http://127.0.0.1:${port}: ECONNREFUSED`,
+    );
+  });
+
+  describe('with TLS', () => {
+    let https: string;
+    let caFile: string;
+
+    beforeEach(async () => {
+      const { cert, key } = await putCertificate(directory, 'prometheus');
+      caFile = await file('ca.crt', cert);
+      const server = createHttpsServer({ cert, key }, (...both) => void handler(...both));
+      https = `https://127.0.0.1:${await listening(server)}`;
+    });
+
+    it('trusts the given CA alone', async () => {
+      expect(await client({ url: https, caFile }).query('up')).to.deep.equal([]);
+      expect(await failure(client({ url: https }).query('up'))).to.match(/self-signed certificate/);
+      expect(received).to.have.length(1);
+    });
+
+    it('refuses a certificate for another name', async () => {
+      const elsewhere = https.replace('127.0.0.1', 'localhost');
+      expect(await failure(client({ url: elsewhere, caFile }).query('up'))).to.match(/altnames/);
+      expect(received).to.deep.equal([]);
+    });
+
+    it('reads a CA again that has changed', async () => {
+      const { cert } = await putCertificate(directory, 'another');
+      await file('ca.crt', cert);
+      const one = client({ url: https, caFile });
+      expect(await failure(one.query('up'))).to.match(/certificate/);
+      const { cert: right, key } = await putCertificate(directory, 'third');
+      await file('ca.crt', right);
+      const other = createHttpsServer({ cert: right, key }, (...both) => void handler(...both));
+      const two = client({ url: `https://127.0.0.1:${await listening(other)}`, caFile });
+      expect(await two.query('up')).to.deep.equal([]);
+      await file('ca.crt', cert);
+      expect(await failure(two.query('up'))).to.match(/certificate/);
+    });
+
+    it('sends the token of its file, and the next one once it is rotated', async () => {
+      const tokenFile = await file('token', 'first\n');
+      const one = client({ url: https, caFile, tokenFile });
+      await one.query('up');
+      await file('token', 'second');
+      await one.query('up');
+      expect(received.map(({ authorization }) => authorization)).to.deep.equal(['Bearer first', 'Bearer second']);
+    });
+
+    it('is not sent without a token or a CA that can be read', async () => {
+      const missing = join(directory, 'missing');
+      const twoLines = await file('two-lines', 'a\nb: c');
+      const noCa = await file('no-ca', 'x');
+      const tokenProblem = `expected a bearer token at ${missing} (--prometheus-token-file), got no such file`;
+      expect(await failure(client({ url: https, caFile, tokenFile: missing }).query('up'))).to.contain(tokenProblem);
+      expect(await failure(client({ url: https, caFile, tokenFile: missing }).checkFiles())).to.equal(tokenProblem);
+      expect(await failure(client({ url: https, caFile, tokenFile: twoLines }).checkFiles())).to.equal(
+        `expected a bearer token at ${twoLines} (--prometheus-token-file), got something else`,
+      );
+      expect(await failure(client({ url: https, caFile: missing }).checkFiles())).to.equal(
+        `expected certificates in PEM at ${missing} (--prometheus-ca-file), got no such file`,
+      );
+      expect(await failure(client({ url: https, caFile: noCa }).checkFiles())).to.equal(
+        `expected certificates in PEM at ${noCa} (--prometheus-ca-file), got none in it`,
+      );
+      await client({ url: https, caFile, tokenFile: await file('token', 'a') }).checkFiles();
+      expect(received).to.deep.equal([]);
+    });
+  });
+});
