@@ -176,6 +176,29 @@ describe('the values of the Helm chart', function () {
     expect(own[0]?.['spec']).to.deep.include({ issuerRef: { kind: 'ClusterIssuer', name: 'ca' } });
   });
 
+  it('say which Prometheus is asked for checks, with the CA and the token of a projected volume', async () => {
+    const args = async (...values: readonly string[]): Promise<readonly string[]> =>
+      (await podTemplates(...values))[0]?.spec.containers[0].args.filter((arg) => arg.includes('prometheus')) ?? [];
+    const url = 'prometheus.url=https://prometheus.example:9090';
+    expect(await args()).to.deep.equal([]);
+    expect(await args(url)).to.deep.equal(['--prometheus-url=https://prometheus.example:9090']);
+    const all = [url, 'prometheus.ca.configMap=ca', 'prometheus.token.secret=token', 'prometheus.token.key=it'];
+    expect(await args(...all)).to.deep.equal([
+      '--prometheus-url=https://prometheus.example:9090',
+      '--prometheus-ca-file=/etc/moco-rollout/prometheus/ca.crt',
+      '--prometheus-token-file=/etc/moco-rollout/prometheus/token',
+    ]);
+    const [{ spec } = expect.fail('no pods')] = await podTemplates(...all);
+    expect(spec.containers[0]['volumeMounts']).to.deep.equal([
+      { name: 'prometheus', mountPath: '/etc/moco-rollout/prometheus', readOnly: true },
+    ]);
+    const sources = [
+      { configMap: { name: 'ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+      { secret: { name: 'token', items: [{ key: 'it', path: 'token' }] } },
+    ];
+    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { sources } }]);
+  });
+
   it('set labels, interval and relabelings of the ServiceMonitor', async () => {
     const all = await rendered(
       'serviceMonitor.enabled=true',
@@ -243,6 +266,7 @@ describe('the values of the Helm chart', function () {
     'flags.lease-duration=15': /at '\/flags\/lease-duration'/,
     'flags.release-stalled-slots=1': /at '\/flags\/release-stalled-slots': got number, want boolean/,
     'release.timeout=soon': /at '\/release\/timeout'/,
+    'prometheus.url=prometheus:9090': /at '\/prometheus\/url'/,
     'namespaces={Team A}': /at '\/namespaces\/0'/,
   };
 

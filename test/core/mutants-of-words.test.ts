@@ -80,10 +80,6 @@ const requestedByUser: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>
   AwaitingFleetSlot: { given: stale().queued(1, 1) },
   AwaitingFleetInterval: { given: stale().interval(60, 30) },
   OutsideMaintenanceWindow: { given: stale().maintenance([[60, 600]]) },
-  CheckFailing: {
-    given: stale().check('a', { kind: 'failing', series: { labels: {}, value: '1', others: 0 } }),
-  },
-  CheckUnavailable: { given: stale().check('a', null) },
   Blackout: { given: stale().maintenance(null, [-60, 60]) },
   AwaitingApproval: { given: lastOne(), settings: { primaryUpdatePolicy: 'Manual' } },
   PrimaryWaitsForPinned: { given: lastOne().members(member(1).stale()), settings: { pinnedOrdinals: [1] } },

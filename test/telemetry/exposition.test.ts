@@ -7,7 +7,7 @@ import { promtool } from './promtool.ts';
 function everything(): Metrics {
   const metrics = createMetrics('1.2.3', [{ name: 'UpdateStrategyOnDelete', stage: 'ALPHA', enabled: true }]);
   const cluster = ['ns', 'a'] as const;
-  const { rollouts, workQueues, caches, fleet } = metrics;
+  const { rollouts, workQueues, caches, fleet, checks } = metrics;
   rollouts.setMembers(cluster, { participating: 2, down: 1 }, 1);
   rollouts.setHold(cluster, { rule: 'Paused', sinceSeconds: 10 });
   rollouts.setLastProgress(cluster, 30);
@@ -17,6 +17,9 @@ function everything(): Metrics {
   rollouts.disruptions.inc({ verb: 'evict', rule: 'ReplicaHealthy' });
   rollouts.switchovers.inc({ outcome: 'done' });
   rollouts.finished.inc({ outcome: 'Complete' });
+  rollouts.setFailingChecks(cluster, ['errant']);
+  checks.requests.inc({ result: 'passing' });
+  checks.durationSeconds.observe(1);
   rollouts.delayReadings.inc({ result: 'delay' });
   workQueues.observe('clusters', () => []);
   fleet.observe(() => ({ slots: 5, rolling: 1, waiting: 2, failing: 0 }));

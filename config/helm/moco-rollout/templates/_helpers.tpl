@@ -61,6 +61,15 @@ priorityClassName: {{ . }}
 {{- if eq .Values.partitionDriver "own" }}
 - --partition-driver=own
 {{- end }}
+{{- with .Values.prometheus.url }}
+- --prometheus-url={{ . }}
+{{- end }}
+{{- if .Values.prometheus.ca.configMap }}
+- --prometheus-ca-file=/etc/moco-rollout/prometheus/ca.crt
+{{- end }}
+{{- if .Values.prometheus.token.secret }}
+- --prometheus-token-file=/etc/moco-rollout/prometheus/token
+{{- end }}
 {{- $flagOf := dict "strategy" "default-strategy" "minReadySeconds" "min-ready-seconds" "replicaDelayGraceSeconds" "replica-delay-grace-seconds" }}
 {{- range $setting, $value := .Values.settings }}
 - --{{ get $flagOf $setting }}={{ $value }}
@@ -78,6 +87,53 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- else }}
 - { name: moco-rollout-release, of: --all-namespaces }
+{{- end }}
+{{- end }}
+
+{{- /* The volumes of the controller, as a list in YAML: empty without any. */ -}}
+{{- define "moco-rollout.volumes" -}}
+{{- if include "moco-rollout.servesWebhook" . }}
+- name: webhook-certificate
+  secret:
+    secretName: {{ .Values.certificate.secretName }}
+{{- end }}
+{{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
+- name: prometheus
+  projected:
+    sources:
+      {{- with .Values.prometheus.ca.configMap }}
+      - configMap:
+          name: {{ . }}
+          items:
+            - key: {{ $.Values.prometheus.ca.key }}
+              path: ca.crt
+      {{- end }}
+      {{- with .Values.prometheus.token.secret }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: {{ $.Values.prometheus.token.key }}
+              path: token
+      {{- end }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "moco-rollout.volumeMounts" -}}
+{{- if include "moco-rollout.servesWebhook" . }}
+- name: webhook-certificate
+  mountPath: /tmp/k8s-webhook-server/serving-certs
+  readOnly: true
+{{- end }}
+{{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
+- name: prometheus
+  mountPath: /etc/moco-rollout/prometheus
+  readOnly: true
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
