@@ -20,6 +20,7 @@ export interface CheckFacts {
   readonly name: string;
   /** `null` before the first answer. */
   readonly reading: CheckReading | null;
+  /** Since the answer came. */
   readonly ageSeconds: number;
   /** Seconds since the first of the unknown answers in a row that the last one belongs to. 0 if it is not unknown. */
   readonly unknownForSeconds: number;

@@ -3,8 +3,8 @@ import type { HoldOf } from './rules/catalogue.ts';
 import { type Outcome, type Situation, wait } from './situation.ts';
 import { takenAtWork } from './taken-at-work.ts';
 
-/** Before a step a check has to have passed within this time. It is more than an answer and a confirmation may take. */
-const freshSeconds = 10;
+/** Before a step a check has to have passed within this time: enough to ask replicas and to confirm the step. */
+const freshSeconds = 5;
 /** How often a check is asked while the rollout waits for it or watches it: as often as most targets are scraped. */
 const askAgainSeconds = 30;
 /** An older answer belongs to an earlier step: while one is needed, the next one comes before that. */

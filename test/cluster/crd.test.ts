@@ -107,6 +107,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     overrides: { value: [{ rule: 'BackupRunning', until: at }], source: 'MySQLRollout' },
     maintenanceWindows: { value: [maintenanceWindow({})], source: 'MySQLRollout' },
     blackouts: { value: [blackout('2027-01-04T00:00:00Z')], source: 'MySQLRollout' },
+    checks: { value: [{ name: 'errant' }], source: 'MySQLRolloutPolicy/production', enforced: true },
   },
   promotion: { from: 'moco-test-5897fd84f8', to: 'moco-test-7966559688' },
   conditions: [condition('Reconciling'), condition('Stalled'), condition('Ready')],
@@ -183,6 +184,12 @@ describe('the API server and MySQLRollout', function () {
       [maintenanceWindow({ timeZone: 'Asia/Tokyo' }), maintenanceWindow({ schedule: '30 1,13 1-7 */2 5#2' })],
       ['1m', '9999m', '1h30m', 5400].map((duration) => maintenanceWindow({ duration })),
     ],
+    checks: [
+      [],
+      [check({}), check({ name: 'a-2', query: 'up{pod=~"moco-$name-[0-9]+$"}\n== 0' })],
+      [check({ query: 'label_replace(up, "a", "${1}-$2", "pod", "(.*)-(.*)")' })],
+      Array.from({ length: 16 }, (_, index) => check({ name: `check-${index}`, query: 'x'.repeat(1024) })),
+    ],
     blackouts: [[], [blackout('2027-01-04T00:00:00Z'), blackout('2026-12-19T15:00:01Z')]],
   };
   for (const [field, values] of Object.entries(taken)) {
@@ -227,6 +234,24 @@ describe('the API server and MySQLRollout', function () {
     'a blackout that ends when it begins': [
       { blackouts: [blackout('2026-12-19T15:00:00Z')] },
       /blackouts\[0\].*must end after it begins/,
+    ],
+    'a check whose name is none of a label': [{ checks: [check({ name: 'A' })] }, /checks\[0\]\.name.*should match/],
+    'two checks of one name': [{ checks: [check({}), check({})] }, /checks\[1\]: Duplicate value/],
+    'a check without a query': [{ checks: [{ name: 'a' }] }, /checks\[0\]\.query: Required/],
+    'an empty query': [{ checks: [check({ query: '' })] }, /checks\[0\]\.query.*at least 1/],
+    'a query of spaces': [{ checks: [check({ query: ' \n' })] }, /checks\[0\]\.query.*must be a PromQL expression/],
+    'a query that is too long': [{ checks: [check({ query: 'x'.repeat(1025) })] }, /checks\[0\]\.query.*1024/],
+    'a query with an unknown variable': [
+      { checks: [check({ query: 'up{namespace="$ns"}' })] },
+      /checks\[0\]\.query.*whose only variables are \$namespace and \$name/,
+    ],
+    'a query with braces around its variable': [
+      { checks: [check({ query: 'up{namespace="${namespace}"}' })] },
+      /checks\[0\]\.query.*whose only variables are \$namespace and \$name/,
+    ],
+    'too many checks': [
+      { checks: Array.from({ length: 17 }, (_, index) => check({ name: `check-${index}` })) },
+      /checks.*at most 16/,
     ],
     'a field that does not exist': [{ pause: true }, /unknown field "spec\.pause"/],
   };
@@ -425,6 +450,10 @@ function sequence(spec: object): object {
     metadata: { name: 'some' },
     spec,
   };
+}
+
+function check(more: object): object {
+  return { name: 'errant', query: 'errant{namespace="$namespace", name="$name"} > 0', ...more };
 }
 
 function policy(spec: object): object {

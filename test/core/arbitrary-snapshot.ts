@@ -134,7 +134,7 @@ const checks: fc.Arbitrary<readonly CheckFacts[]> = fc.oneof(
       fc.record({
         name: fc.string(),
         reading: fc.option(reading, { freq: 20 }),
-        ageSeconds: fc.constantFrom(0, 0, 0, 9.5, 10, 29, 30, 59, 60, Number.NaN),
+        ageSeconds: fc.constantFrom(0, 0, 0, 4.5, 5, 29, 30, 59, 60, Number.NaN),
         unknownForSeconds: fc.constantFrom(0, 299, 300),
       }),
       { maxLength: 2 },

@@ -26,8 +26,8 @@ const off = (...rules: readonly ('CheckFailing' | 'CheckUnavailable')[]) => ({
 describe('a check before a member that works is taken', () => {
   play({
     'lets the step begin if it has just passed': { given: stale().check('delay', passing), decides: next },
-    'has to have passed within ten seconds': {
-      given: stale().check('delay', passing, { ageSeconds: 10 }),
+    'has to have passed within five seconds': {
+      given: stale().check('delay', passing, { ageSeconds: 5 }),
       decides: holds(unavailable(null)),
     },
     'has to have been asked': { given: stale().check('delay', null), decides: holds(unavailable(null)) },
@@ -205,8 +205,8 @@ describe('checks are asked', () => {
 
   it('before a step if they have not just passed', () => {
     expect(asks(stale().check('delay', null))).to.equal(true);
-    expect(asks(stale().check('delay', passing, { ageSeconds: 10 }))).to.equal(true);
-    expect(asks(stale().check('delay', passing, { ageSeconds: 9 }))).to.equal(false);
+    expect(asks(stale().check('delay', passing, { ageSeconds: 5 }))).to.equal(true);
+    expect(asks(stale().check('delay', passing, { ageSeconds: 4 }))).to.equal(false);
   });
 
   it('every half minute while one holds', () => {

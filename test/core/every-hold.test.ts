@@ -564,7 +564,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: holds({ rule: 'CheckFailing', checks: [{ check: 'errant', labels: {}, value: '1', others: 0 }] }),
       requeueAfterSeconds: 1,
     },
-    justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 9 }), decides: next },
+    justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), decides: next },
   },
   CheckUnavailable: {
     applies: {
@@ -572,7 +572,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: holds({ rule: 'CheckUnavailable', checks: [{ check: 'errant', message: 'no route' }] }),
       requeueAfterSeconds: 1,
     },
-    justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 9 }), decides: next },
+    justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), decides: next },
   },
   ConfirmationTooSlow: {
     applies: {

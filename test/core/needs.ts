@@ -99,13 +99,13 @@ const inTime: Need = (snapshot, policy, going) => {
   }
   return true;
 };
-/** Every check has passed within ten seconds, or may not matter; what can't be answered counts for half a minute. */
+/** Every check has passed within five seconds, or may not matter; what can't be answered counts for half a minute. */
 const passed: Need = (snapshot, policy, going) => {
   const { checks } = snapshot;
   const [mayFail, mayBeSilent] = [off(policy, 'CheckFailing'), off(policy, 'CheckUnavailable')];
   if ((mayFail && mayBeSilent) || repairs(snapshot, going)) return true;
   return checks.every(({ reading, ageSeconds }) => {
-    if (reading?.kind === 'passing') return !(ageSeconds >= 10);
+    if (reading?.kind === 'passing') return !(ageSeconds >= 5);
     if (reading?.kind === 'failing') return mayFail && !(ageSeconds >= 60);
     return reading?.kind === 'unknown' && mayBeSilent && !(ageSeconds >= 30);
   });

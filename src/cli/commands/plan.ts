@@ -115,6 +115,11 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
         : []),
       // Only the controller knows the other clusters.
       ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),
+      ...(held?.rule === 'CheckFailing' || held?.rule === 'CheckUnavailable'
+        ? [`before that ${held.rule}: ${held.message}`]
+        : snapshot.checks.length > 0
+          ? [`Prometheus is not asked: it is assumed that ${snapshot.checks.map(({ name }) => name).join(', ')} pass`]
+          : []),
       ...(unread.length === 0 ? [] : [`left out, since you may not read them: ${unread.join(', ')}`]),
     ],
   };

@@ -62,17 +62,21 @@ export class Checks {
 
   async #ask(key: string, checks: readonly Check[]): Promise<void> {
     const [namespace, name] = splitKey(key);
-    const atMilliseconds = this.#world.monotonic();
-    const answers = await Promise.all(
-      checks.map(async (check): Promise<readonly [string, Known]> => {
+    const since = this.#world.monotonic();
+    const readings = await Promise.all(
+      checks.map(async (check) => {
         const reading = await this.#read(check, { namespace, name });
         this.#metrics.requests.inc({ result: reading.kind });
-        this.#metrics.durationSeconds.observe((this.#world.monotonic() - atMilliseconds) / 1000);
-        const before = this.#known.get(key)?.get(check.name);
-        return [check.name, following(reading, before, check.query, atMilliseconds)];
+        this.#metrics.durationSeconds.observe((this.#world.monotonic() - since) / 1000);
+        return { check, reading };
       }),
     );
-    this.#known.set(key, new Map(answers));
+    const now = this.#world.monotonic();
+    const before = this.#known.get(key);
+    const known = readings.map(
+      ({ check, reading }) => [check.name, following(reading, before?.get(check.name), check.query, now)] as const,
+    );
+    this.#known.set(key, new Map(known));
     this.#asking.delete(key);
     this.#answered(key);
   }

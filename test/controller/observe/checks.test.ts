@@ -51,10 +51,11 @@ describe('the answers to checks', () => {
     expect(scene.checks.factsFor('db/a', [errant])).to.deep.equal([{ name: 'errant', ...notAsked }]);
     scene.world.freeze(2000);
     await scene.answer(unknown);
+    scene.world.freeze(3000);
     expect(scene.woken).to.deep.equal(['db/a']);
     expect(scene.checks.factsFor('db/a', [errant, lag])).to.deep.equal([
-      { name: 'errant', reading: passing, ageSeconds: 2, unknownForSeconds: 0 },
-      { name: 'lag', reading: unknown, ageSeconds: 2, unknownForSeconds: 2 },
+      { name: 'errant', reading: passing, ageSeconds: 3, unknownForSeconds: 0 },
+      { name: 'lag', reading: unknown, ageSeconds: 3, unknownForSeconds: 3 },
     ]);
     expect(await scene.registry.metrics()).to.contain('moco_rollout_check_requests_total{result="unknown"} 1');
   });
