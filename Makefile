@@ -84,8 +84,8 @@ real-moco: node_modules ## Build moco-controller, which some tests run beside (o
 go-tools: node_modules ## Build helm and glua, which some tests use (once, about 2 minutes)
 	@$(NODE) test/support/go-tools/main.ts
 
-debian-packages: ## Fetch promtool out of Debian's package prometheus, where it is not in PATH
-	@hack/debian-packages.sh promtool
+debian-packages: ## Fetch prometheus and promtool out of Debian's package prometheus, where they are not in PATH
+	@hack/debian-packages.sh prometheus promtool
 
 chromium: ## Install Debian's package chromium, where it is not in PATH and this is root's
 	@hack/debian-packages.sh chromium

@@ -56,10 +56,10 @@ get() {
 
 for program in "$@"; do
   case $program in
-    promtool) fetch promtool prometheus usr/bin/promtool ;;
+    prometheus | promtool) fetch "$program" prometheus "usr/bin/$program" ;;
     chromium) install chromium chromium ;;
     *)
-      echo "Expected promtool or chromium, got: $program" >&2
+      echo "Expected prometheus, promtool or chromium, got: $program" >&2
       exit 2
       ;;
   esac

@@ -41,7 +41,10 @@ export class Reconciler {
     const state = this.#stateOf(key);
     const { requeue, report: seen, result, error } = await this.#act(key, state, signal);
     if (result !== null) remember(state, result, world);
-    if (result?.kind === 'acted') emitStep(result, this.#context);
+    if (result?.kind === 'acted') {
+      this.#context.checks.forget(key);
+      emitStep(result, this.#context);
+    }
     const observed = seen === 'cached' ? observeCached(key, state, this.#context) : seen;
     const next = observed && (await write(report(observed), state, this.#context, signal));
     if (error !== undefined) throw error;

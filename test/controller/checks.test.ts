@@ -17,11 +17,12 @@ function withChecks(): Bench {
   return bench;
 }
 
-async function passes(bench: Bench, program: Process, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second += 1) {
+/** Passes as often as that, so many seconds apart. */
+async function passes(bench: Bench, program: Process, times: number, apart = 1): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
     program.sync();
     await program.pass();
-    bench.world.freeze(1000);
+    bench.world.freeze(apart * 1000);
   }
 }
 
@@ -35,10 +36,8 @@ describe('the controller with checks', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.prometheus.asked).to.deep.equal(['errant']);
     bench.replace(2);
-    bench.world.freeze(10_000);
     await program.work();
     bench.replace(1);
-    bench.world.freeze(10_000);
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2', 'evict 1', 'demote 0']);
     expect(bench.prometheus.asked).to.have.length(3);
@@ -160,7 +159,7 @@ describe('the checks of a canary', () => {
 
   it('are asked every half minute while the next stage waits, and its soak begins once they have passed', async () => {
     const { bench, program } = withCanary();
-    await passes(bench, program, 92);
+    await passes(bench, program, 46, 2);
     expect(bench.prometheus.asked).to.have.length(4);
     expect(since(bench)).to.not.equal(undefined);
     expect(bench.status.hold).to.equal(undefined);
@@ -168,17 +167,17 @@ describe('the checks of a canary', () => {
 
   it('begin the soak anew if one fails, and tell it', async () => {
     const { bench, program } = withCanary();
-    await passes(bench, program, 40);
+    await passes(bench, program, 10, 4);
     const first = since(bench);
     bench.prometheus.says('errant', failing);
-    await passes(bench, program, 40);
+    await passes(bench, program, 10, 4);
     expect(since(bench)).to.equal(undefined);
     expect(bench.status).to.deep.include({ phase: 'UpToDate', updatedReplicas: 3 });
     expect(bench.status.hold?.message).to.equal('the check errant fails: errant{name="test"} is 1');
     expect(program.events.map(({ reason }) => reason)).to.include('CheckFailing');
     expect(await metrics(program)).to.contain(gauge);
     bench.prometheus.says('errant', { kind: 'passing' });
-    await passes(bench, program, 40);
+    await passes(bench, program, 10, 4);
     expect(Date.parse(since(bench) ?? '')).to.be.greaterThan(Date.parse(first ?? ''));
     expect(bench.status.hold).to.equal(undefined);
   });
@@ -186,16 +185,16 @@ describe('the checks of a canary', () => {
   it('begin no soak without an answer, and end one after five minutes without any', async () => {
     const { bench, program } = withCanary();
     bench.prometheus.says('errant', unknown);
-    await passes(bench, program, 40);
+    await passes(bench, program, 10, 4);
     expect(since(bench)).to.equal(undefined);
     bench.prometheus.says('errant', { kind: 'passing' });
-    await passes(bench, program, 40);
+    await passes(bench, program, 10, 4);
     const begun = since(bench);
     expect(begun).to.not.equal(undefined);
     bench.prometheus.says('errant', unknown);
-    await passes(bench, program, 240);
+    await passes(bench, program, 24, 10);
     expect(since(bench)).to.equal(begun);
-    await passes(bench, program, 120);
+    await passes(bench, program, 12, 10);
     expect(since(bench)).to.equal(undefined);
     expect(bench.status.hold?.rule).to.equal('CheckUnavailable');
   });

@@ -27,7 +27,8 @@ export class Checks {
   readonly #metrics: CheckMetrics;
   readonly #answered: (key: string) => void;
   readonly #known = new Map<string, ReadonlyMap<string, Known>>();
-  readonly #asking = new Set<string>();
+  /** Answers that are awaited. One that is not any more is dropped. */
+  readonly #asking = new Map<string, symbol>();
 
   /** `answered` is called with the cluster once all of its checks have an answer. */
   constructor(read: CheckReader, world: World, metrics: CheckMetrics, answered: (key: string) => void) {
@@ -52,15 +53,18 @@ export class Checks {
   /** Asks all checks of the cluster in parallel, unless they are being asked. */
   ask(key: string, checks: readonly Check[]): void {
     if (this.#asking.has(key)) return;
-    this.#asking.add(key);
-    void this.#ask(key, checks);
+    const question = Symbol(key);
+    this.#asking.set(key, question);
+    void this.#ask(key, checks, question);
   }
 
+  /** A step was done, or the cluster is gone: no answer from before counts for what comes next. */
   forget(key: string): void {
     this.#known.delete(key);
+    this.#asking.delete(key);
   }
 
-  async #ask(key: string, checks: readonly Check[]): Promise<void> {
+  async #ask(key: string, checks: readonly Check[], question: symbol): Promise<void> {
     const [namespace, name] = splitKey(key);
     const since = this.#world.monotonic();
     const readings = await Promise.all(
@@ -71,6 +75,7 @@ export class Checks {
         return { check, reading };
       }),
     );
+    if (this.#asking.get(key) !== question) return;
     const now = this.#world.monotonic();
     const before = this.#known.get(key);
     const known = readings.map(

@@ -85,6 +85,18 @@ describe('the answers to checks', () => {
     expect(scene.checks.factsFor('db/a', [lag])[0]?.reading).to.equal(null);
   });
 
+  it('do not count if they were asked before a step, and come after it', async () => {
+    const scene = new Scene();
+    scene.checks.ask('db/a', [lag]);
+    scene.checks.forget('db/a');
+    scene.checks.ask('db/a', [lag]);
+    await scene.answer(passing);
+    expect(scene.checks.factsFor('db/a', [lag])[0]?.reading).to.equal(null);
+    expect(scene.woken).to.deep.equal([]);
+    await scene.answer(unknown);
+    expect(scene.checks.factsFor('db/a', [lag])[0]?.reading).to.deep.equal(unknown);
+  });
+
   it('say for how long there has been none', async () => {
     const scene = new Scene();
     const unknownFor = (): number | undefined => scene.checks.factsFor('db/a', [lag])[0]?.unknownForSeconds;

@@ -188,6 +188,20 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => decide({ ...snapshot, replicationDelays: noDelays(snapshot.members) }, policy),
     simulation: ['lag'],
   },
+  'ignores a failing check': {
+    wrong: 'takes members that work although a check of the user fails',
+    decide: (snapshot, policy) => decide({ ...snapshot, checks: [] }, policy),
+    simulation: ['user'],
+  },
+  'relies on an old answer to a check': {
+    wrong: 'takes members that work because a check of the user has passed some time ago',
+    module: {
+      importer: 'src/controller/',
+      imported: 'src/controller/observe/checks.ts',
+      substitute: import.meta.resolve('./modules/with-first-answers.ts'),
+    },
+    simulation: ['user'],
+  },
   'forgets prevent-delete': {
     wrong: 'takes members that MOCO protects from deletion',
     decide: (snapshot, policy) =>

@@ -34,6 +34,7 @@ export const faults: Readonly<Record<Fault, string>> = {
   scale: 'the user wants two more members',
   growVolumes: 'the user wants bigger volumes: MOCO makes the StatefulSet again',
   recreateCluster: 'the user deletes the cluster and makes it again',
+  failCheck: 'a check of the user fails for a while',
   backup: "a backup runs: MOCO closes the cluster's PodDisruptionBudget",
   deletePod: 'somebody else deletes a member',
   evictPod: 'somebody else evicts a member',

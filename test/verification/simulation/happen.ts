@@ -55,6 +55,8 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'pause':
       strikes(simulation.setting({ paused: true }));
       return later(what.forMilliseconds, () => simulation.setting({ paused: null }));
+    case 'failCheck':
+      return simulation.checks.failFor(what.forMilliseconds, strikes);
     case 'keepBelow':
       strikes(simulation.setting({ partition: what.partition }));
       return later(what.forMilliseconds, () => simulation.setting({ partition: null }));

@@ -22,6 +22,7 @@ export type LastingKind =
   | 'forceRollingUpdate'
   | 'goOffline'
   | 'backup'
+  | 'failCheck'
   // Others: the MySQLRollout is that of another cluster, or a finalizer keeps it.
   | 'copyRollout'
   | 'keepRollout'

@@ -25,6 +25,7 @@ import { VirtualClock } from './clock.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { Deeds } from './deeds.ts';
 import { Expectations } from './expectations.ts';
+import { FailingChecks } from './failing-checks.ts';
 import { FalseAlarms } from './false-alarms.ts';
 import type { Strike, Strikes } from './faults.ts';
 import { FoundStrikes } from './found-strikes.ts';
@@ -102,6 +103,7 @@ export class Simulation {
   readonly wanted: { image: string; replicas: number };
   readonly situations: Situations;
   readonly mocoGoesOn: MocoGoesOn;
+  readonly checks: FailingChecks;
   readonly #circumstances: Circumstances;
   readonly #history: string[] = [];
   readonly #strikes: Partial<Record<Strike, number>> = {};
@@ -132,6 +134,7 @@ export class Simulation {
     const strikesFound = new FoundStrikes(this);
     const alarms = new FalseAlarms(this.witness);
     const lagging = new LaggingCandidates(this);
+    this.checks = new FailingChecks(this);
     this.network = new Network({
       clock,
       chance: chance.fork('network'),
@@ -141,6 +144,7 @@ export class Simulation {
         expectations.sent(sent);
         strikesFound.sent(sent);
         lagging.sent(sent);
+        this.checks.sent(sent);
       },
       onStrike: (strike) => this.struck(strike),
     });
@@ -185,7 +189,7 @@ export class Simulation {
         chance: own,
         network,
         delays: lagging,
-        readCheck: () => Promise.resolve({ kind: 'passing' }),
+        readCheck: this.checks.read,
         epochMilliseconds,
         number,
         strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },

@@ -287,6 +287,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
     () => ({ kind: 'growVolumes', size: '2Gi' }),
     once('recreateCluster'),
     lasting('backup', 5, 120),
+    lasting('failCheck', 20, 240),
   ],
 };
 

@@ -59,6 +59,7 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   rollOut: ({ image }) => `the user asks for ${image}`,
   rollOutBad: ({ image, corrected, forMilliseconds }) =>
     `the user asks for ${image}, which fails, and ${seconds(forMilliseconds)} later for ${corrected}`,
+  failCheck: (what) => `a check of the user fails ${lasting(what)}`,
   pause: (what) => `the user pauses the rollout ${lasting(what)}`,
   keepBelow: (what) => `the user keeps the members below ${what.partition} as they are ${lasting(what)}`,
   stopClustering: (what) => `the user stops MOCO's clustering ${lasting(what)}`,

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Context } from 'mocha';
+import { programInPath } from '../program-in-path.ts';
+import { Guard } from './control-plane/guard.ts';
+
+const found = programInPath('prometheus', resolve('.cache/debian'));
+const pauseMilliseconds = 50;
+
+/** Prometheus itself, of Debian's package, on 127.0.0.1. It scrapes one address every second. */
+export class Prometheus {
+  readonly url: string;
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  readonly #directory: string;
+  readonly #guard: Guard;
+
+  private constructor(url: string, process: ChildProcess, ended: Promise<unknown>, directory: string, guard: Guard) {
+    this.url = url;
+    this.#process = process;
+    this.#ended = ended;
+    this.#directory = directory;
+    this.#guard = guard;
+  }
+
+  /** Leaves the tests out on a machine without Prometheus; where CI is `true` that counts as a failure. */
+  static async start(test: Context, port: number, target: string): Promise<Prometheus> {
+    if (found === undefined) {
+      console.log('      prometheus is not in PATH: run `make debian-packages`');
+      return test.skip();
+    }
+    const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-prometheus-'));
+    const guard = new Guard();
+    guard.remove(directory);
+    const jobs = [{ job_name: 'application', honor_labels: true, static_configs: [{ targets: [target] }] }];
+    const configuration = { global: { scrape_interval: '1s', scrape_timeout: '1s' }, scrape_configs: jobs };
+    const file = join(directory, 'prometheus.yml');
+    await writeFile(file, JSON.stringify(configuration));
+    const flags = [`--config.file=${file}`, `--storage.tsdb.path=${join(directory, 'data')}`, '--log.level=error'];
+    const child = spawn(found, [...flags, `--web.listen-address=127.0.0.1:${port}`], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    });
+    if (child.pid !== undefined) guard.watch(child.pid);
+    const said = text(child.stderr);
+    const ended = new Promise((done) => child.once('exit', done));
+    const prometheus = new Prometheus(`http://127.0.0.1:${port}`, child, ended, directory, guard);
+    while (!(await prometheus.#isReady())) {
+      if (child.exitCode !== null) throw new Error(`expected Prometheus to run, it ended:\n${await said}`);
+      await pause();
+    }
+    return prometheus;
+  }
+
+  /** Waits until the query returns series, or none. */
+  async until(query: string, returnsSeries: boolean): Promise<void> {
+    while ((await this.#count(query)) > 0 !== returnsSeries) await pause();
+  }
+
+  async stop(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#ended;
+    await rm(this.#directory, { recursive: true });
+    await this.#guard.close();
+  }
+
+  async #isReady(): Promise<boolean> {
+    return (await fetch(`${this.url}/-/ready`).catch(() => null))?.ok ?? false;
+  }
+
+  async #count(query: string): Promise<number> {
+    const response = await fetch(`${this.url}/api/v1/query?${new URLSearchParams({ query }).toString()}`);
+    const { data } = (await response.json()) as { readonly data: { readonly result: readonly unknown[] } };
+    return data.result.length;
+  }
+}
+
+const pause = (): Promise<void> => new Promise((done) => setTimeout(done, pauseMilliseconds));
