@@ -146,6 +146,7 @@ describe('the checks of a canary', () => {
     stages.noteSequence('all', projectSequence({ metadata, spec }));
     stages.noteCluster('default/other', { labels: {}, offline: false, updateRevision: '1' });
     stages.noteRollout('default/other', {
+      revision: '1',
       begun: false,
       rolling: false,
       waitingSince: bench.world.wall(),
