@@ -19,6 +19,7 @@ export interface Checked extends Expected {
 interface Written {
   readonly type: string;
   readonly status: string;
+  readonly reason?: string;
   readonly message?: string;
   readonly observedGeneration?: number;
 }
@@ -55,6 +56,16 @@ export const clusters: Readonly<Record<string, Checked>> = {
   },
   'one that is being rolled out': {
     object: cluster([{ type: complete, status: 'False', message: 'waiting for moco-test-2' }]),
+    argo: 'Progressing',
+    flux: 'waiting',
+  },
+  'one whose rollout waits for a person': {
+    object: cluster([{ type: complete, status: 'False', reason: 'UpdateRevisionFailing' }]),
+    argo: 'Degraded',
+    flux: 'waiting',
+  },
+  'one whose rollout waits for what ends by itself': {
+    object: cluster([{ type: complete, status: 'False', reason: 'BackupRunning' }]),
     argo: 'Progressing',
     flux: 'waiting',
   },

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import { releaseChart } from '../../hack/release/chart.ts';
 import { chartDirectory, configDirectory, type Manifest } from '../config/manifests.ts';
 import { Helm, withoutPolicies, withPolicies } from './helm-program.ts';
@@ -10,6 +10,14 @@ import { Helm, withoutPolicies, withPolicies } from './helm-program.ts';
 const deadlineMilliseconds = 10 * 60_000;
 const namespace = 'moco-rollout-system';
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
+
+/** An Application of Argo CD, or a HelmRelease or a Kustomization of Flux. */
+interface Example {
+  readonly spec: {
+    readonly source?: { readonly helm: { readonly valuesObject: object } };
+    readonly values?: object;
+  };
+}
 
 interface Alert {
   readonly alert: string;
@@ -69,6 +77,26 @@ describe('the values of the Helm chart', function () {
       expect(
         out.split('\n').filter((line) => line.trim() === `image: somewhere/moco-rollout:0.1.0@${digest}`),
       ).to.have.length(2);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('are accepted as the examples for Argo CD and Flux have them', async () => {
+    const document = await readFile(join(configDirectory, '../docs/how-to/gitops.md'), 'utf8');
+    const examples = [...document.matchAll(/```yaml\n(.*?)```/gs)].flatMap(([, text = '']) => parseAll(text));
+    const given = examples.flatMap(({ spec }) => spec.source?.helm.valuesObject ?? spec.values ?? []);
+    expect(given).to.have.length(2);
+    const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-examples-'));
+    try {
+      for (const values of given) {
+        const file = join(directory, 'values.yaml');
+        await writeFile(file, stringify(values));
+        const all = await helm.render(namespace, ...withPolicies, '--values', file);
+        expect(JSON.stringify(all.find(({ kind }) => kind === 'Deployment'))).to.contain(
+          '--default-strategy=Partition',
+        );
+      }
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -296,4 +324,9 @@ describe('the values of the Helm chart', function () {
 function selectorOf(spec: unknown): unknown {
   const { selector, podSelector } = (spec ?? {}) as { readonly selector?: unknown; readonly podSelector?: unknown };
   return selector ?? podSelector;
+}
+
+function parseAll(text: string): readonly Example[] {
+  const documents = parseAllDocuments(text);
+  return 'empty' in documents ? [] : documents.map((document) => document.toJS() as Example);
 }
