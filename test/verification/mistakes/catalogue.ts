@@ -191,7 +191,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'ignores a failing check': {
     wrong: 'takes members that work although a check of the user fails',
     decide: (snapshot, policy) => decide({ ...snapshot, checks: [] }, policy),
-    simulation: ['user'],
+    simulation: ['checks'],
   },
   'relies on an old answer to a check': {
     wrong: 'takes members that work because a check of the user has passed some time ago',
@@ -200,7 +200,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       imported: 'src/controller/observe/checks.ts',
       substitute: import.meta.resolve('./modules/with-first-answers.ts'),
     },
-    simulation: ['user'],
+    simulation: ['checks'],
   },
   'forgets prevent-delete': {
     wrong: 'takes members that MOCO protects from deletion',

@@ -293,6 +293,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
 
 /** Themes that no seed draws. A scenario is given one to find in a few runs what would take many otherwise. */
 export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
+  checks: [lasting('failCheck', 20, 240)],
   lag: [
     (chance, replicas) => ({
       kind: 'lag',
