@@ -1,0 +1,57 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { stringify } from 'yaml';
+import { sequenceKind } from '../../src/api/sequence.ts';
+import { until } from '../support/control-plane/until.ts';
+import { CliProcess, cli } from './cli-program.ts';
+import { useRollouts } from './rollout-fixture.ts';
+
+const statusMilliseconds = 60_000;
+
+// What the commands show: test/cli/commands/sequence.test.ts and plan-fleet.test.ts.
+describe('commands about a fleet on a real control plane', () => {
+  const { scenario, stage } = useRollouts();
+  const kubeconfig = (): string => stage().controlPlane.adminKubeconfig;
+
+  scenario('follow a sequence while its cluster is rolled out, and plan that before', {}, async (cluster) => {
+    const { namespace } = cluster;
+    await cluster.patch({ metadata: { labels: { fleet: namespace } } });
+    await apply(namespace);
+    const watching = new CliProcess(kubeconfig(), ['sequence', namespace, '--watch']);
+    const lastLine = (): string => watching.out.trimEnd().split('\n').at(-1) ?? '';
+    const shows = (text: string): Promise<true> =>
+      until(
+        async () => (lastLine().includes(text) ? true : undefined),
+        statusMilliseconds,
+        () => `expected ${text}, got ${watching.out}`,
+      );
+    try {
+      await shows('Complete  1/1 up to date');
+      const plan = await cli(kubeconfig(), ['plan', '--fleet', '--assume-stale', '-n', namespace]);
+      expect([plan.status, plan.err]).to.deep.equal([0, '']);
+      expect(plan.out)
+        .to.contain('1 of 1 stale clusters end')
+        .and.to.match(new RegExp(`${namespace}/all +1 `));
+      await cluster.setImage('mysql:8.4.9');
+      await shows('Rolling  0/1 up to date  1 rolling');
+      await cluster.completes();
+      await shows('Complete  1/1 up to date');
+      const picture = await cli(kubeconfig(), ['sequence', namespace]);
+      expect(picture.out).to.contain('■ 1 up to date and healthy');
+    } finally {
+      watching.process.kill('SIGINT');
+      await stage().controlPlane.kubectl('delete', sequenceKind.plural, namespace);
+    }
+    expect((await watching.ended).status).to.equal(130);
+  });
+
+  /** A sequence of the clusters that are labelled with its name. */
+  async function apply(name: string): Promise<void> {
+    const { group, version, kind } = sequenceKind;
+    const file = join(stage().controlPlane.directory, `${name}.yaml`);
+    const spec = { selector: { matchLabels: { fleet: name } }, settleDuration: 1, stages: [{ name: 'all' }] };
+    await writeFile(file, stringify({ apiVersion: `${group}/${version}`, kind, metadata: { name }, spec }));
+    await stage().controlPlane.kubectl('apply', '--server-side', '-f', file);
+  }
+});
