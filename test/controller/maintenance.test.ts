@@ -1,19 +1,13 @@
 import { expect } from 'chai';
 import type { MySQLRollout } from '../../src/api/rollout.ts';
 import { rolloutKind } from '../../src/api/rollout.ts';
-import { timestampOf } from '../../src/moco/timestamp.ts';
+import { dailyWindow } from '../support/daily-window.ts';
 import { Bench, member, type Process } from './bench.ts';
 
 const hour = 3_600_000;
 
-/** A schedule that opens every day at that moment of the bench's clock, in UTC. */
-function dailyAt(bench: Bench, fromNow: number): string {
-  const [hours, minutes] = timestampOf(bench.world.wall() + fromNow)
-    .slice(11, 16)
-    .split(':')
-    .map(Number);
-  return `${minutes} ${hours} * * *`;
-}
+/** Opens every day at that moment of the bench's clock. */
+const windowAt = (bench: Bench, fromNow: number) => dailyWindow(bench.world.wall() + fromNow, '1h');
 
 const read = (bench: Bench): MySQLRollout | undefined =>
   bench.server.all(rolloutKind).map((raw) => raw as unknown as MySQLRollout)[0];
@@ -29,7 +23,7 @@ describe('a cluster with maintenance windows', () => {
   it('waits for the window, says when it opens, and goes on by itself at that time', async () => {
     const bench = new Bench();
     const program = bench.start();
-    bench.setting({ maintenanceWindows: [{ schedule: dailyAt(bench, 2 * hour), duration: '1h' }] });
+    bench.setting({ maintenanceWindows: [windowAt(bench, 2 * hour)] });
     await program.reportAll();
     const { hold, conditions } = read(bench)?.status ?? {};
     const opensAt = Date.parse(hold?.opensAt ?? '');
@@ -56,7 +50,7 @@ describe('a cluster with maintenance windows', () => {
     const bench = new Bench();
     const program = bench.start();
     bench.setting({
-      maintenanceWindows: [{ schedule: dailyAt(bench, -hour / 2), duration: '1h' }],
+      maintenanceWindows: [windowAt(bench, -hour / 2)],
       expectedMemberSeconds: 60,
     });
     await program.work();
@@ -78,7 +72,7 @@ describe('a cluster with maintenance windows', () => {
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
     });
-    bench.setting({ maintenanceWindows: [{ schedule: dailyAt(bench, 2 * hour), duration: '1h' }] });
+    bench.setting({ maintenanceWindows: [windowAt(bench, 2 * hour)] });
     await program.work();
     expect(read(bench)?.status?.strategy).to.equal('OnDelete');
   });

@@ -81,6 +81,8 @@ export const LOST = 68;
 export const UPSTREAM = 69;
 /** `status.currentRevision` is the update revision. Only the random histories begin before it is. */
 export const PROMOTED = 70;
+/** What is left of the maintenance window. */
+export const WINDOW = 71;
 
 export const cellCount = 72;
 
@@ -152,6 +154,9 @@ export const Stage = { Settled: 0, Asked: 1, Applied: 2 } as const;
 
 export const Backup = { None: 0, Began: 1, Closed: 2 } as const;
 export const Upstream = { None: 0, Answers: 1, Away: 2 } as const;
+
+/** `Short`: a member fits, a switchover and the update of the old primary do not. */
+export const Window = { Open: 0, Short: 1, Closed: 2 } as const;
 
 export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;
 

@@ -53,6 +53,7 @@ const ofItsSurroundings = Uint8Array.of(
   c.HELD,
   c.APPROVED,
   c.PARTITION,
+  c.WINDOW,
 );
 
 /** `decide`, asked once about everything that it can be shown: reads of up to three moments. */

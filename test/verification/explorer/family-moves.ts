@@ -37,6 +37,11 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     if (cells[c.UPSTREAM] === c.Upstream.Away) set(c.UPSTREAM, c.Upstream.Answers, benign);
     else set(c.UPSTREAM, c.Upstream.Away, 0);
   }
+  if (has('maintenance')) {
+    if (cells[c.WINDOW] === c.Window.Open) set(c.WINDOW, c.Window.Short, 0);
+    else set(c.WINDOW, c.Window.Open, benign);
+    if (cells[c.WINDOW] !== c.Window.Closed) set(c.WINDOW, c.Window.Closed, 0);
+  }
   if (has('scaling') && cells[c.SCALE] !== Scale.Done) {
     set(c.SCALE, (cells[c.SCALE] as number) + 1, benign);
   }

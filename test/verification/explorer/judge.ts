@@ -19,6 +19,7 @@ export type Invariant =
   | 'I8'
   | 'I11'
   | 'I12'
+  | 'I18'
   | 'setting'
   | 'protected'
   | 'recovering'
@@ -96,6 +97,15 @@ const approved: Condition = ({ cells }) => cells[c.APPROVED] === 1;
 
 const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
 
+/** A member fits into what is left of the window. Where nobody leads writes have stopped, and every step is a repair. */
+const fits: Condition = ({ cells, target }) =>
+  cells[c.WINDOW] !== c.Window.Closed ||
+  !facts.participates(cells, target) ||
+  !facts.participates(cells, cells[c.INDEX] as number);
+
+/** So do the switchover and the update of the old primary together. */
+const fitsTogether: Condition = ({ cells }) => cells[c.WINDOW] === c.Window.Open;
+
 /** Nobody may be away while the primary is asked to go, however many replicas may be. */
 const fullHouse: Condition = (moment) => facts.count(moment.cells, moment.n, facts.participates) === moment.n;
 
@@ -113,6 +123,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['protected', unprotected],
         ['recovering', notRecovering],
         ['creation', nobodyMissing],
+        ['I18', fits],
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
         ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
       ];
@@ -125,6 +136,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['protected', unprotected],
         ['creation', nobodyMissing],
         ['backup', noBackup],
+        ['I18', fits],
       ];
     case 'demote':
       return [
@@ -133,6 +145,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I5', stale],
         ['setting', configured],
         ['backup', noBackup],
+        ['I18', fitsTogether],
         ...(user ? ([['setting', approved]] as const) : []),
       ];
     case 'setPartition':
@@ -144,6 +157,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
             ['setting', configured],
             ['protected', unprotected],
             ['recovering', notRecovering],
+            ['I18', fits],
           ];
     default:
       return [];

@@ -94,6 +94,7 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.APPROVED, when(families.has('user'), 1)];
   yield [c.PARTITION, when(families.has('partition-mode'), 3)];
   yield [c.UPSTREAM, when(families.has('upstream'), 2)];
+  yield [c.WINDOW, when(families.has('maintenance'), 2)];
   yield [c.SCALE, when(families.has('scaling'), 2)];
   yield [c.MOVES, when(world.countMoves, 2)];
   yield [c.LOST, when(world.badRevision, 2)];

@@ -2,7 +2,19 @@ import * as c from './cells.ts';
 
 // Which of the three reads of a confirmation a move changes.
 
-const around = [c.OPEN, c.COMPUTED, c.BACKUP, c.TARGET, c.STAGE, c.PAUSED, c.HELD, c.APPROVED, c.PARTITION, c.SCALE];
+const around = [
+  c.OPEN,
+  c.COMPUTED,
+  c.BACKUP,
+  c.TARGET,
+  c.STAGE,
+  c.PAUSED,
+  c.HELD,
+  c.APPROVED,
+  c.PARTITION,
+  c.SCALE,
+  c.WINDOW,
+];
 const last = [c.INDEX, c.STATUS, c.SYNCED, c.ERRANT, c.STAGE, c.SCALE];
 
 const differ = (cells: readonly number[], before: c.Cells, after: c.Cells): boolean =>

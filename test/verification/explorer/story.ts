@@ -26,6 +26,12 @@ const leadNames = [
   'replicas follow the new primary',
 ];
 
+const windowWords = [
+  'a maintenance window opens',
+  'the maintenance window is too short for a switchover',
+  'the maintenance window closes',
+];
+
 const others: readonly (readonly [at: number, say: (value: number) => string])[] = [
   [c.INDEX, (value) => `MOCO moves the primary index to ${value}`],
   [c.STATUS, (value) => `MOCO writes that the cluster is ${statusNames[value]}`],
@@ -43,6 +49,7 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   [c.WANTED, (value) => `the user asks for template ${value}`],
   [c.STAGE, (value) => (value === c.Stage.Applied ? 'MOCO applies it' : '')],
   [c.TARGET, (value) => `the update revision is ${value}`],
+  [c.WINDOW, (value) => windowWords[value] ?? ''],
   [c.PAUSED, (value) => (value === 1 ? 'the user pauses' : 'the user resumes')],
   [c.HELD, (value) => (value === 1 ? 'the user holds the highest ordinal' : 'the user lets it go')],
   [c.APPROVED, (value) => (value === 1 ? 'the user approves the primary' : '')],

@@ -1,5 +1,11 @@
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
-import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../../../src/core/snapshot.ts';
+import type {
+  ClusterSnapshot,
+  ContainerFacts,
+  MaintenanceFacts,
+  MemberFacts,
+  Moment,
+} from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { undisturbed } from '../../core/undisturbed.ts';
 import * as c from './cells.ts';
@@ -16,6 +22,7 @@ const longSeconds = 100_000;
 /** Longer than a start usually takes, and within the progress deadline. */
 const slowSeconds = 100;
 const shortSeconds = 1;
+const memberSeconds = 60;
 /** Longer than a failover may take, and within the progress deadline. */
 const recoveringSeconds = 300;
 
@@ -196,8 +203,18 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       recentRevisionAgesSeconds: [],
     },
     ...undisturbed,
+    maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
     replicationDelays: noDelays(members),
   };
+}
+
+/** A window that is open, or the next one. */
+function maintenanceFacts(around: c.Cells): MaintenanceFacts {
+  const opensIn = around[c.WINDOW] === c.Window.Closed ? slowSeconds : 0;
+  const closesIn = around[c.WINDOW] === c.Window.Short ? memberSeconds : longSeconds;
+  const moment = (inSeconds: number): Moment => ({ inSeconds, at: String(inSeconds) });
+  const later = { from: moment(2 * longSeconds), until: moment(3 * longSeconds) };
+  return { windows: [{ from: moment(opensIn), until: moment(closesIn) }, later], blackouts: [], memberSeconds };
 }
 
 export function policyOf(around: c.Cells, world: World): RolloutPolicy {

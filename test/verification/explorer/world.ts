@@ -17,6 +17,7 @@ export const families = [
   'impaired',
   'upstream',
   'recovery',
+  'maintenance',
 ] as const;
 export type Family = (typeof families)[number];
 

@@ -245,6 +245,22 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => decide(snapshot, { ...policy, paused: false, pinnedOrdinals: [] }),
     explorer: { finds: 'setting', world: small(3, 'user') },
   },
+  'does not keep to maintenance windows': {
+    wrong: 'takes members that work while no maintenance window is open',
+    decide: (snapshot, policy) => decide({ ...snapshot, maintenance: null }, policy),
+    explorer: { finds: 'I18', world: small(3, 'maintenance') },
+    simulation: ['maintenance'],
+  },
+  'counts a demotion without its eviction': {
+    wrong: 'asks for a switchover although the update of the old primary does not fit into the maintenance window',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      if (right.hold?.rule !== 'OutsideMaintenanceWindow' || right.hold.closesAt === null) return right;
+      const early = decide({ ...snapshot, maintenance: null }, policy);
+      return early.step.kind === 'demote' ? early : right;
+    },
+    explorer: { finds: 'I18', world: small(3, 'maintenance') },
+  },
   'takes its demotion back as soon as it sees it': {
     wrong: 'demotes the primary and takes that back, again and again, since it forgets that it has tried',
     decide: (snapshot, policy) => {

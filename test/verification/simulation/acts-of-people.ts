@@ -1,5 +1,6 @@
 import { cronJobs, path, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, clusterKind, demotedForAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
+import { dailyWindow } from '../../support/daily-window.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
@@ -65,6 +66,16 @@ export function recreateCluster(simulation: Simulation): boolean {
   };
   make();
   return goes;
+}
+
+const minuteMilliseconds = 60_000;
+
+/** A window that closes after so long, and one that opens a minute later. Both last for whole seconds. */
+export function maintenance(wallMilliseconds: number, openMilliseconds: number): Json {
+  const opened = wallMilliseconds - (wallMilliseconds % minuteMilliseconds);
+  const seconds = Math.ceil((wallMilliseconds + openMilliseconds - opened) / 1000);
+  const next = opened + (Math.ceil(seconds / 60) + 1) * minuteMilliseconds;
+  return { maintenanceWindows: [dailyWindow(opened, seconds), dailyWindow(next, 3600)], expectedMemberSeconds: 1 };
 }
 
 /** Whether there is anything that could run it. */

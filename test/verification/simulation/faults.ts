@@ -26,6 +26,7 @@ export const faults: Readonly<Record<Fault, string>> = {
   revert: 'the user goes back to the image before in the middle of a rollout',
   pause: 'the user pauses the rollout for a while',
   keepBelow: 'the user keeps the lower members as they are for a while',
+  maintenance: 'the user has a maintenance window that closes, and opens again a minute later',
   allow: 'the user lets more members be away at once for a while',
   stopClustering: "the user stops MOCO's clustering for a while",
   stopReconciliation: "the user stops MOCO's reconciliation for a while",

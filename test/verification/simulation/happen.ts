@@ -15,6 +15,7 @@ import {
   asked,
   evict,
   growVolumes,
+  maintenance,
   patchCluster,
   podName,
   podPath,
@@ -57,6 +58,12 @@ export function happen(simulation: Simulation, what: Happening): void {
       return later(what.forMilliseconds, () => simulation.setting({ paused: null }));
     case 'failCheck':
       return simulation.checks.failFor(what.forMilliseconds, strikes);
+    case 'maintenance':
+      strikes(simulation.setting(maintenance(simulation.wall(), what.openMilliseconds)));
+      return later(
+        what.forMilliseconds,
+        () => void simulation.setting({ maintenanceWindows: null, expectedMemberSeconds: null }),
+      );
     case 'keepBelow':
       strikes(simulation.setting({ partition: what.partition }));
       return later(what.forMilliseconds, () => simulation.setting({ partition: null }));

@@ -78,6 +78,8 @@ export type Happening =
   | (Lasting<'switchover'> & { readonly how: 'ignored' | 'failing' })
   | (ToMemberForAWhile<'lag'> & { readonly seconds: number })
   | (Lasting<'staleStatus'> & { readonly byMilliseconds: number })
+  /** A maintenance window is open, closes and opens again. In the end there are none. */
+  | (Lasting<'maintenance'> & { readonly openMilliseconds: number })
   // The API server and the way to it.
   /** By missing rights, or by a policy. */
   | (Lasting<'refuseEvictions'> & { readonly code: 403 | 422 })

@@ -89,7 +89,7 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
 export class Simulation {
   readonly clock = new VirtualClock();
   readonly demotions = new Demotions(demotionAllowanceMilliseconds);
-  readonly witness = new Witness(this.demotions);
+  readonly witness = new Witness(this.demotions, epochMilliseconds);
   readonly chance: Chance;
   readonly server: ApiServer;
   readonly network: Network;

@@ -17,6 +17,7 @@ export const situations = {
   templateChangesInDemotion: 'the template changes while a member is demoted',
   slowPull: 'a member made anew has waited for its image for more than a minute',
   offlineInMidRollout: 'a cluster goes offline in the middle of a rollout',
+  restsOutsideMaintenance: 'a rollout that has begun rests, since its maintenance window has closed',
   copiedRollout: 'the MySQLRollout belongs to somebody else',
   terminatingRollout: 'the MySQLRollout is terminating, and a finalizer keeps it',
   memberCannotBeMade: 'a member is missing, and its creation is refused',
@@ -108,8 +109,11 @@ export class Situations {
     }
   }
 
-  #rollout({ metadata }: StoredObject, gone: boolean): void {
+  #rollout({ metadata, status }: StoredObject, gone: boolean): void {
     if (gone) return;
+    const { hold, rollout } = record(status);
+    const rests = record(hold)['rule'] === 'OutsideMaintenanceWindow' && record(rollout)['begunAt'] !== undefined;
+    if (rests) this.find('restsOutsideMaintenance');
     if (metadata.deletionTimestamp !== undefined) this.find('terminatingRollout');
     if (metadata.ownerReferences?.some(({ uid }) => uid === foreignOwner.uid) === true) this.find('copiedRollout');
   }

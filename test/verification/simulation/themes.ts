@@ -279,6 +279,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
       forMilliseconds: span(chance, 10, 120),
     }),
     (chance) => ({ kind: 'allow', maxUnavailable: chance.pick(budgets), forMilliseconds: span(chance, 10, 180) }),
+    maintenance,
     lasting('stopClustering', 1, 90),
     lasting('stopReconciliation', 1, 90),
     lasting('forceRollingUpdate', 1, 30),
@@ -294,6 +295,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
 /** Themes that no seed draws. A scenario is given one to find in a few runs what would take many otherwise. */
 export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
   checks: [lasting('failCheck', 20, 240)],
+  maintenance: [maintenance],
   lag: [
     (chance, replicas) => ({
       kind: 'lag',
@@ -326,6 +328,11 @@ function failoverWhileLagging(chance: Chance, replicas: number): Happening {
       { afterMilliseconds: span(chance, 5, 20), what: kill(chance, replicas, 0) },
     ],
   };
+}
+
+/** Long enough for a member or two, and then until it has opened again. */
+function maintenance(chance: Chance): Happening {
+  return { kind: 'maintenance', openMilliseconds: span(chance, 1, 120), forMilliseconds: span(chance, 200, 600) };
 }
 
 function mocoRestarts(chance: Chance): Happening {

@@ -61,6 +61,8 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
     `the user asks for ${image}, which fails, and ${seconds(forMilliseconds)} later for ${corrected}`,
   failCheck: (what) => `a check of the user fails ${lasting(what)}`,
   pause: (what) => `the user pauses the rollout ${lasting(what)}`,
+  maintenance: (what) =>
+    `a maintenance window is open for ${seconds(what.openMilliseconds)} and opens again a minute later, ${lasting(what)}`,
   keepBelow: (what) => `the user keeps the members below ${what.partition} as they are ${lasting(what)}`,
   stopClustering: (what) => `the user stops MOCO's clustering ${lasting(what)}`,
   stopReconciliation: (what) => `the user stops MOCO's reconciliation ${lasting(what)}`,

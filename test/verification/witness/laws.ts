@@ -7,6 +7,7 @@ import {
 } from '../../../src/moco/names.ts';
 import { budgetOf } from './budget.ts';
 import type { Disruption } from './disruption.ts';
+import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
   canAcknowledge,
@@ -28,6 +29,8 @@ export interface Case {
   readonly moment: Moment;
   readonly target: Member;
   readonly disruption: Disruption;
+  /** When the confirmation began, since 1970. */
+  readonly confirmedAtMilliseconds: number;
 }
 
 export interface Law {
@@ -35,6 +38,8 @@ export interface Law {
   /** What it means that the law was broken. */
   readonly sentence: string;
   readonly holds: (given: Case) => boolean;
+  /** It rests on the actor's clock, which may be wrong. */
+  readonly isByTheClock?: true;
 }
 
 /**
@@ -127,6 +132,17 @@ export const laws: readonly Law[] = [
       } = moment.settings?.spec ?? {};
       const mayGo = !paused || (repairWhilePaused && !participates(moment, target));
       return mayGo && target.ordinal >= partition && !pinnedMembers.some(({ ordinal }) => ordinal === target.ordinal);
+    },
+  },
+  {
+    name: 'maintenance',
+    sentence: 'a member at work was taken outside of the maintenance windows',
+    isByTheClock: true,
+    holds: ({ moment, target, confirmedAtMilliseconds }) => {
+      const windows = moment.settings?.spec?.maintenanceWindows ?? [];
+      const primary = moment.members.find((member) => isPrimary(moment, member));
+      const repairs = !isWell(moment, target) || primary === undefined || !participates(moment, primary);
+      return windows.length === 0 || repairs || windows.some((window) => isOpen(window, confirmedAtMilliseconds));
     },
   },
   {

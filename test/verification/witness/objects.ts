@@ -84,7 +84,13 @@ export interface WitnessedSettings extends WitnessedObject {
     readonly maxUnavailable?: number | string;
     readonly switchoverTimeoutSeconds?: number;
     readonly pinnedMembers?: readonly { readonly ordinal: number }[];
+    readonly maintenanceWindows?: readonly WitnessedWindow[];
   };
+}
+
+export interface WitnessedWindow {
+  readonly schedule: string;
+  readonly duration: number | string;
 }
 
 export interface WitnessedBudget extends WitnessedObject {

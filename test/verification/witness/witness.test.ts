@@ -138,6 +138,19 @@ describe('the witness', () => {
     expect(scene.found).to.deep.equal([]);
   });
 
+  it('accepts, outside of the maintenance windows, what repairs, and anything while one is open', () => {
+    const maintenanceWindows = [{ schedule: '0 1 * * *', duration: 3600 }];
+    const repairs = new Scene();
+    repairs.put('MySQLRollout', 'test', { spec: { maintenanceWindows } });
+    repairs.pod(1, { mysqld: 'CrashLoopBackOff' });
+    repairs.take('delete', 1);
+    const open = new Scene();
+    open.put('MySQLRollout', 'test', { spec: { maintenanceWindows } });
+    open.wait(3_600_000);
+    open.take('evict', 2);
+    expect([...repairs.found, ...open.found]).to.deep.equal([]);
+  });
+
   const broken: readonly (readonly [law: string, sentence: string, act: (scene: Scene) => void])[] = [
     ['I4', 'a healthy member is deleted', (scene) => scene.take('delete', 2)],
     ['I3', 'a healthy primary is evicted', (scene) => scene.take('evict', 0)],
@@ -183,6 +196,27 @@ describe('the witness', () => {
       'one is taken while MOCO is not done with another',
       (scene) => {
         scene.pod(1, { role: null });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'maintenance',
+      'a healthy replica is evicted before a maintenance window opens',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', {
+          spec: { maintenanceWindows: [{ schedule: '0 1 * * *', duration: 3600 }] },
+        });
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'maintenance',
+      'a healthy replica is evicted after the maintenance window has closed',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', {
+          spec: { maintenanceWindows: [{ schedule: '0 1 * * *', duration: 3600 }] },
+        });
+        scene.wait(7_200_000);
         scene.take('evict', 2);
       },
     ],

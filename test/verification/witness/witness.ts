@@ -46,13 +46,16 @@ export class Witness {
   readonly #verified = new Set<string>();
   /** Not judged without: it has to be known when nobody could have taken a demotion back. */
   readonly #demotions: Demotions | null;
+  /** When its times begin, since 1970. */
+  readonly #epochMilliseconds: number;
   /** By cluster. */
   readonly #failedTries = new Map<string, FailedTries>();
   #isDoubtful = false;
   #needless = 0;
 
-  constructor(demotions: Demotions | null = null) {
+  constructor(demotions: Demotions | null = null, epochMilliseconds = 0) {
     this.#demotions = demotions;
+    this.#epochMilliseconds = epochMilliseconds;
   }
 
   /** In the order of the store's revisions. */
@@ -85,15 +88,16 @@ export class Witness {
       disruption.confirmingSince.revision,
       disruption.before,
     );
+    const confirmedAtMilliseconds = this.#epochMilliseconds + disruption.confirmingSince.atMilliseconds;
     const cases = moments.flatMap((began, index) => {
       const atMilliseconds = moments[index + 1]?.atMilliseconds ?? disruption.atMilliseconds;
       const moment = { ...began, atMilliseconds };
       const target = moment.members.find(({ pod }) => pod.metadata.uid === disruption.uid);
-      return target === undefined ? [] : [{ moment, target, disruption }];
+      return target === undefined ? [] : [{ moment, target, disruption, confirmedAtMilliseconds }];
     });
-    for (const { name, sentence, holds } of laws) {
+    for (const { name, sentence, holds, isByTheClock = false } of laws) {
       const last = cases.at(-1);
-      if (last === undefined || holds(last)) continue;
+      if (last === undefined || (isByTheClock && this.#isDoubtful) || holds(last)) continue;
       this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
     }
     this.#judgeOrder(disruption);
