@@ -145,7 +145,7 @@ function assumptionsOf(
   const times = (sentence: string, some: readonly PlannedCluster[]): readonly string[] =>
     some.length === 0 ? [] : [`${sentence} in ${countOf(some.length)}: ${medianOf(some)} s in the median`];
   return [
-    'nothing fails, every pod starts, and other waits that end by themselves are over at once',
+    'nothing fails, checks pass, every pod starts, and other waits that end by themselves are over at once',
     ...times(
       'a member takes as long as was measured',
       clusters.filter(({ measured }) => measured),
