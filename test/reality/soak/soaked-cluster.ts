@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiError } from '../../../src/kube/api-error.ts';
 import { checkRows } from '../load/check-rows.ts';
 import { Rows } from '../load/rows.ts';
 import { now, WriteLoad } from '../load/write-load.ts';
@@ -9,6 +11,8 @@ import { RunDirectory } from '../scenarios/run-directory.ts';
 import { onDelete } from '../scenarios/way.ts';
 
 const writers = 2;
+const retryMilliseconds = 1000;
+const mostTries = 60;
 
 /** One rollout while processes were killed. */
 export interface SoakedRollout {
@@ -61,7 +65,7 @@ export class SoakedCluster {
     cluster.note(`begins rollout ${this.#rollouts}`);
     const before = cluster.sight.updateRevision;
     const annotations = { 'example.com/rollout': String(this.#rollouts) };
-    await cluster.patchSpec({ podTemplate: { metadata: { annotations } } });
+    await persistently(() => cluster.patchSpec({ podTemplate: { metadata: { annotations } } }));
     const unsubscribe = cluster.onSight(() => this.#repair());
     try {
       await cluster.until('every member at the new revision', (sight) => {
@@ -107,5 +111,17 @@ export class SoakedCluster {
     await this.#run.close(this.#cluster, this.#load.gaps());
     this.#cluster.stop();
     return findingsOf(this.#cluster);
+  }
+}
+
+/** The API server refuses to write a MySQLCluster while moco-controller, whose webhook it asks, is being started again. */
+async function persistently(write: () => Promise<void>): Promise<void> {
+  for (let left = mostTries; ; left -= 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status < 500 || left === 0) throw error;
+      await delay(retryMilliseconds);
+    }
   }
 }
