@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { percentile, spreadOf } from '../record/spread.ts';
 
 setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
+export const collectGarbage = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
 
 /** An operation to measure. Its setup for each run is not measured. */
 export interface Operation {

@@ -94,11 +94,10 @@ export class Stages {
     this.#counts.delete(name);
     this.#states.delete(name);
     for (const key of this.#objects.keys()) {
-      const places = this.#clusters.get(key)?.places ?? [];
+      const then = this.#clusters.get(key);
       this.#update(key);
       const now = this.#clusters.get(key);
-      const concerned = [...places, ...(now?.places ?? [])].some(({ sequence }) => sequence.name === name);
-      if (concerned && now?.waitingSince !== null) this.#wake(key);
+      if (now?.waitingSince !== null && (isOf(then, name) || isOf(now, name))) this.#wake(key);
     }
     this.#changed(name);
   }
@@ -199,10 +198,11 @@ export class Stages {
     if (now === null) this.#clusters.delete(key);
     else this.#clusters.set(key, now);
     if (before && now && isSameCluster(before, now)) return;
-    const names = [...(before?.places ?? []), ...(now?.places ?? [])].map(({ sequence }) => sequence.name);
-    for (const name of new Set(names)) {
-      this.#counts.delete(name);
-      if (this.#sequences.has(name)) this.#changed(name);
+    for (const cluster of [before, now]) {
+      for (const { sequence } of cluster?.places ?? []) {
+        this.#counts.delete(sequence.name);
+        if (this.#sequences.has(sequence.name)) this.#changed(sequence.name);
+      }
     }
   }
 
@@ -239,6 +239,9 @@ export class Stages {
 
 const waitsAfter = (counts: readonly StageCount[], stage: number): boolean =>
   counts.slice(stage + 1).some(({ waiting }) => waiting > 0);
+
+const isOf = (cluster: StagedCluster | undefined, name: string): boolean =>
+  cluster?.places.some(({ sequence }) => sequence.name === name) === true;
 
 const isSame = (one: StagedObjects, other: StagedObjects): boolean =>
   one.offline === other.offline &&

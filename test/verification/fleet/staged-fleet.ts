@@ -36,6 +36,8 @@ export class StagedFleet {
   readonly #timers = new Map<string, number>();
   /** Ends of promises that the leader has made, by cluster. */
   readonly #promises = new Map<string, () => void>();
+  /** Sequences whose clusters have changed: a work queue has each of them once. */
+  readonly #concerned = new Set<string>();
   nowSeconds = 0;
   #version = 0;
   #cache = new Cache();
@@ -71,12 +73,14 @@ export class StagedFleet {
     this.#cache.clusters.remove(namespace, name);
     this.#cache.rollouts.remove(namespace, name);
     this.#cache.statefulSets.remove(namespace, `moco-${name}`);
+    this.#wakeConcerned();
   }
 
   sequence(name: string, spec: SequenceSpec | null): void {
     if (spec === null) {
       this.sequences.delete(name);
       this.#cache.sequences.remove('', name);
+      this.#wakeConcerned();
       return;
     }
     this.sequences.set(name, spec);
@@ -139,6 +143,7 @@ export class StagedFleet {
     }
     if (wait === undefined) {
       this.#promises.set(cluster.key, this.#fleet.promise(cluster.key, { step: 'evict', rule: 'ReplicaHealthy' }));
+      this.#wakeConcerned();
       return true;
     }
     if (wait.remainingSeconds !== null) this.#timers.set(cluster.key, this.nowSeconds + wait.remainingSeconds);
@@ -153,6 +158,7 @@ export class StagedFleet {
     this.#put(cluster);
     this.#promises.get(cluster.key)?.();
     this.#promises.delete(cluster.key);
+    this.#wakeConcerned();
   }
 
   /** A member stops participating, or participates again. */
@@ -207,13 +213,17 @@ export class StagedFleet {
     return this.#timers.size === 0 ? null : Math.max(0, Math.min(...this.#timers.values()) - this.nowSeconds);
   }
 
+  #wakeConcerned(): void {
+    for (const name of this.#concerned) this.#fleet.stages.wakeConcerned(name);
+    this.#concerned.clear();
+  }
+
   #lead(): Fleet {
-    // As the work queue of sequences does: a change concerns clusters that have to be woken.
     const fleet: Fleet = new Fleet(
       noFleetLimits,
       { wall: () => start + this.nowSeconds * 1000 },
       (key) => this.awake.add(key),
-      (name) => fleet.stages.wakeConcerned(name),
+      (name) => this.#concerned.add(name),
     );
     followFleet(this.#cache, fleet);
     return fleet;
@@ -226,6 +236,7 @@ export class StagedFleet {
     const statefulSet = { ...metadata, name: `moco-${name}`, clusterName: name, updateRevision: revision };
     this.#cache.statefulSets.put(statefulSet as unknown as StatefulSetRecord);
     this.#cache.rollouts.put(wholeRecord({ apiVersion: '', kind: '', metadata, status }));
+    this.#wakeConcerned();
   }
 
   #putSequence(name: string, spec: SequenceSpec): void {
@@ -233,6 +244,7 @@ export class StagedFleet {
     const metadata = { name, uid: name, resourceVersion: version, generation: Number(version) };
     const record = projectSequence({ metadata, spec });
     this.#cache.sequences.put(record);
+    this.#wakeConcerned();
   }
 
   #next(): string {
