@@ -38,9 +38,9 @@ export const isComplete = ({ revision, status }: FleetCluster): boolean =>
 
 export const isFailing = ({ status }: FleetCluster): boolean => status.rollout?.failing === true;
 
-/** A rollout that a person keeps waiting leaves its place to another one. */
-export const isRolling = ({ status, keptBy }: FleetCluster): boolean =>
-  status.rollout?.begunAt !== undefined && keptBy === null;
+/** A rollout that a person keeps waiting, as its status shows, leaves its place to another one. */
+export const isRolling = ({ status: { rollout, hold } }: FleetCluster): boolean =>
+  rollout?.begunAt !== undefined && hold?.rule !== 'Paused' && hold?.rule !== 'Released';
 
 /** Why the cluster should not begin, or `null`. `about` are those that begin at the same moment. */
 export function faultOf(fleet: StagedFleet, cluster: FleetCluster, about: ReadonlySet<FleetCluster>): string | null {
