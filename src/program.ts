@@ -17,7 +17,7 @@ import { PodHttp } from './kube/pod-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
 import { realWorld } from './kube/real-world.ts';
 import type { World } from './kube/world.ts';
-import { featureGates } from './options/feature-gates.ts';
+import { type FeatureGateName, featureGates } from './options/feature-gates.ts';
 import type { Options } from './options/options.ts';
 import { healthHandler } from './telemetry/health.ts';
 import { startHttpServer } from './telemetry/http-server.ts';
@@ -82,9 +82,12 @@ async function connectParts(options: Options): Promise<Program> {
     userAgent: `moco-rollout/${manifest.version}`,
     mayWrite: (priority) => priority === 'lease' || isLeading(),
   });
-  const { stage } = featureGates.UpdateStrategyOnDelete;
-  const enabled = options.featureGates.UpdateStrategyOnDelete;
-  const metrics = createMetrics(manifest.version, [{ name: 'UpdateStrategyOnDelete', stage, enabled }]);
+  const gates = Object.entries(featureGates).map(([name, { stage }]) => ({
+    name,
+    stage,
+    enabled: options.featureGates[name as FeatureGateName],
+  }));
+  const metrics = createMetrics(manifest.version, gates);
   const holder = `${hostname()}_${randomBytes(4).toString('hex')}`;
   const elector = options.leaderElect
     ? new LeaseElector({
@@ -155,6 +158,7 @@ function controllerSettings(
     },
     strategies: {
       onDeleteEnabled: options.featureGates.UpdateStrategyOnDelete,
+      inPlaceEnabled: options.featureGates.InPlaceUpdate,
       partitionDriver: options.partitionDriver,
     },
     fleetLimits: {
@@ -183,8 +187,8 @@ async function startHealth(program: Program): Promise<void> {
 }
 
 function logStart({ options, connection, log }: Program, kubernetes: string): void {
-  const { UpdateStrategyOnDelete } = options.featureGates;
-  log.info({ version: manifest.version, server: connection.server, kubernetes, UpdateStrategyOnDelete }, 'starting');
+  const { server } = connection;
+  log.info({ version: manifest.version, server, kubernetes, ...options.featureGates }, 'starting');
 }
 
 async function startMetrics(program: Program): Promise<void> {

@@ -57,6 +57,10 @@ const member = struct(
       revision: revision('The revision that the pod was made from.'),
       rule: word('The name of the rule that keeps the member waiting.'),
       message: message('What is wrong with the member.'),
+      update: message(
+        'How the stale member gets to the update revision: in place, or by another pod and why. Absent while updates in ' +
+          'place are off.',
+      ),
       updatedAt: time('When the member was first seen to participate at the update revision.'),
     }),
   },
@@ -91,7 +95,7 @@ const intent = struct(
 ).meta({
   ...rules(
     {
-      rule: "!(self.step in ['delete', 'evict', 'demote', 'undemote']) || size(self.pods) > 0",
+      rule: "!(self.step in ['delete', 'evict', 'updateInPlace', 'demote', 'undemote']) || size(self.pods) > 0",
       message: 'this step must name its pods, or nobody else could finish it',
     },
     {
@@ -142,6 +146,13 @@ const ofEveryRollout = {
     updatedOutOfBand: ordinals(
       'The ordinals of the members that came up at the revision without a step of the controller: after a crash, a ' +
         'drain or a deletion by somebody else.',
+    ),
+    updatedInPlace: ordinals(
+      'The ordinals of the members that were updated in place, each of which avoided a restart of mysqld.',
+    ),
+    mysqldRestarted: ordinals(
+      'The ordinals of the members whose mysqld restarted all the same, because of containers that an update in place ' +
+        'had restarted. Each counts as a disruption.',
     ),
     memberDurations: listBy(
       'ordinal',
@@ -284,6 +295,9 @@ export const rolloutStatus = struct(
     members: listBy('ordinal', member, mostMembers, 'The members of the MySQLCluster, by ordinal.'),
     intent,
     lastStep,
+    updatesInPlace: flag(
+      'Whether running pods may be changed: the feature gate InPlaceUpdate is on, and inPlace.mode is not Never. Absent if not.',
+    ),
     completeSince: time(
       'Since when every member has been at the update revision and participated, and MOCO has reported the cluster as Healthy. ' +
         'While a later stage waits for the cluster, its checks have passed as well.',

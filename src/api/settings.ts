@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defaultPolicy, type MaxUnavailable } from '../core/policy.ts';
 import { checkFields } from './checks.ts';
+import { inPlaceField } from './in-place.ts';
 import { maintenanceFields } from './maintenance.ts';
 import { flag, type Infer, oneOf, rules, struct, whole } from './schema.ts';
 
@@ -101,6 +102,7 @@ const shape = {
   ),
   ...maintenanceFields,
   ...checkFields,
+  inPlace: inPlaceField,
 };
 
 type Optional<Shape extends Readonly<Record<string, z.ZodType>>> = {

@@ -66,7 +66,7 @@ export class Controller {
     const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
     const { defaults, strategies, delays, readCheck } = options;
     this.#options = options;
-    this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches);
+    this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches, strategies.inPlaceEnabled);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
     const api = new ClusterApi(client);
     const fleet = new Fleet(

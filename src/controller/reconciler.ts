@@ -3,13 +3,15 @@ import { isDisruptive } from '../core/disruptive-step.ts';
 import { stepIdentity } from '../core/step-failing.ts';
 import type { ApiError } from '../kube/api-error.ts';
 import { adjust } from './disrupt/adjust.ts';
-import type { Context, Ended, Requeue } from './disrupt/context.ts';
+import { type Context, type Ended, type Requeue, requeueNow } from './disrupt/context.ts';
 import { disrupt } from './disrupt/disrupt.ts';
+import { tryInPlace } from './disrupt/in-place.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { splitKey } from './observe/cache.ts';
 import { ClusterState } from './observe/cluster-state.ts';
 import { readDetails } from './observe/details.ts';
 import { type Observation, observeCached } from './observe/observe.ts';
+import { refreshInPlace } from './observe/read-in-place.ts';
 import { remember } from './observe/remember.ts';
 import { refreshDelays } from './observe/replication-delays.ts';
 import { isApiServerFailure, refusedBy } from './observe/result.ts';
@@ -65,6 +67,8 @@ export class Reconciler {
     if (step.kind === 'none') return { requeue: {}, report: observed, result: null };
     const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
     try {
+      const tried = step.kind === 'updateInPlace' ? await tryInPlace(observed, step, this.#context.api, signal) : null;
+      if (tried !== null) return { requeue: requeueNow, report: null, result: tried };
       return isDisruptive(step)
         ? await disrupt(this.#context, key, step, identity, state, signal)
         : await adjust(this.#context, observed, step, identity, state, signal);
@@ -85,12 +89,21 @@ export class Reconciler {
     const objects = this.#context.cache.objects(key);
     if (objects === null) return { requeue: {}, report: null, result: null };
     try {
-      return await prepare(this.#context, key, objects.cluster, state, signal);
+      const unprepared = await prepare(this.#context, key, objects.cluster, state, signal);
+      if (unprepared === null) await this.#readInPlace(key, state, signal);
+      return unprepared;
     } catch (error) {
       if (!isApiServerFailure(error, this.#context, signal)) throw error;
       const result = { kind: 'failed', step: null, failure: refusedBy(error) } as const;
       return { requeue: {}, report: 'cached', result, error };
     }
+  }
+
+  /** What updates in place depend on, while the feature gate is on. */
+  async #readInPlace(key: string, state: ClusterState, signal: AbortSignal): Promise<void> {
+    const { api, world, strategies } = this.#context;
+    const observed = strategies.inPlaceEnabled ? observeCached(key, state, this.#context) : null;
+    if (observed !== null) await refreshInPlace(observed, state, { api, world, unreadNodes: 'lackImages' }, signal);
   }
 
   /**

@@ -34,6 +34,7 @@ import { type Hold, isRequestedByUser } from './rules/catalogue.ts';
 import { type Outcome, type Situation, survey, take, wait } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
 import { stepFailing } from './step-failing.ts';
+import { nothingRestarts } from './update-in-place.ts';
 import { waitForMoco } from './wait-for-moco.ts';
 
 type Rule = (situation: Situation) => Outcome | null;
@@ -48,6 +49,7 @@ const onDelete: readonly Rule[] = [
   membersDown, // they do no work: all at once
   (situation) => held(holdEverythingButRepairs(situation)),
   nothingDue,
+  nothingRestarts, // no member goes
   fleetHold, // from here on members that work are taken
   membersUnreachable,
   primaryUnavailable, // MOCO has time for a failover

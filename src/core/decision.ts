@@ -1,3 +1,4 @@
+import type { InPlaceChange } from './in-place.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
 import type { StepRule, UndemoteReason } from './rules/steps.ts';
@@ -17,6 +18,14 @@ export type Step =
   | { readonly kind: 'none' }
   | { readonly kind: 'delete'; readonly rule: StepRule; readonly targets: readonly Target[] }
   | { readonly kind: 'evict'; readonly rule: StepRule; readonly targets: readonly [Target] }
+  /** Changes the running pod into what the update revision would have created. */
+  | {
+      readonly kind: 'updateInPlace';
+      readonly rule: 'NothingRestarts' | 'ContainersRestart';
+      readonly targets: readonly [Target];
+      readonly revision: string;
+      readonly change: InPlaceChange;
+    }
   | {
       readonly kind: 'demote';
       readonly rule: 'PrimaryLast';
@@ -49,6 +58,7 @@ export const disruptive: Readonly<Record<StepKind, boolean>> = {
   none: false,
   delete: true,
   evict: true,
+  updateInPlace: true,
   demote: true,
   undemote: true,
   setStrategy: false,

@@ -1,4 +1,5 @@
 import type { Step } from './decision.ts';
+import type { InPlaceChange } from './in-place.ts';
 import { stepRules, type UndemoteReason, undemoteReasons } from './rules/steps.ts';
 
 /** What the step does, in a sentence for Events and logs. */
@@ -10,6 +11,8 @@ export function explainStep(step: Step): string {
       return `deleting ${step.targets.map((target) => target.name).join(', ')}: ${stepRules[step.rule].because ?? 'stale'}`;
     case 'evict':
       return `evicting ${step.targets[0].name}`;
+    case 'updateInPlace':
+      return `updating ${step.targets[0].name} in place: ${explainChange(step.change)}`;
     case 'demote':
       return `asking MOCO to move the primary away from ${step.targets[0].name}`;
     case 'undemote':
@@ -25,6 +28,12 @@ export function explainStep(step: Step): string {
     case 'promoteRevision':
       return `setting the current revision of the StatefulSet to ${step.revision}`;
   }
+}
+
+function explainChange({ labels, annotations, containers }: InPlaceChange): string {
+  if (containers.length > 0) return `the kubelet restarts ${containers.map(({ name }) => name).join(', ')}`;
+  const changed = [...Object.keys(labels), ...Object.keys(annotations)];
+  return changed.length === 0 ? 'the revisions differ by nothing' : `only metadata changes (${changed.join(', ')})`;
 }
 
 function explainReason(reason: UndemoteReason): string {

@@ -1,5 +1,5 @@
 import type { Hold } from './decision.ts';
-import type { Evidence } from './member.ts';
+import { type Evidence, provenForSeconds, stoppedInPlace } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
 
@@ -11,7 +11,8 @@ export function failingRevision(situation: Situation): Hold | null {
   if (isVerified(situation) || situation.overridden.has('UpdateRevisionFailing')) return null;
   const { takenDown } = situation.snapshot.memory;
   for (const member of situation.members) {
-    if (!member.updated || member.participates || takenDown.includes(member.ordinal)) continue;
+    const works = member.participates && member.unsettled?.for !== 'containers';
+    if (!member.updated || works || takenDown.includes(member.ordinal)) continue;
     const evidence = failure(situation, member);
     if (evidence !== null) return { rule: 'UpdateRevisionFailing', member: member.ordinal, evidence };
   }
@@ -25,20 +26,18 @@ export function failingRevision(situation: Situation): Hold | null {
 export function isVerified({ snapshot, policy, members, deadlines }: Situation): boolean {
   return (
     snapshot.memory.verified ||
-    members.some(
-      ({ updated, participates, facts: { participatingForSeconds } }) =>
-        updated &&
-        participates &&
-        participatingForSeconds !== null &&
-        deadlines.reached(participatingForSeconds, policy.minReadySeconds),
-    )
+    members.some(({ updated, participates, facts }) => {
+      const seconds = updated && participates ? provenForSeconds(facts) : null;
+      return seconds !== null && deadlines.reached(seconds, policy.minReadySeconds);
+    })
   );
 }
 
 /** A failure that the revision itself can have caused. A missing node is not the template's fault. */
 function failure({ policy, deadlines }: Situation, member: Member): Evidence | null {
   if (member.state === 'terminating' || member.state === 'unreachable') return null;
-  if (member.crashLoop !== null) return member.crashLoop;
+  const stopped = stoppedInPlace(member.facts) ?? member.crashLoop;
+  if (stopped !== null) return stopped;
   if (member.state !== 'down' || member.evidence?.kind === 'unschedulable') return null;
   if (member.evidence?.kind !== 'idle' || hasFailed(member.facts)) return member.evidence;
   return deadlines.reached(member.facts.mysqldIdleForSeconds, policy.progressDeadlineSeconds) ? member.evidence : null;

@@ -19,11 +19,13 @@ export function closedGate(situation: Situation): Hold | null {
 
 /**
  * Updated members have to be settled and participate for minReadySeconds. With a budget above 1 a starting member only
- * uses its part of the budget, and one that fails still blocks the rollout.
+ * uses its part of the budget. One that fails, and one whose containers restart in place, still blocks the rollout.
  */
 export function updatedMemberUnsettled({ members, budget }: Situation): Hold | null {
   const owing = members.find(
-    (member) => member.unsettled !== null && (budget === 1 || member.state === 'down' || member.crashLoop !== null),
+    (member) =>
+      member.unsettled !== null &&
+      (budget === 1 || member.state === 'down' || member.crashLoop !== null || member.unsettled.for === 'containers'),
   );
   return owing?.unsettled
     ? { rule: 'UpdatedMemberNotParticipating', member: owing.ordinal, wait: owing.unsettled }

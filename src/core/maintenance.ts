@@ -31,7 +31,9 @@ export function outsideMaintenance(situation: Situation, outcome: Outcome | null
 function neededSeconds(situation: Situation, { memberSeconds }: MaintenanceFacts, step: Step | null): number | null {
   const taken = takenAtWork(situation, step);
   if (taken.length === 0) return null;
-  return taken.some(({ primary }) => primary) ? primarySeconds(situation, memberSeconds) : memberSeconds;
+  // Containers that restart in place need no switchover.
+  const movesPrimary = step?.kind !== 'updateInPlace' && taken.some(({ primary }) => primary);
+  return movesPrimary ? primarySeconds(situation, memberSeconds) : memberSeconds;
 }
 
 /** A switchover and the update of the old primary belong together. */

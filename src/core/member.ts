@@ -170,6 +170,22 @@ function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
   return deadlines.reached(member.mysqldIdleForSeconds, idleLimitSeconds) ? { kind: 'idle' } : null;
 }
 
+/**
+ * Seconds for which the member has participated with all that its revision asks for. `null` while it does not participate,
+ * or while containers that an update in place restarts are awaited.
+ */
+export function provenForSeconds({ participatingForSeconds, restartInPlace }: MemberFacts): number | null {
+  if (participatingForSeconds === null || restartInPlace === null) return participatingForSeconds;
+  if (restartInPlace.awaited.length > 0) return null;
+  return Math.min(participatingForSeconds, restartInPlace.doneForSeconds);
+}
+
+/** A container that an update in place restarts can't start: its image can't be pulled, for example. */
+export function stoppedInPlace({ containers, restartInPlace }: MemberFacts): Evidence | null {
+  const awaited = containers.filter(({ name }) => restartInPlace?.awaited.includes(name));
+  return awaited.map(stoppedContainer).find((evidence) => evidence !== null) ?? null;
+}
+
 function stoppedContainer(container: ContainerFacts): Evidence | null {
   return container.state === 'waiting' && container.reason !== null && stoppedReasons.has(container.reason)
     ? { kind: 'waiting', container: container.name, reason: container.reason, restarts: container.restarts }
@@ -184,14 +200,18 @@ function mysqldRuns(member: MemberFacts): boolean {
  * A container that the database can't do without has restarted and has not been ready since, whatever it does at
  * the moment. Between two attempts such a container looks like one that is starting. The first restart of mysqld is no
  * evidence before MOCO has given the member a role: MySQL ends mysqld at the end of a clone, and the kubelet restarts it.
+ * Nor is the restart that an update in place has requested. A sidecar counts only while such an update waits for it.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
   const mostRestarts = member.role === null ? 1 : 0;
+  const mayRestart = ({ name, part }: ContainerFacts): number =>
+    member.restartInPlace?.restarts[name] ?? (part === 'mysqld' ? mostRestarts : 0);
+  const isAwaited = ({ name }: ContainerFacts): boolean => member.restartInPlace?.awaited.includes(name) === true;
   const looping =
     member.initContainers.find((container) => restartsInVain(container, 0)) ??
     member.containers.find(
       (container) =>
-        container.part !== 'side' && restartsInVain(container, container.part === 'mysqld' ? mostRestarts : 0),
+        (container.part !== 'side' || isAwaited(container)) && restartsInVain(container, mayRestart(container)),
     );
   return looping ? { kind: 'crashLooping', container: looping.name, restarts: looping.restarts } : null;
 }

@@ -1,4 +1,5 @@
 import type { HoldRule } from './decision.ts';
+import { type InPlaceSettings, neverInPlace } from './in-place.ts';
 
 /** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
 export type MaxUnavailable = number | `${number}%`;
@@ -32,6 +33,7 @@ export interface RolloutPolicy {
   /** Ordinals that keep their revision until the user unpins them. */
   readonly pinnedOrdinals: readonly number[];
   readonly overrides: readonly Override[];
+  readonly inPlaceUpdates: InPlaceSettings;
 }
 
 /** One rule that the user has switched off for a while. */
@@ -58,4 +60,5 @@ export const defaultPolicy: RolloutPolicy = {
   approvedRevision: null,
   pinnedOrdinals: [],
   overrides: [],
+  inPlaceUpdates: neverInPlace,
 };

@@ -6,6 +6,8 @@ export type Wait =
   | { readonly for: 'role' }
   /** The StatefulSet controller, or MOCO, replaces it. */
   | { readonly for: 'revision' }
+  /** Containers that an update in place restarts. */
+  | { readonly for: 'containers'; readonly containers: readonly string[] }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 
 export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
@@ -16,6 +18,8 @@ export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
       return wait.state === 'running' ? 'does not participate yet' : `does not participate (${wait.state})`;
     case 'role':
       return 'MOCO has not set its role yet';
+    case 'containers':
+      return `${wait.containers.join(', ')} ${plural(wait.containers, 'has', 'have')} not restarted with the new image yet`;
     case 'minReadySeconds':
       return `has not participated for ${wait.minReadySeconds} s yet`;
   }

@@ -9,6 +9,7 @@ import {
   isPassedOver,
   isSettled,
   type MemberState,
+  provenForSeconds,
 } from './member.ts';
 import { overriddenRules } from './overrides.ts';
 import type { RolloutPolicy } from './policy.ts';
@@ -135,9 +136,12 @@ function unsettledWait(
 ): Wait | null {
   if (!participates) return { for: 'state', state, evidence };
   if (!settled) return { for: 'role' };
+  const { restartInPlace } = facts;
+  if (restartInPlace && restartInPlace.awaited.length > 0)
+    return { for: 'containers', containers: restartInPlace.awaited };
+  const seconds = provenForSeconds(facts);
   // Never `null` while the member participates. A snapshot with `null` makes the rollout wait.
-  if (facts.participatingForSeconds === null) return { for: 'minReadySeconds', minReadySeconds };
-  return deadlines.reached(facts.participatingForSeconds, minReadySeconds)
+  return seconds !== null && deadlines.reached(seconds, minReadySeconds)
     ? null
     : { for: 'minReadySeconds', minReadySeconds };
 }

@@ -1,6 +1,7 @@
 import type { CheckFacts } from './check-reading.ts';
 import type { FleetPlace } from './fleet/queue.ts';
 import type { FleetWait } from './fleet/waits.ts';
+import type { InPlaceUpdate, RestartInPlace } from './in-place.ts';
 import type { ReplicationDelay } from './replication-delay.ts';
 
 /**
@@ -203,6 +204,10 @@ export interface MemberFacts {
   /** Seconds for which `demote` has been there; 0 while it is not. */
   readonly demoteForSeconds: number;
   readonly preventDelete: boolean;
+  /** How it can reach the update revision; `null` if it has, or while updates in place are off. */
+  readonly inPlace: InPlaceUpdate | null;
+  /** The containers that its last update in place restarts, or `null`. */
+  readonly restartInPlace: RestartInPlace | null;
 }
 
 export interface ContainerFacts {

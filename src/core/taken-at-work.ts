@@ -7,6 +7,7 @@ import type { Member, Situation } from './situation.ts';
  */
 export function takenAtWork(situation: Situation, step: Step | null): readonly Member[] {
   if (step === null || !('targets' in step) || step.kind === 'undemote') return [];
+  if (step.kind === 'updateInPlace' && step.rule === 'NothingRestarts') return [];
   const ordinals = step.targets.map(({ ordinal }) => ordinal);
   const taken = situation.members.filter(({ ordinal }) => ordinals.includes(ordinal));
   // Without a primary writes have stopped, and every step is a repair.

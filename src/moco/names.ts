@@ -49,6 +49,8 @@ export const releasedAnnotation = 'moco-rollout.io/released';
 export const demotedForAnnotation = 'moco-rollout.io/demoted-for';
 /** On a pod or a StatefulSet, ours: the id of an invalidated step. It changes the object's resourceVersion. */
 export const invalidatedIntentAnnotation = 'moco-rollout.io/invalidated-intent';
+/** On a pod, ours: which containers an update in place restarts, with their ids before it, as JSON. */
+export const restartInPlaceAnnotation = 'moco-rollout.io/restart-in-place';
 /** A condition on the MySQLCluster, ours. */
 export const rolloutCompleteCondition = 'moco-rollout.io/RolloutComplete';
 

@@ -30,6 +30,7 @@ import type {
   ClusterRecord,
   ContainerRecord,
   LabelSelector,
+  LiveContainer,
   NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
@@ -141,7 +142,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
 }
 
 export function projectPod(raw: Json): PodRecord | null {
-  const { annotations, labels, metadata, generation: _, ...own } = meta(raw);
+  const { annotations, labels, metadata, generation, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined) return null;
   const stem = `${statefulSetName(clusterName)}-`;
@@ -181,7 +182,30 @@ export function projectPod(raw: Json): PodRecord | null {
       probePort: portOf(spec, mysqldContainer, probePortName),
       metricsPort: portOf(spec, agentContainer, metricsPortName),
     },
+    live: {
+      labels,
+      annotations: texts(annotations),
+      node: text(spec['nodeName']),
+      observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
+      containers: liveContainers(spec['containers'], status['containerStatuses']),
+      initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses']),
+    },
   };
+}
+
+/** The fields of a pod that decisions read while updates in place are off. */
+export function projectSlimPod(raw: Json): PodRecord | null {
+  const pod = projectPod(raw);
+  return pod && { ...pod, live: null };
+}
+
+function liveContainers(specs: unknown, statuses: unknown): readonly LiveContainer[] {
+  const byName = new Map(objects(statuses).map((status) => [status['name'], status]));
+  return objects(specs).map(({ name, image }) => ({
+    name: text(name) ?? '',
+    image: text(image) ?? '',
+    id: text(byName.get(name)?.['containerID']),
+  }));
 }
 
 function portOf(spec: Json, container: string, name: string): number | null {

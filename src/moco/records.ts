@@ -74,7 +74,29 @@ type PodFacts = Omit<
   | 'mysqldStartedForSeconds'
   | 'participatingForSeconds'
   | 'demoteForSeconds'
+  | 'inPlace'
+  | 'restartInPlace'
 >;
+
+/** What updates in place compare, change and wait for. */
+export interface LivePod {
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  /** The node that it runs on, or `null`. */
+  readonly node: string | null;
+  /** The kubelet has acted on the current spec, or it is of a version that does not tell (before Kubernetes 1.35). */
+  readonly observed: boolean;
+  readonly containers: readonly LiveContainer[];
+  readonly initContainers: readonly LiveContainer[];
+}
+
+export interface LiveContainer {
+  readonly name: string;
+  /** As the spec has it. */
+  readonly image: string;
+  /** The id of its current run, or `null` before the first. */
+  readonly id: string | null;
+}
 
 export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
@@ -92,6 +114,8 @@ export interface PodRecord extends ObjectRecord, PodFacts {
     readonly probePort: number | null;
     readonly metricsPort: number | null;
   };
+  /** `null` in the cache while the feature gate is off. */
+  readonly live: LivePod | null;
 }
 
 /** A PodDisruptionBudget. */

@@ -1,6 +1,8 @@
+import type { InPlaceUpdate } from '../core/in-place.ts';
 import { isParticipating, isSettled } from '../core/member.ts';
 import type { ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
+import { restartInPlace } from './in-place/restart.ts';
 import { selects } from './label-selector.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, PodRecord } from './records.ts';
 import { milliseconds } from './timestamp.ts';
@@ -21,10 +23,15 @@ export interface DemotionMemory {
 }
 
 /** Call within `ages.observe`. */
-export function objectFacts(objects: ClusterObjects, ages: Ages, memory: DemotionMemory): ObjectFacts {
+export function objectFacts(
+  objects: ClusterObjects,
+  ages: Ages,
+  memory: DemotionMemory,
+  inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
+): ObjectFacts {
   const { cluster, statefulSet, backup } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, cluster, ages, memory));
+  const members = pods.map((pod) => memberFacts(pod, cluster, ages, memory, inPlace(pod)));
   return {
     cluster: {
       ...cluster,
@@ -38,7 +45,13 @@ export function objectFacts(objects: ClusterObjects, ages: Ages, memory: Demotio
   };
 }
 
-function memberFacts(pod: PodRecord, cluster: ClusterRecord, ages: Ages, memory: DemotionMemory): MemberFacts {
+function memberFacts(
+  pod: PodRecord,
+  cluster: ClusterRecord,
+  ages: Ages,
+  memory: DemotionMemory,
+  inPlace: InPlaceUpdate | null,
+): MemberFacts {
   const turn = turnOf(pod);
   const facts: MemberFacts = {
     ...pod,
@@ -49,6 +62,8 @@ function memberFacts(pod: PodRecord, cluster: ClusterRecord, ages: Ages, memory:
     mysqldStartedForSeconds: started(pod, ages),
     participatingForSeconds: null,
     demoteForSeconds: demoted(pod, ages, memory),
+    inPlace,
+    restartInPlace: restartInPlace(pod, ages),
   };
   return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
 }

@@ -13,6 +13,11 @@ export const featureGates = {
     enabledByDefault: false,
     description: 'StatefulSets are set to OnDelete, and this program decides which pod is replaced, and when',
   },
+  InPlaceUpdate: {
+    stage: 'ALPHA',
+    enabledByDefault: false,
+    description: 'pods are changed while they run, where an update does not need to restart mysqld (setting inPlace)',
+  },
 } as const satisfies Readonly<Record<string, FeatureGate>>;
 
 export type FeatureGateName = keyof typeof featureGates;

@@ -28,6 +28,15 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
     case 'delete':
     case 'evict':
       return afterUpdate(replaced(handedOn(snapshot, step.targets), step.targets));
+    case 'updateInPlace': {
+      const updated = changed(snapshot, step.targets, (member) => ({
+        ...member,
+        revision: step.revision,
+        inPlace: null,
+        restartInPlace: null,
+      }));
+      return step.rule === 'NothingRestarts' ? updated : afterUpdate(updated);
+    }
     case 'demote':
       return handedOn(
         changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.revision })),

@@ -26,6 +26,7 @@ export const logFields = {
   server: 'address of the API server',
   kubernetes: 'version of the API server',
   UpdateStrategyOnDelete: 'whether the feature gate is on',
+  InPlaceUpdate: 'whether the feature gate is on',
   error: 'the error; in JSON with its type and stack',
 } as const;
 

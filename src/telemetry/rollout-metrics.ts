@@ -18,6 +18,8 @@ export class RolloutMetrics {
   readonly disruptions: Counter<'verb' | 'rule'>;
   readonly evictionsRefused: Counter;
   readonly unplannedUpdates: Counter;
+  readonly updatesInPlace: Counter<'rule'>;
+  readonly mysqldRestarts: Counter;
   readonly switchovers: Counter<'outcome'>;
   readonly finished: Counter<'outcome'>;
   readonly delayReadings: Counter<'result'>;
@@ -58,6 +60,17 @@ export class RolloutMetrics {
     this.unplannedUpdates = new Counter({
       name: 'moco_rollout_unplanned_updates_total',
       help: 'Members that came up at the update revision without a step of this program.',
+      registers,
+    });
+    this.updatesInPlace = new Counter({
+      name: 'moco_rollout_updates_in_place_total',
+      help: 'Members updated in place, each without a restart of mysqld, by rule (NothingRestarts, ContainersRestart).',
+      labelNames: ['rule'],
+      registers,
+    });
+    this.mysqldRestarts = new Counter({
+      name: 'moco_rollout_in_place_mysqld_restarts_total',
+      help: 'Members whose mysqld restarted because of containers that an update in place had restarted.',
       registers,
     });
     this.switchovers = new Counter({

@@ -64,6 +64,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     statefulSet: { name: 'moco-test', uid: 'e2a6', resourceVersion: '122' },
   },
   lastStep: { step: 'evict', rule: 'ReplicaHealthy', pods: ['moco-test-1'], at, result: 'done' },
+  updatesInPlace: true,
   completeSince: at,
   rollout: {
     revision: 'moco-test-7966559688',
@@ -78,6 +79,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     tries: { count: 1, lastEndedAt: at, askedAt: at, pod: { name: 'moco-test-0', uid: 'd1f5' } },
     waiting: [0],
     updatedOutOfBand: [2],
+    updatedInPlace: [0, 1],
+    mysqldRestarted: [1],
     unavailableMembers: [{ ordinal: 1, since: at }],
     memberDurations: [{ ordinal: 2, seconds: 41 }],
     from: 'moco-test-5897fd84f8',
@@ -93,6 +96,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
       outcome: 'Complete',
       memberDurations: [{ ordinal: 0, seconds: 20 }],
       updatedOutOfBand: [1],
+      updatedInPlace: [0],
+      mysqldRestarted: [0],
       from: 'moco-test-6c8d9f7b5d',
       changes: [
         { path: 'spec.containers[mysqld].image', from: 'mysql:8.4.1', to: 'mysql:8.4.2' },
@@ -108,6 +113,10 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     maintenanceWindows: { value: [maintenanceWindow({})], source: 'MySQLRollout' },
     blackouts: { value: [blackout('2027-01-04T00:00:00Z')], source: 'MySQLRollout' },
     checks: { value: [{ name: 'errant' }], source: 'MySQLRolloutPolicy/production', enforced: true },
+    inPlace: {
+      value: { mode: 'Only', containers: ['agent'], metadata: false, primary: 'InPlace' },
+      source: 'MySQLRollout',
+    },
   },
   promotion: { from: 'moco-test-5897fd84f8', to: 'moco-test-7966559688' },
   conditions: [condition('Reconciling'), condition('Stalled'), condition('Ready')],

@@ -134,6 +134,23 @@ describe('the Helm chart', function () {
     }
   });
 
+  it('installs the same objects for updates in place as its component does', async () => {
+    const directory = join(controlPlane.directory, 'in-place');
+    await mkdir(directory);
+    const from = (name: string): string => relative(directory, join(configDirectory, name));
+    await writeFile(
+      join(directory, 'kustomization.yaml'),
+      stringify({ resources: [from('default')], components: [from('in-place')] }),
+    );
+    const kustomized = parsed(await controlPlane.kubectl('kustomize', directory));
+    const rendered = await helm.render(namespace, ...withPolicies, '--set', 'featureGates.InPlaceUpdate=true');
+    const { [`Namespace /${namespace}`]: _, ...others } = byName(kustomized);
+    const installed = byName(rendered.filter((manifest) => !isHook(manifest)));
+    const deployment = 'Deployment moco-rollout-system/moco-rollout-controller';
+    expect(JSON.stringify(installed[deployment])).to.contain('"--feature-gates=InPlaceUpdate=true"');
+    expect({ ...installed, [deployment]: others[deployment] }).to.deep.equal(others);
+  });
+
   const chosen: Readonly<Record<string, readonly [flags: readonly string[], kinds: readonly string[]]>> = {
     'auto, with the policy in v1': [withPolicies, policyKinds('v1')],
     'auto, with the policy in v1beta1 alone': [

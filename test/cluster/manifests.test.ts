@@ -32,7 +32,7 @@ describe('the API server and the manifests', function () {
   after(() => controlPlane?.stop());
 
   it('build with kustomize into all objects of the directories', async () => {
-    const options = /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops)\//;
+    const options = /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops|in-place)\//;
     const held = (await readManifests()).filter(({ file }) => !options.test(file)).map(nameOf);
     expect(built.map(nameOf)).to.have.members([...new Set(held)]);
   });
@@ -45,6 +45,20 @@ describe('the API server and the manifests', function () {
       'Deployment moco-rollout-system/moco-rollout-controller',
       'NetworkPolicy moco-rollout-system/moco-rollout-controller',
     ]);
+  });
+
+  it('build with the component for updates in place into a right to nodes, and a policy that allows images', async () => {
+    const directory = join(controlPlane.directory, 'in-place');
+    await mkdir(directory);
+    const from = (name: string): string => relative(directory, join(configDirectory, name));
+    const overlay = { resources: [from('default')], components: [from('in-place')] };
+    await writeFile(join(directory, 'kustomization.yaml'), stringify(overlay));
+    const inPlace = await build(directory);
+    expect(added(built, inPlace)).to.have.members([
+      'ClusterRole /moco-rollout-nodes',
+      'ClusterRoleBinding /moco-rollout-nodes',
+    ]);
+    expect(changed(inPlace, built)).to.deep.equal(['ValidatingAdmissionPolicy /controller.moco-rollout.io']);
   });
 
   it('build with the component for partitions into one more webhook and its Service', async () => {

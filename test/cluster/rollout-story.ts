@@ -1,4 +1,10 @@
-import { annotationOn, demoteAnnotation, invalidatedIntentAnnotation, strategyLabel } from '../../src/moco/names.ts';
+import {
+  annotationOn,
+  demoteAnnotation,
+  invalidatedIntentAnnotation,
+  revisionHashLabel,
+  strategyLabel,
+} from '../../src/moco/names.ts';
 import type { AuditEvent } from '../support/control-plane/control-plane.ts';
 import { ordinalOf } from '../support/moco/names.ts';
 
@@ -71,6 +77,9 @@ function ours(event: AuditEvent): Deed[] {
     case 'create pods eviction':
       return [disrupted(event, 'evict', ordinal, record(record(body['deleteOptions'])['preconditions']))];
     case 'patch pods':
+      if (event.requestURI.includes('dryRun=')) return [];
+      if (revisionHashLabel in record(record(body['metadata'])['labels']))
+        return [deed(event, 'controller', `in place ${ordinal}`)];
       return [deed(event, 'controller', `${annotated(record(record(body['metadata'])['annotations']))} ${ordinal}`)];
     case 'patch statefulsets':
       return event.requestURI.includes('dryRun=') ? [] : [deed(event, 'controller', changed(body))];

@@ -78,7 +78,11 @@ export class Process {
     this.reconciler = new Reconciler({
       cache: this.cache,
       fleet: this.fleet,
-      strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
+      strategies: {
+        onDeleteEnabled: mode === 'OnDelete',
+        partitionDriver: mode === 'Partition' ? 'own' : 'moco',
+        inPlaceEnabled: true,
+      },
       api: new ClusterApi(new ApiClient({ world, ...rate })),
       delays: bench.replicas,
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
@@ -234,7 +238,9 @@ function stepOf({ method, path, body }: Write): readonly string[] {
     if (method === 'DELETE') return [`delete ${ordinal}`];
     if (path.endsWith('/eviction')) return [`evict ${ordinal}`];
     const annotations = body.metadata.annotations ?? {};
+    if (path.includes('dryRun')) return [];
     if ('moco-rollout.io/invalidated-intent' in annotations) return [`void ${ordinal}`];
+    if (body.metadata.labels?.['controller-revision-hash'] !== undefined) return [`in place ${ordinal}`];
     return [annotations['moco.cybozu.com/demote'] === 'true' ? `demote ${ordinal}` : `undemote ${ordinal}`];
   }
   if (!path.includes('/statefulsets/')) return [];

@@ -8,6 +8,7 @@ import { projectBudget } from '../../src/moco/projections.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
 import { mergePatch } from '../support/merge-patch.ts';
+import { strategicMergePatch } from '../support/strategic-merge-patch.ts';
 
 /** An object as JSON, free to change. */
 export interface Raw {
@@ -190,7 +191,7 @@ export class ObjectServer {
           : notFound(key);
       case 'PATCH':
         return object
-          ? this.#write(key, object, body, subresource, (before) => mergePatch(before, body) as Raw, isDryRun)
+          ? this.#write(key, object, body, subresource, (before) => patched(before, body, request) as Raw, isDryRun)
           : notFound(key);
       case 'DELETE':
         return object ? this.#delete(key, object, body) : notFound(key);
@@ -307,6 +308,9 @@ export function refusalBy(budget: string): object {
     },
   });
 }
+
+const patched = (before: Raw, body: Patch, { headers }: ExchangeRequest): unknown =>
+  headers['content-type']?.includes('strategic') ? strategicMergePatch(before, body) : mergePatch(before, body);
 
 const placeOf = (kind: ResourceKind, name: string, namespace: string): string =>
   path(kind, kind.namespaced ? { namespace, name } : { name });

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
+import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { DelayReading } from '../../src/core/replication-delay.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
@@ -47,7 +48,10 @@ interface Draft {
   readonly roleOff: boolean;
   readonly demote: 'no' | 'ours' | 'ours, for another revision' | 'foreign' | 'mark';
   readonly preventDelete: boolean;
+  readonly inPlace: (typeof inPlaceDrafts)[number];
 }
+
+const inPlaceDrafts = ['no', 'nothing', 'slow-log', 'agent', 'not possible', 'is restarting', 'has restarted'] as const;
 
 const draft: fc.Arbitrary<Draft> = fc.record({
   stale: fc.boolean(),
@@ -59,6 +63,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   roleOff: rarely(false, true),
   demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
   preventDelete: rarely(false, true),
+  inPlace: fc.oneof({ weight: 8, arbitrary: fc.constant('no' as const) }, fc.constantFrom(...inPlaceDrafts)),
 });
 
 function staged(one: Draft, stage: string, primary: boolean): Draft {
@@ -78,11 +83,15 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
   };
 }
 
-function built(ordinal: number, { stale, condition, age, roleOff, demote, preventDelete }: Draft): MemberBuilder {
+function built(
+  ordinal: number,
+  { stale, condition, age, roleOff, demote, preventDelete, inPlace }: Draft,
+): MemberBuilder {
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
+  one = changed(one, inPlace, age);
   switch (demote) {
     case 'no':
       return one;
@@ -94,6 +103,24 @@ function built(ordinal: number, { stale, condition, age, roleOff, demote, preven
       return one.demotedBySomebody(age);
     case 'mark':
       return one.markAlone();
+  }
+}
+
+function changed(one: MemberBuilder, inPlace: Draft['inPlace'], age: number): MemberBuilder {
+  switch (inPlace) {
+    case 'no':
+      return one;
+    case 'nothing':
+      return one.changeable();
+    case 'slow-log':
+    case 'agent':
+      return one.changeable(inPlace);
+    case 'not possible':
+      return one.notChangeable('args differ');
+    case 'is restarting':
+      return one.restartsInPlace('slow-log');
+    case 'has restarted':
+      return one.restartedInPlace('slow-log', age);
   }
 }
 
@@ -297,6 +324,41 @@ const anyContainer: fc.Arbitrary<ContainerFacts> = fc.record({
 const mostly = (...usual: readonly [number, ...number[]]): fc.Arbitrary<number> =>
   fc.oneof({ weight: 20, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: anyNumber });
 
+const anyContainerName = fc.constantFrom('agent', 'slow-log', 'mysqld-exporter');
+
+/** The change of one container, of none, or none at all. */
+const anyInPlace: fc.Arbitrary<InPlaceUpdate> = fc.oneof(
+  fc.record({
+    kind: fc.constant('possible' as const),
+    change: fc.record({
+      labels: fc.constantFrom({}, { team: 'a' }),
+      annotations: fc.constantFrom({}, { note: null }),
+      containers: fc.array(fc.record({ name: anyContainerName, image: fc.string() }), { maxLength: 2 }),
+      initContainers: fc.constant([]),
+    }),
+  }),
+  fc.record({
+    kind: fc.constant('impossible' as const),
+    reasons: fc.array(fc.string(), { minLength: 1, maxLength: 2 }),
+  }),
+);
+
+const anyRestart: fc.Arbitrary<RestartInPlace> = fc.record({
+  restarts: fc.constantFrom({ agent: 1 }, { 'slow-log': 1 }),
+  awaited: fc.constantFrom([], ['agent'], ['slow-log']),
+  doneForSeconds: anyNumber,
+  mysqldRestarted: fc.boolean(),
+});
+
+const rarelyOrNull = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { freq: 10 });
+
+const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
+  mode: fc.constantFrom('Never', 'IfPossible', 'Only'),
+  containers: fc.constant([]),
+  metadata: fc.boolean(),
+  primary: fc.constantFrom(null, 'InPlace', 'AfterSwitchover'),
+});
+
 const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   ordinal: mostly(0, 1, 2, 3, 4),
   name: fc.string(),
@@ -319,6 +381,8 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   demotedFor: rarely<string | null>(null, revisionAfter, 'old'),
   demoteForSeconds: anyNumber,
   preventDelete: fc.boolean(),
+  inPlace: fc.option(anyInPlace, { freq: 2 }),
+  restartInPlace: rarelyOrNull(anyRestart),
 });
 
 const inOrder = (members: readonly MemberFacts[]): MemberFacts[] =>
@@ -408,6 +472,10 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<RolloutPolicy>({ ...defaultPolicy, mode: 'Partition' }) },
   {
     weight: 1,
+    arbitrary: anyInPlaceSettings.map((inPlaceUpdates): RolloutPolicy => ({ ...defaultPolicy, inPlaceUpdates })),
+  },
+  {
+    weight: 1,
     arbitrary: fc.record({
       mode: fc.constantFrom<RolloutPolicy['mode'][]>(
         'OnDelete',
@@ -443,6 +511,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
         }),
         { maxLength: 2 },
       ),
+      inPlaceUpdates: anyInPlaceSettings,
     }),
   },
 );

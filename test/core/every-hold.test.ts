@@ -1,4 +1,5 @@
 import type { HoldRule } from '../../src/core/decision.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import {
@@ -29,6 +30,8 @@ const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 }
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
 const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 } as const;
+
+const onlyInPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } } as const;
 
 /** The compiler demands a line for each rule: facts to which it applies, and facts to which it just does not. */
 const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
@@ -487,6 +490,18 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       given: lastOne().members(member(2).updated()),
       settings: { pinnedOrdinals: [2] },
       decides: demotes(0),
+    },
+  },
+  RestartNeeded: {
+    applies: {
+      given: cluster(3).members(member(2).stale().notChangeable('args differ')),
+      settings: onlyInPlace,
+      decides: holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'] }),
+    },
+    justDoesNot: {
+      given: cluster(3).members(member(2).stale().notChangeable('args differ')),
+      settings: { ...onlyInPlace, approvedRevision: revisionAfter },
+      decides: evicts('ReplicaHealthy', 2),
     },
   },
   SwitchoverFailing: {

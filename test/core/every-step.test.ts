@@ -1,12 +1,27 @@
 import { expect } from 'chai';
 import type { HoldRule } from '../../src/core/decision.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
-import { member } from './member-builder.ts';
-import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, promotes, takesBack } from './table.ts';
+import { changeOf, member } from './member-builder.ts';
+import {
+  type Case,
+  check,
+  decideCase,
+  deletes,
+  demotes,
+  evicts,
+  holds,
+  lowers,
+  promotes,
+  takesBack,
+  updates,
+} from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
+
+const inPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
 
 /** The compiler demands a line for each rule by which a member is taken: it applies, and it just does not. */
 const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
@@ -71,6 +86,29 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
   ReplicaHealthy: {
     applies: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
     justDoesNot: { given: lastOne(), decides: demotes(0) },
+  },
+  NothingRestarts: {
+    applies: {
+      given: cluster(3).members(member(2).stale().changeable()),
+      settings: inPlace,
+      decides: updates('NothingRestarts', 2, changeOf()),
+    },
+    justDoesNot: {
+      given: cluster(3).members(member(2).stale().changeable()),
+      decides: evicts('ReplicaHealthy', 2),
+    },
+  },
+  ContainersRestart: {
+    applies: {
+      given: cluster(3).members(member(2).stale().changeable('agent')),
+      settings: inPlace,
+      decides: updates('ContainersRestart', 2, changeOf('agent')),
+    },
+    justDoesNot: {
+      given: cluster(3).members(member(2).stale().notChangeable('args differ')),
+      settings: inPlace,
+      decides: evicts('ReplicaHealthy', 2),
+    },
   },
   PrimaryLast: {
     applies: { given: lastOne(), decides: demotes(0) },
@@ -278,6 +316,13 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   PrimaryWaitsForPinned: {
     does: 'takes back',
     given: { given: demoted().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
+  },
+  RestartNeeded: {
+    does: 'leaves alone',
+    given: {
+      given: demoted(),
+      settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } },
+    },
   },
   SwitchoverFailing: { does: 'leaves alone', given: { given: demoted().memory({ switchoverTries: 2 }) } },
   ReplicasBehind: { does: 'leaves alone', given: { given: demoted().delay(1, { kind: 'delay', seconds: 60 }) } },

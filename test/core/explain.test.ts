@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/decision.ts';
 import { explainStep } from '../../src/core/explain-step.ts';
+import type { InPlaceChange } from '../../src/core/in-place.ts';
 import type { Evidence } from '../../src/core/member.ts';
 import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -9,7 +10,7 @@ import { explainHold } from '../../src/core/rules/catalogue.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import { explainEvidence } from '../../src/core/sentences.ts';
 import { type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
-import { member, revisionAfter } from './member-builder.ts';
+import { changeOf, member, revisionAfter } from './member-builder.ts';
 
 const name = (ordinal: number): string => `moco-test-${ordinal}`;
 const crashing: Evidence = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 };
@@ -386,6 +387,16 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 is not read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s",
     ],
   ],
+  RestartNeeded: [
+    [
+      {
+        rule: 'RestartNeeded',
+        member: 2,
+        reasons: ["spec.containers[mysqld].args can't change in a running pod", 'no.'],
+      },
+      "moco-test-2 can't be updated without a restart: spec.containers[mysqld].args can't change in a running pod; no",
+    ],
+  ],
   SwitchoverFailing: [
     [
       { rule: 'SwitchoverFailing', member: 0, tries: 1, retries: true },
@@ -576,6 +587,13 @@ describe('the sentence for a step', () => {
     rule,
     targets: ordinals.map(targetOf),
   });
+  const updating = (change: InPlaceChange): Step => ({
+    kind: 'updateInPlace',
+    rule: change.containers.length === 0 ? 'NothingRestarts' : 'ContainersRestart',
+    targets: [targetOf(2)],
+    revision: revisionAfter,
+    change,
+  });
   const back = (reason: UndemoteReason): Step => ({
     kind: 'undemote',
     targets: [targetOf(0)],
@@ -598,6 +616,14 @@ describe('the sentence for a step', () => {
     evict: [
       [{ kind: 'evict', rule: 'ReplicaHealthy', targets: [targetOf(2)] }, 'evicting moco-test-2'],
       [{ kind: 'evict', rule: 'SingleMember', targets: [targetOf(0)] }, 'evicting moco-test-0'],
+    ],
+    updateInPlace: [
+      [updating(changeOf()), 'updating moco-test-2 in place: the revisions differ by nothing'],
+      [
+        updating({ ...changeOf(), labels: { team: 'a' }, annotations: { note: null } }),
+        'updating moco-test-2 in place: only metadata changes (team, note)',
+      ],
+      [updating(changeOf('agent', 'slow-log')), 'updating moco-test-2 in place: the kubelet restarts agent, slow-log'],
     ],
     demote: [
       [

@@ -55,6 +55,7 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
   const { step, hold } = decision;
   return [
     ...(step.kind === 'delete' || step.kind === 'evict' ? ofDisruption(snapshot, policy, step) : []),
+    ...(step.kind === 'updateInPlace' ? ofUpdateInPlace(snapshot, policy, step) : []),
     ...(step.kind === 'demote' ? ofDemotion(snapshot, policy, step) : []),
     ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
     ...('rule' in step ? unmetNeeds(snapshot, policy, step) : []),
@@ -129,6 +130,27 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
   if (policy.paused && !(policy.repairWhilePaused && step.rule === 'MemberDown'))
     found.push('a disruption while paused');
   return found;
+}
+
+/** I17: what is changed is what the facts allow, of the pod that they are about. */
+function ofUpdateInPlace(
+  { statefulSet, members }: ClusterSnapshot,
+  policy: RolloutPolicy,
+  { targets: [{ ordinal, uid, resourceVersion }], revision, change, rule }: Extract<Step, { kind: 'updateInPlace' }>,
+): string[] {
+  const member = members.find((one) => one.ordinal === ordinal);
+  if (member === undefined) return ['I17: a target that does not exist'];
+  const { inPlace } = member;
+  return [
+    ...(uid === member.uid && resourceVersion === member.resourceVersion ? [] : ['preconditions of another pod']),
+    ...(inPlace?.kind === 'possible' && inPlace.change === change ? [] : ['I17: a change that the facts do not allow']),
+    ...((rule === 'NothingRestarts') === (change.containers.length === 0) ? [] : ['I17: a restart by another name']),
+    ...(revision === statefulSet?.updateRevision ? [] : ['I17: an update to another revision']),
+    ...(member.revision === revision ? ['I5: an update of an updated member'] : []),
+    ...(ordinal < policy.partition ? ['a member below the partition'] : []),
+    ...(member.terminatingForSeconds === null ? [] : ['a member that is terminating']),
+    ...(policy.paused ? ['a disruption while paused'] : []),
+  ];
 }
 
 function ofLowering(

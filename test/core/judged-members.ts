@@ -37,10 +37,13 @@ export function impaired(member: MemberFacts): boolean {
   );
 }
 
-export function crashes({ role, containers, initContainers }: MemberFacts): boolean {
-  const failing = [...containers.filter(({ part }) => part !== 'side'), ...initContainers].filter(
-    ({ restarts, ready, readySinceRestart }) => restarts > 0 && !ready && !readySinceRestart,
-  );
+export function crashes({ role, containers, initContainers, restartInPlace }: MemberFacts): boolean {
+  const { awaited = [], restarts: asked = {} } = restartInPlace ?? {};
+  const counting = containers.filter(({ part, name }) => part !== 'side' || awaited.includes(name));
+  const failing = [
+    ...counting.filter(({ name, restarts }) => restarts > (asked[name] ?? 0)),
+    ...initContainers.filter(({ restarts }) => restarts > 0),
+  ].filter(({ ready, readySinceRestart }) => !ready && !readySinceRestart);
   const clones = role === null && failing.every(({ part, restarts }) => part === 'mysqld' && restarts === 1);
   return failing.length > 0 && !(clones && failing.every((one) => containers.includes(one)));
 }
@@ -89,12 +92,27 @@ export function slow(member: MemberFacts, { progressDeadlineSeconds }: RolloutPo
 /** An updated member that has not yet served for long enough, as what MOCO has made it. */
 export function unsettled(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
   if (member.revision !== snapshot.statefulSet?.updateRevision) return false;
-  const longEnough = (member.participatingForSeconds ?? Number.NaN) >= policy.minReadySeconds;
+  const { restartInPlace } = member;
+  const longEnough =
+    (member.participatingForSeconds ?? Number.NaN) >= policy.minReadySeconds &&
+    (restartInPlace === null ||
+      (restartInPlace.awaited.length === 0 && restartInPlace.doneForSeconds >= policy.minReadySeconds));
   return !participates(snapshot, member) || !hasItsRole(snapshot, policy, member) || !longEnough;
 }
 
+/** It serves, and a container of it has still to come back from an update in place. */
+export const restartsInPlace = (snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean =>
+  member.revision === snapshot.statefulSet?.updateRevision &&
+  participates(snapshot, member) &&
+  hasItsRole(snapshot, policy, member) &&
+  (member.restartInPlace?.awaited ?? []).length > 0;
+
+/** A container that has to come back from an update in place can't. */
+export const stuckInPlace = ({ containers, restartInPlace }: MemberFacts): boolean =>
+  containers.some((one) => restartInPlace?.awaited.includes(one.name) && waitsWithoutEffect(one));
+
 /** What MOCO has made it, or leaves it at in a cluster that it calls Healthy. */
-function hasItsRole({ cluster }: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
+export function hasItsRole({ cluster }: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
   const { ordinal, role, participatingForSeconds } = member;
   const leads = ordinal === cluster.primaryIndex;
   if (role !== null || (leads && !cluster.replicatesFromElsewhere)) return role === (leads ? 'primary' : 'replica');

@@ -1,3 +1,4 @@
+import type { InPlaceChange } from '../../src/core/in-place.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
@@ -27,6 +28,14 @@ const completed = (name: string): ContainerFacts => ({
   state: 'terminated',
   reason: 'Completed',
   started: false,
+});
+
+/** The change that restarts these containers, or that changes nothing but the revision. */
+export const changeOf = (...containers: readonly string[]): InPlaceChange => ({
+  labels: {},
+  annotations: {},
+  containers: containers.map((name) => ({ name, image: `example/${name}:2` })),
+  initContainers: [],
 });
 
 /** Says what is special about one member. */
@@ -209,6 +218,27 @@ export class MemberBuilder {
     return this.but({ preventDelete: true });
   }
 
+  /** Its running pod can be changed, which restarts these containers. */
+  changeable(...containers: readonly string[]): this {
+    return this.but({ inPlace: { kind: 'possible', change: changeOf(...containers) } });
+  }
+
+  notChangeable(...reasons: readonly string[]): this {
+    return this.but({ inPlace: { kind: 'impossible', reasons } });
+  }
+
+  /** Its pod was changed, and the kubelet has not restarted the container yet. */
+  restartsInPlace(container: string): this {
+    const restarts = { [container]: 1 };
+    return this.but({ restartInPlace: { restarts, awaited: [container], doneForSeconds: 0, mysqldRestarted: false } });
+  }
+
+  restartedInPlace(container: string, doneForSeconds: number): this {
+    return this.but({
+      restartInPlace: { restarts: { [container]: 1 }, awaited: [], doneForSeconds, mysqldRestarted: false },
+    });
+  }
+
   facts(primary: number, revision: string): MemberFacts {
     return {
       ordinal: this.ordinal,
@@ -232,6 +262,8 @@ export class MemberBuilder {
       demotedFor: null,
       demoteForSeconds: 0,
       preventDelete: false,
+      inPlace: null,
+      restartInPlace: null,
       ...this.#special,
     };
   }

@@ -20,6 +20,7 @@ describe('what a step does to a cluster', () => {
       none: false,
       delete: true,
       evict: true,
+      updateInPlace: true,
       demote: true,
       undemote: true,
       setStrategy: false,
@@ -48,6 +49,12 @@ describe('the default policy', () => {
       approvedRevision: null,
       pinnedOrdinals: [],
       overrides: [],
+      inPlaceUpdates: {
+        mode: 'Never',
+        containers: ['agent', 'slow-log', 'mysqld-exporter'],
+        metadata: true,
+        primary: null,
+      },
     });
   });
 });

@@ -2,7 +2,19 @@ import type { Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { StepRule } from '../../src/core/rules/steps.ts';
 import type { ClusterSnapshot, MaintenanceFacts, MemberFacts } from '../../src/core/snapshot.ts';
-import { crashes, down, impaired, lost, participates, rolesMove, slow, unsettled } from './judged-members.ts';
+import {
+  crashes,
+  down,
+  hasItsRole,
+  impaired,
+  lost,
+  participates,
+  restartsInPlace,
+  rolesMove,
+  slow,
+  stuckInPlace,
+  unsettled,
+} from './judged-members.ts';
 import { approved, kept, off, room } from './judged-settings.ts';
 
 type Taking = Extract<Step, { rule: StepRule }>;
@@ -44,7 +56,9 @@ const nobodyLeaves: Need = ({ members }) =>
 /** With room for more than one only those that fail are in the way. */
 const nobodyUnsettled: Need = (snapshot, policy) =>
   !snapshot.members.some(
-    (one) => unsettled(snapshot, policy, one) && (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one)),
+    (one) =>
+      unsettled(snapshot, policy, one) &&
+      (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one) || restartsInPlace(snapshot, policy, one)),
   );
 const noBackup: Need = ({ backupJobActive, budgets }, policy) =>
   off(policy, 'BackupRunning') || (!backupJobActive && !budgets.some(({ closed }) => closed));
@@ -85,11 +99,20 @@ const repairs = (snapshot: ClusterSnapshot, going: readonly MemberFacts[]): bool
   return going.every((one) => !participates(snapshot, one) && (down(snapshot, one) || crashes(one)));
 };
 /** Tried second by second, unless the step repairs. */
-const inTime: Need = (snapshot, policy, going) => {
-  const { maintenance, cluster } = snapshot;
+const inTime: Need = (snapshot, policy, going) =>
+  fits(snapshot, policy, going, snapshot.cluster.replicas > 1 ? policy.switchoverTimeoutSeconds : 0);
+const inTimeInPlace: Need = (snapshot, policy, going) => fits(snapshot, policy, going, 0);
+
+function fits(
+  snapshot: ClusterSnapshot,
+  policy: RolloutPolicy,
+  going: readonly MemberFacts[],
+  switchoverSeconds: number,
+): boolean {
+  const { maintenance } = snapshot;
   const primary = primaryOf(snapshot);
   if (maintenance === null || !primary || repairs(snapshot, going)) return true;
-  const switchover = going.includes(primary) && cluster.replicas > 1 ? policy.switchoverTimeoutSeconds : 0;
+  const switchover = going.includes(primary) ? switchoverSeconds : 0;
   const during = (all: MaintenanceFacts['blackouts'] | NonNullable<MaintenanceFacts['windows']>, second: number) =>
     all.some(({ from, until }) => from.inSeconds <= second && second < until.inSeconds);
   for (let second = 0; second < maintenance.memberSeconds + switchover; second++) {
@@ -98,7 +121,7 @@ const inTime: Need = (snapshot, policy, going) => {
     if (during(maintenance.blackouts, second) && !off(policy, 'Blackout')) return false;
   }
   return true;
-};
+}
 /** Every check has passed within five seconds, or may not matter; what can't be answered counts for half a minute. */
 const passed: Need = (snapshot, policy, going) => {
   const { checks } = snapshot;
@@ -176,11 +199,16 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   const { memory, members, statefulSet } = snapshot;
   const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
   if (off(policy, 'UpdateRevisionFailing')) return false;
-  const served = updated.filter((one) => (one.participatingForSeconds ?? 0) >= policy.minReadySeconds);
+  const served = updated.filter(
+    ({ participatingForSeconds, restartInPlace: restart }) =>
+      (participatingForSeconds ?? 0) >= policy.minReadySeconds &&
+      (restart === null || (restart.awaited.length === 0 && restart.doneForSeconds >= policy.minReadySeconds)),
+  );
   if (memory.verified || served.some((one) => participates(snapshot, one))) return false;
   return updated.some((one) => {
-    if (participates(snapshot, one) || one.terminatingForSeconds !== null || lost(one)) return false;
-    if (memory.takenDown.includes(one.ordinal)) return false;
+    if (one.terminatingForSeconds !== null || lost(one) || memory.takenDown.includes(one.ordinal)) return false;
+    if (participates(snapshot, one) && !restartsInPlace(snapshot, policy, one)) return false;
+    if (stuckInPlace(one)) return true;
     const blamed = one.phase === 'Failed' || (one.unschedulable === null && !slow(one, policy));
     return crashes(one) || (down(snapshot, one) && blamed);
   });
@@ -199,6 +227,50 @@ const standing = { applied, revisionStands, notKept, unprotected, inTime, passed
 const calm = { ...standing, slot, oneOnly, rolesRest, nobodyUnsettled, noBackup };
 const alone = { ...calm, nobodyLeaves };
 const healthyOnes = { ...calm, somebodyMayGo, noForeignDemote, healthy, budgetAllows };
+
+/** The pod that runs can be changed, and it works and is done with earlier changes. */
+const changeable: Need = (snapshot, policy, going) =>
+  policy.inPlaceUpdates.mode !== 'Never' &&
+  going.every(
+    (one) =>
+      one.inPlace?.kind === 'possible' &&
+      participates(snapshot, one) &&
+      !impaired(one) &&
+      hasItsRole(snapshot, policy, one) &&
+      (one.restartInPlace?.awaited ?? []).length === 0,
+  );
+const restarting = (one: MemberFacts): readonly string[] =>
+  one.inPlace?.kind === 'possible' ? one.inPlace.change.containers.map(({ name }) => name) : [];
+/** The primary goes last, with consent, and where nobody asks for a switchover before. */
+const primaryInPlace: Need = (snapshot, policy, going) => {
+  const { members, statefulSet, cluster } = snapshot;
+  const [primary] = going.filter(({ ordinal }) => ordinal === cluster.primaryIndex);
+  if (primary === undefined) return batchesAbove(snapshot, policy, going);
+  const answersProbes = primary.containers.some(
+    ({ part, name }) => part === 'agent' && restarting(primary).includes(name),
+  );
+  const mayStay = (policy.inPlaceUpdates.primary ?? (answersProbes ? 'AfterSwitchover' : 'InPlace')) === 'InPlace';
+  const isLast = members.every(
+    (one) =>
+      one === primary ||
+      one.revision === statefulSet?.updateRevision ||
+      one.terminatingForSeconds !== null ||
+      kept(policy, one),
+  );
+  const consent = approval(snapshot, policy, going) && nonePinnedBehind(snapshot, policy, going);
+  return isLast && consent && (mayStay || cluster.replicas === 1);
+};
+const nobodyAway: Need = (snapshot, policy) =>
+  serving(snapshot).filter((one) => !unsettled(snapshot, policy, one)).length === snapshot.cluster.replicas;
+const { inTime: _inTime, ...healthyAtAnyTime } = healthyOnes;
+
+/** With `Only` nobody who works is replaced without consent. */
+const mayBeReplaced: Need = (snapshot, policy, going) =>
+  policy.inPlaceUpdates.mode !== 'Only' ||
+  approved(policy, snapshot) ||
+  off(policy, 'RestartNeeded') ||
+  changeable(snapshot, policy, going);
+const mustBeReplaced: Need = (snapshot, policy, going) => !changeable(snapshot, policy, going);
 
 type Needs = Readonly<Record<string, Need>>;
 
@@ -223,9 +295,40 @@ const needs: Readonly<Record<StepRule, Needs>> = {
     reachable: allAre((_snapshot, one) => !lost(one)),
   },
   MemberImpaired: { ...alone, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
-  ReplicaHealthy: { ...healthyOnes, replicaOnly, batchesAbove },
-  PrimaryLast: { ...healthyOnes, primaryOnly, notTooManyTries, approval, nonePinnedBehind, othersCaughtUp },
-  SingleMember: { ...healthyOnes, primaryOnly, approval, single: ({ cluster }) => cluster.replicas === 1 },
+  ReplicaHealthy: { ...healthyOnes, replicaOnly, batchesAbove, mayBeReplaced, mustBeReplaced },
+  NothingRestarts: {
+    applied,
+    revisionStands,
+    notKept,
+    oneOnly,
+    changeable,
+    nothing: allAre((_snapshot, one) => restarting(one).length === 0),
+  },
+  ContainersRestart: {
+    ...healthyAtAnyTime,
+    inTimeInPlace,
+    nobodyAway,
+    changeable,
+    primaryInPlace,
+    something: allAre((_snapshot, one) => restarting(one).length > 0),
+  },
+  PrimaryLast: {
+    ...healthyOnes,
+    primaryOnly,
+    notTooManyTries,
+    approval,
+    nonePinnedBehind,
+    othersCaughtUp,
+    mayBeReplaced,
+  },
+  SingleMember: {
+    ...healthyOnes,
+    primaryOnly,
+    approval,
+    mayBeReplaced,
+    mustBeReplaced,
+    single: ({ cluster }) => cluster.replicas === 1,
+  },
   AlreadyUpdated: { never: () => false },
 };
 

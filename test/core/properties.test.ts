@@ -60,7 +60,7 @@ describe('every decision', () => {
     }
     const steps = 'MemberDown MemberUnreachable MemberNotParticipating PrimaryNotParticipating NoMemberParticipating';
     const gentle =
-      'MemberImpaired ReplicaHealthy PrimaryLast SingleMember undemote setStrategy promoteRevision none AlreadyUpdated';
+      'MemberImpaired ReplicaHealthy NothingRestarts ContainersRestart PrimaryLast SingleMember undemote setStrategy promoteRevision none AlreadyUpdated';
     const waits = 'AwaitingFailover AwaitingSwitchover RolesNotSettled BlockedByPDB UpdateRevisionFailing';
     expect([...reached]).to.include.members(`${steps} ${gentle} ${waits}`.split(' '));
   }).timeout(patienceMilliseconds);
@@ -89,6 +89,10 @@ function older(snapshot: ClusterSnapshot, seconds: number): ClusterSnapshot {
       mysqldIdleForSeconds: one.mysqldIdleForSeconds === 0 ? 0 : age(one.mysqldIdleForSeconds),
       mysqldStartedForSeconds: age(one.mysqldStartedForSeconds),
       demoteForSeconds: one.demote ? age(one.demoteForSeconds) : 0,
+      restartInPlace: one.restartInPlace && {
+        ...one.restartInPlace,
+        doneForSeconds: one.restartInPlace.awaited.length === 0 ? age(one.restartInPlace.doneForSeconds) : 0,
+      },
       containers: one.containers.map((container) => ({
         ...container,
         notReadyForSeconds: container.ready ? 0 : age(container.notReadyForSeconds),

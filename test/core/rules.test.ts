@@ -62,7 +62,8 @@ describe('the catalogue of rules', () => {
       isRequestedByUser,
       `ClusterDeleting Released ReconciliationStopped ClusteringStopped Offline ForcedRollingUpdate Paused
        StageFailing AwaitingEarlierStage AwaitingSoak AwaitingSettle AwaitingStageSlot FleetFailing AwaitingFleetSlot
-       AwaitingFleetInterval PrimaryWaitsForPinned AwaitingApproval PartitionReached OutsideMaintenanceWindow Blackout`,
+       AwaitingFleetInterval PrimaryWaitsForPinned AwaitingApproval
+       RestartNeeded PartitionReached OutsideMaintenanceWindow Blackout`,
     ],
   ];
   for (const [what, is, names] of marked) {

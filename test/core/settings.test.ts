@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isApproved } from '../../src/core/approval.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
-import type { RolloutPolicy } from '../../src/core/policy.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { holdRules, isOverridable, overridableRules } from '../../src/core/rules/catalogue.ts';
 import type { Situation } from '../../src/core/situation.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
@@ -258,6 +258,13 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
   ReplicasBehind: {
     on: { given: lastOne().delay(1, { kind: 'delay', seconds: 60 }, { ageSeconds: 1 }) },
     off: demotes(0),
+  },
+  RestartNeeded: {
+    on: {
+      given: cluster(3).members(member(2).stale().notChangeable('args differ')),
+      settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } },
+    },
+    off: evicts('ReplicaHealthy', 2),
   },
   SwitchoverFailing: { on: { given: lastOne().memory({ switchoverTries: 9 }) }, off: demotes(0) },
 };

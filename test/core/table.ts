@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision, Hold } from '../../src/core/decision.ts';
+import type { InPlaceChange } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
@@ -26,6 +27,9 @@ export const deletes = (rule: StepRule, ...ordinals: readonly number[]): Verdict
 });
 export const evicts = (rule: StepRule, ordinal: number): Verdict => ({
   step: { kind: 'evict', rule, ordinals: [ordinal] },
+});
+export const updates = (rule: StepRule, ordinal: number, change: InPlaceChange): Verdict => ({
+  step: { kind: 'updateInPlace', rule, ordinals: [ordinal], revision: revisionAfter, change },
 });
 export const demotes = (ordinal: number): Verdict => ({
   step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [ordinal], revision: revisionAfter },

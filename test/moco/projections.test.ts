@@ -6,6 +6,7 @@ import {
   projectCluster,
   projectNamespace,
   projectPod,
+  projectSlimPod,
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import type { ContainerRecord } from '../../src/moco/records.ts';
@@ -161,7 +162,7 @@ describe('a recorded StatefulSet', () => {
 
 describe('a recorded pod', () => {
   it('keeps what decisions read', () => {
-    const { containers, initContainers, labels, ...rest } = member();
+    const { containers, initContainers, labels, live, ...rest } = member();
     expect(rest).to.deep.equal({
       namespace: 'default',
       name: 'moco-test-0',
@@ -190,6 +191,11 @@ describe('a recorded pod', () => {
       'agent agent',
       'slow-log side',
     ]);
+    expect(live).to.deep.include({ node: 'n-0', observed: true });
+    expect(live?.labels).to.equal(labels);
+    expect(live?.containers.map(({ name }) => name)).to.deep.equal(containers.map(({ name }) => name));
+    expect(live?.containers.every(({ image }) => image.includes(':'))).to.equal(true);
+    expect(projectSlimPod(sent(recorded.pod, {}))).to.deep.equal({ ...member(), live: null });
     expect(containers[0]).to.deep.equal({
       name: 'mysqld',
       part: 'mysqld',

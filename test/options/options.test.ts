@@ -8,7 +8,7 @@ describe('options', () => {
   it('have the defaults of Kubernetes’ own programs', () => {
     expect(optionsOf([])).to.deep.equal({
       kubeconfigPath: null,
-      featureGates: { UpdateStrategyOnDelete: false },
+      featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false },
       namespaces: [],
       webhookBindAddress: null,
       certDir: '/tmp/k8s-webhook-server/serving-certs',
@@ -43,12 +43,19 @@ describe('options', () => {
     [['--kubeconfig', '/a'], { kubeconfigPath: '/a' }],
     [['--kubeconfig=a=b'], { kubeconfigPath: 'a=b' }],
     [['--kubeconfig=/a', '--kubeconfig=/b'], { kubeconfigPath: '/b' }],
-    [['--feature-gates=UpdateStrategyOnDelete=true'], { featureGates: { UpdateStrategyOnDelete: true } }],
-    [['--feature-gates', 'UpdateStrategyOnDelete=T'], { featureGates: { UpdateStrategyOnDelete: true } }],
-    [['--feature-gates='], { featureGates: { UpdateStrategyOnDelete: false } }],
+    [
+      ['--feature-gates=UpdateStrategyOnDelete=true'],
+      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false } },
+    ],
+    [
+      ['--feature-gates', 'UpdateStrategyOnDelete=T'],
+      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false } },
+    ],
+    [['--feature-gates=InPlaceUpdate=true'], { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: true } }],
+    [['--feature-gates='], { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false } }],
     [
       ['--feature-gates=UpdateStrategyOnDelete=true', '--feature-gates=UpdateStrategyOnDelete=false'],
-      { featureGates: { UpdateStrategyOnDelete: false } },
+      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false } },
     ],
     [['--namespaces=a, b,a'], { namespaces: ['a', 'b'] }],
     [['--webhook-bind-address=127.0.0.1:0'], { webhookBindAddress: { host: '127.0.0.1', port: 0 } }],
@@ -145,7 +152,7 @@ describe('options', () => {
     [['--log-format=xml'], 'Expected --log-format to be one of json, text, got `xml`.'],
     [
       ['--feature-gates=OnDelete=true'],
-      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete.',
+      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate.',
     ],
     [
       ['--feature-gates=UpdateStrategyOnDelete=yes'],
@@ -157,7 +164,7 @@ describe('options', () => {
     ],
     [
       ['--feature-gates=constructor=true'],
-      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete.',
+      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate.',
     ],
     [
       ['--lease-duration=10s'],

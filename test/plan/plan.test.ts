@@ -37,6 +37,35 @@ const lastOf3 = [...handOver, promote, 'done'];
 /** Of a cluster whose current revision is not behind. */
 const andDone = [...handOver, 'done'];
 
+const inPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+const changeable = (...containers: readonly string[]): ClusterBuilder =>
+  cluster(3).members(
+    ...[0, 1, 2].map((ordinal) =>
+      member(ordinal)
+        .stale()
+        .changeable(...containers),
+    ),
+  );
+
+describe('the plan of a rollout in place', () => {
+  it('has no switchover if nothing restarts, nor if mysqld does not need what restarts', () => {
+    const all = ['updateInPlace 2', 'updateInPlace 1', 'updateInPlace 0', 'done'];
+    expect(reported(changeable(), inPlace)).to.deep.equal(all);
+    expect(reported(changeable('slow-log'), inPlace)).to.deep.equal(all);
+  });
+
+  it('updates the former primary in place as well', () => {
+    expect(reported(changeable('agent'), inPlace)).to.deep.equal([
+      'updateInPlace 2',
+      'updateInPlace 1',
+      'demote 0',
+      'switchover 0 to 1',
+      'updateInPlace 0',
+      'done',
+    ]);
+  });
+});
+
 describe('the plan of a rollout', () => {
   const plans: Readonly<Record<string, readonly [ClusterBuilder, readonly string[], Partial<RolloutPolicy>?]>> = {
     'of three': [stale(), ['evict 2', 'evict 1', ...lastOf3]],

@@ -4,7 +4,9 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { builtInStrategy } from '../../api/settings.ts';
 import { ClusterState } from '../../controller/observe/cluster-state.ts';
 import type { Dependencies } from '../../controller/observe/dependencies.ts';
+import { type InPlaceReadings, nothingRead } from '../../controller/observe/in-place.ts';
 import type { StrategySettings } from '../../controller/observe/mode.ts';
+import { refreshInPlace } from '../../controller/observe/read-in-place.ts';
 import type { DefaultSettings } from '../../controller/observe/settings.ts';
 import { collectFacts, type ObservedFacts } from '../../controller/observe/snapshot.ts';
 import type { CheckFacts } from '../../core/check-reading.ts';
@@ -72,26 +74,35 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
-  return { rollout, unread, observe: (assumed) => factsOf(objects, rollout, sources, world, assumed) };
+  const state = new ClusterState(world);
+  const observe = (assumed?: RolloutSpec): ObservedFacts =>
+    factsOf(objects, rollout, sources, world, assumed, state.inPlace);
+  await refreshInPlace(observe(), state, { api, world, unreadNodes: 'haveImages' }, signal);
+  return { rollout, unread, observe };
 }
 
 type SourcesOf = Dependencies['cache']['settingsSources'];
 
-/** What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. */
+/**
+ * What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. Without `inPlace`
+ * every member is assumed to need another pod.
+ */
 export function factsOf(
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
   settingsSources: SourcesOf,
   world: World,
   assumed: RolloutSpec = {},
+  inPlace: InPlaceReadings | null = null,
 ): ObservedFacts {
+  const strategies = strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed);
   return collectFacts(
     objects,
     rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
-    nobodyBehind(new ClusterState(world), objects, world),
+    unobserved(objects, inPlace ?? nothingRead, world),
     {
       world,
-      strategies: strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed),
+      strategies: { ...strategies, inPlaceEnabled: strategies.inPlaceEnabled && inPlace !== null },
       defaults: defaultsOf(rollout?.status),
       cache: { settingsSources, unavailable: new Map() },
       // What only the controller knows is assumed not to block anything.
@@ -112,8 +123,10 @@ const passing = ({ name }: { readonly name: string }): CheckFacts => ({
   unknownForSeconds: 0,
 });
 
-/** Only the controller asks replicas how far they are behind. */
-function nobodyBehind(state: ClusterState, { pods }: ClusterObjects, world: World): ClusterState {
+/** The memory of a controller that has just started. Only a controller asks replicas how far they are behind. */
+function unobserved({ pods }: ClusterObjects, inPlace: InPlaceReadings, world: World): ClusterState {
+  const state = new ClusterState(world);
+  state.inPlace = inPlace;
   const now = world.monotonic();
   const delay = {
     reading: { kind: 'delay', seconds: 0 },
@@ -136,7 +149,7 @@ async function namespaceOf({ client, signal }: Session, name: string): Promise<J
 
 /** The controller's flags as far as its status shows them. */
 function strategiesOf(
-  { strategy }: RolloutStatus = {},
+  { strategy, updatesInPlace }: RolloutStatus = {},
   labelled: boolean,
   { strategy: assumed }: RolloutSpec,
 ): StrategySettings {
@@ -144,6 +157,7 @@ function strategiesOf(
   return {
     onDeleteEnabled: onDelete || assumed === 'OnDelete',
     partitionDriver: strategy === 'Partition' ? 'own' : 'moco',
+    inPlaceEnabled: updatesInPlace === true,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import { explainHold, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
+import { explainInPlace } from '../../core/update-in-place.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { type Estimate, estimate } from '../../plan/estimate.ts';
 import { type PlanEntry, plan } from '../../plan/plan.ts';
@@ -113,6 +114,9 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
       ...(policy.mode === 'Observe'
         ? ["MOCO's own partition controller drives: this is what it would do, in its own time"]
         : []),
+      ...snapshot.members.flatMap(({ ordinal, inPlace }) =>
+        inPlace === null ? [] : [`${nameOf(ordinal)} is updated ${explainInPlace(inPlace)}`],
+      ),
       // Only the controller knows the other clusters.
       ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),
       ...(held?.rule === 'CheckFailing' || held?.rule === 'CheckUnavailable'

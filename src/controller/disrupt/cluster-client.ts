@@ -1,4 +1,5 @@
 import type { Target } from '../../core/decision.ts';
+import type { InPlaceChange } from '../../core/in-place.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Reservation } from '../../kube/reservation.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
@@ -20,6 +21,8 @@ export interface StatefulSetPatch {
 }
 
 const mergePatch = 'application/merge-patch+json';
+/** Matches containers by their names. */
+const strategicMergePatch = 'application/strategic-merge-patch+json';
 
 /**
  * All reads and writes of one reconciliation. Writes carry uid and resourceVersion: each applies to exactly the object
@@ -109,6 +112,31 @@ export class ClusterApi extends StatusClient {
       path: path(annotated[kind], { namespace, name }),
       contentType: mergePatch,
       body: { metadata: { uid, resourceVersion, annotations } },
+      priority: 'disrupt',
+      retries: 0,
+      isStillWanted: this.#isStillWanted,
+      signal,
+    });
+    return after.metadata.resourceVersion;
+  }
+
+  /**
+   * Changes a running pod into what the revision would have created. The label goes with it: only then the StatefulSet
+   * counts the pod as updated. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
+   */
+  async updateInPlace(
+    namespace: string,
+    { name, uid, resourceVersion }: Target,
+    { labels, annotations, containers, initContainers }: InPlaceChange,
+    signal: AbortSignal,
+    dryRun = false,
+  ): Promise<string> {
+    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+      method: 'PATCH',
+      path: path(pods, { namespace, name }),
+      ...(dryRun && { query: { dryRun: 'All' } }),
+      contentType: strategicMergePatch,
+      body: { metadata: { uid, resourceVersion, labels, annotations }, spec: { containers, initContainers } },
       priority: 'disrupt',
       retries: 0,
       isStillWanted: this.#isStillWanted,

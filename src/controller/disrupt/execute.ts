@@ -8,6 +8,7 @@ import type { OwnWrite } from '../observe/own-writes.ts';
 import type { Acted } from '../observe/result.ts';
 import { adopt } from './adopt.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
+import { patchOf } from './in-place.ts';
 import { release } from './release.ts';
 
 /** The cause in `details.causes` of a refused eviction (policy/v1). */
@@ -16,7 +17,7 @@ const disruptionBudgetCause = 'DisruptionBudget';
 /** Performs a single step. Throws only errors that are not the API server's response to the step. */
 export async function act(
   step: Step,
-  { cluster, statefulSet }: ClusterObjects,
+  { cluster, statefulSet, pods }: ClusterObjects,
   api: ClusterApi,
   world: World,
   signal: AbortSignal,
@@ -53,6 +54,11 @@ export async function act(
           return gone(`eviction of ${target.name}`, target);
         }),
       );
+    case 'updateInPlace':
+      return each(step.targets, async (target) => {
+        const version = await api.updateInPlace(namespace, target, patchOf(step, pods), signal);
+        return seen(`update of ${target.name} in place`, target.uid, version);
+      });
     case 'demote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };

@@ -3,18 +3,20 @@ import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { isPossibleSize } from '../../core/situation.ts';
 import { allOrAbort } from '../../kube/all-or-abort.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
-import { isNotFound } from '../../kube/api-error.ts';
+import { isForbidden, isNotFound } from '../../kube/api-error.ts';
 import type { Reservation } from '../../kube/reservation.ts';
 import {
   controllerRevisions,
   cronJobs,
   events,
+  nodes,
   path,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
   statefulSets,
 } from '../../kube/resource.ts';
+import { hasImage } from '../../moco/in-place/images.ts';
 import { objects as items, type Json, object, text, whole } from '../../moco/json.ts';
 import { selects } from '../../moco/label-selector.ts';
 import { clusterKind } from '../../moco/names.ts';
@@ -126,6 +128,17 @@ export class ClusterReader {
   async readTemplate(namespace: string, revision: string, signal: AbortSignal): Promise<Json | null> {
     const found = await this.#find(controllerRevisions, namespace, revision, signal, 'read');
     return found && object(object(object(found['data'])['spec'])['template']);
+  }
+
+  /** Whether a node reports an image. A node that is gone has none. Resolves to `null` if nodes may not be read. */
+  async hasImage(node: string, image: string, signal: AbortSignal): Promise<boolean | null> {
+    try {
+      const found = await this.#find(nodes, undefined, node, signal, 'read');
+      return found !== null && hasImage(found, image);
+    } catch (error) {
+      if (isForbidden(error)) return null;
+      throw error;
+    }
   }
 
   protected call<T>(call: Call): Promise<T> {

@@ -5,6 +5,7 @@ import type { DelayReading } from '../../core/replication-delay.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
+import { type InPlaceReadings, nothingRead } from './in-place.ts';
 import type { OwnWrite } from './own-writes.ts';
 
 /** The result of a step. `unknown`: it may or may not have happened. */
@@ -91,6 +92,8 @@ export class ClusterState {
   createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
   /** What replicas said when they were last asked how far they are behind, by the uid of the pod. */
   replicationDelays: ReadonlyMap<string, KnownDelay> = new Map();
+  /** What updates in place depend on. */
+  inPlace: InPlaceReadings = nothingRead;
   /** What the newest rollout changes in the pod template. `null` if it could not be read. */
   template: {
     readonly from: string;

@@ -41,7 +41,11 @@ export function needsSlot({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolea
 }
 
 function isDisruption({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolean {
-  return (step === 'delete' || step === 'evict') && rule !== 'MemberDown';
+  return (
+    step === 'evict' ||
+    (step === 'delete' && rule !== 'MemberDown') ||
+    (step === 'updateInPlace' && rule !== 'NothingRestarts')
+  );
 }
 
 /**

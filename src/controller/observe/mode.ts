@@ -1,5 +1,6 @@
 import type { SettingInForce } from '../../api/rollout-status.ts';
 import type { Strategy } from '../../api/settings.ts';
+import { neverInPlace } from '../../core/in-place.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 
 /** Who lowers partitions: MOCO's own controller or this program. */
@@ -11,11 +12,13 @@ export interface StrategySettings {
   /** Whether the feature gate `UpdateStrategyOnDelete` is enabled. */
   readonly onDeleteEnabled: boolean;
   readonly partitionDriver: PartitionDriver;
+  /** Whether the feature gate `InPlaceUpdate` is enabled. */
+  readonly inPlaceEnabled: boolean;
 }
 
 /** The mode in which a cluster is updated. If `setting` is `null` because it is unknown, the mode does not change. */
 export function modeOf(
-  { onDeleteEnabled, partitionDriver }: StrategySettings,
+  { onDeleteEnabled, partitionDriver }: Omit<StrategySettings, 'inPlaceEnabled'>,
   setting: Strategy | null,
   labelled: boolean,
 ): RolloutPolicy['mode'] {
@@ -27,7 +30,10 @@ export function modeOf(
  * The strategy that currently replaces pods, as the status shows it. It is OnDelete from the adoption of the
  * StatefulSet to its release, even while a pause delays either.
  */
-export function strategyShown({ partitionDriver }: StrategySettings, isAdopted: boolean): string {
+export function strategyShown(
+  { partitionDriver }: Pick<StrategySettings, 'partitionDriver'>,
+  isAdopted: boolean,
+): string {
   if (isAdopted) return 'OnDelete';
   return partitionDriver === 'own' ? 'Partition' : 'MOCO';
 }
@@ -53,15 +59,16 @@ const unknownToMoco: readonly string[] = [
   'switchoverTimeoutSeconds',
   'maxReplicaDelaySeconds',
   'replicaDelayGraceSeconds',
+  'inPlace',
 ];
 
 /** Settings that only one of this program's modes supports. */
-const onDeleteAlone: readonly string[] = ['maxUnavailable', 'repairWhilePaused', 'switchoverTimeoutSeconds'];
+const onDeleteAlone: readonly string[] = ['maxUnavailable', 'repairWhilePaused', 'switchoverTimeoutSeconds', 'inPlace'];
 
 /** The names of the fields of `spec` that are set but have no effect. */
 export function settingsWithoutEffect(
   mode: RolloutPolicy['mode'],
-  { onDeleteEnabled, partitionDriver }: StrategySettings,
+  { onDeleteEnabled, partitionDriver, inPlaceEnabled }: StrategySettings,
   sources: Readonly<Record<string, SettingInForce>>,
   isAdopted: boolean,
 ): readonly string[] {
@@ -70,6 +77,7 @@ export function settingsWithoutEffect(
   const mocoDrives = partitionDriver === 'moco' && (mode === 'Observe' || awaitsAdoption);
   const isWithout = (field: string, value: unknown): boolean => {
     if (field === 'strategy') return value === 'OnDelete' && (!onDeleteEnabled || awaitsAdoption);
+    if (field === 'inPlace' && !inPlaceEnabled) return true;
     // A pause delays the release of a StatefulSet that is still adopted.
     if (mocoDrives) return unknownToMoco.includes(field) && !(field === 'paused' && isAdopted);
     return mode === 'Partition' && onDeleteAlone.includes(field);
@@ -86,8 +94,10 @@ export function inForce(
   mode: RolloutPolicy['mode'],
   builtIn: RolloutPolicy,
   isAdopted: boolean,
+  inPlaceEnabled: boolean,
 ): RolloutPolicy {
-  if (mode !== 'Observe') return { ...policy, mode };
+  const inPlaceUpdates = inPlaceEnabled && mode === 'OnDelete' ? policy.inPlaceUpdates : neverInPlace;
+  if (mode !== 'Observe') return { ...policy, mode, inPlaceUpdates };
   const { progressDeadlineSeconds, failoverGraceSeconds, paused } = policy;
   return { ...builtIn, mode, progressDeadlineSeconds, failoverGraceSeconds, paused: paused && isAdopted };
 }

@@ -30,6 +30,9 @@ export function remember(state: ClusterState, result: Result, world: World): voi
     case 'admission':
       noteAdmission(state, result.mode, result.error, world);
       return;
+    case 'inPlace':
+      noteAnswers(state, result.revision, result.answers);
+      return;
     case 'acted':
       rememberStep(state, result, world);
   }
@@ -68,6 +71,14 @@ function rememberDisruption(
       budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
     };
   }
+  if (step.kind === 'updateInPlace' && result === 'refused') {
+    const refusal = message ?? 'no reason given';
+    noteAnswers(
+      state,
+      step.revision,
+      step.targets.map(({ uid }) => ({ uid, refusal })),
+    );
+  }
   // The write of a partition has one target, the StatefulSet, which then replaces the members.
   const lowered = step.kind === 'setPartition' && result === 'done' ? step.targets.length : 0;
   state.finished = {
@@ -83,6 +94,21 @@ function rememberDisruption(
     disrupted: step.kind === 'delete' || step.kind === 'evict' ? done.length : lowered,
     demotion: demotionOf(step, intent.at),
   };
+}
+
+/** A refused member is replaced instead, as long as the update revision is the same. */
+function noteAnswers(
+  state: ClusterState,
+  revision: string,
+  answers: Extract<Result, { kind: 'inPlace' }>['answers'],
+): void {
+  const accepted = new Map(state.inPlace.accepted);
+  const refusals = new Map(state.inPlace.refusals);
+  for (const { uid, refusal } of answers) {
+    if (refusal === null) accepted.set(uid, revision);
+    else refusals.set(uid, { revision, message: refusal });
+  }
+  state.inPlace = { ...state.inPlace, accepted, refusals };
 }
 
 function demotionOf(step: DisruptiveStep, askedAt: string): Finished['demotion'] {

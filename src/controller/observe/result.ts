@@ -48,6 +48,13 @@ export type Result =
       readonly failure: StepFailed;
       readonly intent?: Intent;
     }
+  /** Updates in place were tried as dry runs. */
+  | {
+      readonly kind: 'inPlace';
+      readonly revision: string;
+      /** The answers to dry runs, by the uid of the pod: the API server's words, or `null` if it accepts. */
+      readonly answers: readonly { readonly uid: string; readonly refusal: string | null }[];
+    }
   /** A dry run had an unexpected result: no step was tried. */
   | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };
 

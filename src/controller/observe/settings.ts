@@ -90,6 +90,7 @@ export function settingsOf(
     maxReplicaDelaySeconds: takeFor('maxReplicaDelaySeconds'),
     replicaDelayGraceSeconds: takeFor('replicaDelayGraceSeconds'),
     primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
+    inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...resolution.takeIfSet('inPlace') },
     ...ofThisClusterAlone(own, defaults.policy, nowMilliseconds, resolution),
   };
   const maintenance: MaintenanceSettings = {

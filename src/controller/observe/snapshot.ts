@@ -4,12 +4,13 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
-import type { BudgetRecord, ClusterObjects } from '../../moco/records.ts';
+import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { objectFacts } from '../../moco/snapshot.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
 import type { Dependencies } from './dependencies.ts';
+import { inPlaceUpdate } from './in-place.ts';
 import { maintenanceFacts } from './maintenance.ts';
 import { inForce, modeOf, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { unseen } from './own-writes.ts';
@@ -59,9 +60,11 @@ export function collectFacts(
   const isAdopted = statefulSet?.labelled === true || (mode === 'OnDelete' && wasAdopted && !cluster.released);
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = keyOf(cluster.namespace, cluster.name);
+  const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
+  const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, state.inPlace);
   const snapshot = state.ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt });
+    const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt }, inPlace);
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = state;
     return {
       ...facts,
@@ -94,7 +97,7 @@ export function collectFacts(
     objects,
     rollout,
     snapshot,
-    policy: inForce(settings.policy, mode, defaultPolicy, isAdopted),
+    policy,
     settings,
     strategyShown: strategyShown(strategies, isAdopted),
     withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted),

@@ -25,6 +25,7 @@ import {
   projectCluster,
   projectNamespace,
   projectPod,
+  projectSlimPod,
   projectStatefulSet,
 } from '../../moco/projections.ts';
 import type { CacheMetrics } from '../../telemetry/cache-metrics.ts';
@@ -53,6 +54,7 @@ export class Watches {
     log: Log,
     namespaceNames: readonly string[],
     metrics?: CacheMetrics,
+    keepsLivePods = false,
   ) {
     const reflect = <R extends Stored>(
       kind: ResourceKind,
@@ -129,7 +131,7 @@ export class Watches {
       }),
       ...watch(podDisruptionBudgets, cache.budgets, projectBudget),
       ...watch(cronJobs, cache.backups, projectBackup, createdBySelector),
-      ...watch(pods, cache.pods, projectPod, memberSelector),
+      ...watch(pods, cache.pods, keepsLivePods ? projectPod : projectSlimPod, memberSelector),
     ];
   }
 

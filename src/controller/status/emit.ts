@@ -6,7 +6,7 @@ import type { ClusterState } from '../observe/cluster-state.ts';
 import { rememberReported } from '../observe/remember.ts';
 import type { ActedStep } from '../observe/result.ts';
 import type { ReportContext } from './context.ts';
-import { outOfBandEvent, type Reported, stepEvent } from './events.ts';
+import { mysqldRestartedEvent, outOfBandEvent, type Reported, stepEvent } from './events.ts';
 import type { News } from './news.ts';
 import type { Report } from './report.ts';
 
@@ -50,13 +50,14 @@ export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportCon
   if (step.kind === 'delete' || step.kind === 'evict') {
     metrics.disruptions.inc({ verb: step.kind, rule }, acted.done.length);
   }
+  if (step.kind === 'updateInPlace') metrics.updatesInPlace.inc({ rule }, acted.done.length);
   const event = stepEvent(ended);
   if (event !== null) recorder.record(event);
 }
 
 /** Emits what ended, once the status contains it. `reported` is `null` if the objects are unknown. */
 export function emitNews(
-  { finished, switchover, outOfBand }: News,
+  { finished, switchover, outOfBand, mysqldRestarted }: News,
   reported: Reported | null,
   { metrics, recorder, log }: ReportContext,
 ): void {
@@ -71,12 +72,15 @@ export function emitNews(
     if (switchover.outcome === 'done') metrics.switchoverDurationSeconds.observe(switchover.seconds);
   }
   if (outOfBand.length > 0) metrics.unplannedUpdates.inc(outOfBand.length);
+  if (mysqldRestarted.length > 0) metrics.mysqldRestarts.inc(mysqldRestarted.length);
   if (reported === null) return;
   const { objects } = reported;
   const revision = objects.statefulSet?.updateRevision ?? '';
-  for (const ordinal of outOfBand) {
-    const event = outOfBandEvent(reported, ordinal);
-    const { namespace, name } = objects.cluster;
+  const { namespace, name } = objects.cluster;
+  for (const [ordinal, event] of [
+    ...outOfBand.map((one) => [one, outOfBandEvent(reported, one)] as const),
+    ...mysqldRestarted.map((one) => [one, mysqldRestartedEvent(reported, one)] as const),
+  ]) {
     log.info({ cluster: keyOf(namespace, name), member: event.related?.name ?? String(ordinal), revision }, event.note);
     recorder.record(event);
   }

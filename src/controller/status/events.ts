@@ -26,6 +26,7 @@ interface Identity {
 export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
   delete: 'Deleted',
   evict: 'Evicted',
+  updateInPlace: 'UpdatedInPlace',
   demote: 'Demoted',
   undemote: 'DemotionTakenBack',
   setStrategy: 'StrategySet',
@@ -76,6 +77,19 @@ export function outOfBandEvent(facts: Reported, ordinal: number): Occurrence {
     reason: 'UpdatedOutOfBand',
     action: 'Updated',
     note: `${pod?.name ?? `member ${ordinal}`} restarted at revision ${revision} without a step of this controller: it crashed, was drained or was deleted`,
+  };
+}
+
+/** The Event of a member whose mysqld restarted because of containers that an update in place had restarted. */
+export function mysqldRestartedEvent(facts: Reported, ordinal: number): Occurrence {
+  const pod = facts.objects.pods.find((candidate) => candidate.ordinal === ordinal);
+  return {
+    ...objectsOf(facts),
+    ...(pod && { related: podReference(pod) }),
+    type: 'Warning',
+    reason: 'MysqldRestarted',
+    action: 'UpdatedInPlace',
+    note: `mysqld of ${pod?.name ?? `member ${ordinal}`} restarted with the containers of an update in place; no other member restarts containers in place for this revision`,
   };
 }
 

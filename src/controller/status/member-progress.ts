@@ -40,7 +40,14 @@ export function memberProgressOf(
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
     ...inTurn(known, members, snapshot, spared, taken, updated),
-    ...times(known, members, spared, taken, intent?.at ?? nowTimestamp, nowTimestamp),
+    ...times(
+      known,
+      members,
+      spared,
+      intent !== null && replaces(intent) ? taken : [],
+      intent?.at ?? nowTimestamp,
+      nowTimestamp,
+    ),
   };
 }
 
@@ -103,6 +110,9 @@ const isStale = ({ updated, state }: Pick<Seen, 'updated' | 'state'>): boolean =
 
 /** A demotion moves the primary and disrupts no member. */
 const takes = ({ step }: Intent): boolean => disruptive[step] && step !== 'demote' && step !== 'undemote';
+
+/** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
+const replaces = (intent: Intent): boolean => takes(intent) && intent.step !== 'updateInPlace';
 
 export const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
 

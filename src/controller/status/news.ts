@@ -8,6 +8,8 @@ export interface News {
   readonly switchover: { readonly outcome: 'done' | 'takenBack'; readonly seconds: number } | null;
   /** Members that restarted at the update revision without a step. */
   readonly outOfBand: readonly number[];
+  /** Members whose mysqld restarted because of an update in place. */
+  readonly mysqldRestarted: readonly number[];
 }
 
 /** @param takenBack the last step withdraws a demotion */
@@ -19,13 +21,17 @@ export function newsOf(
   now: string,
 ): News {
   const same = before?.revision === after?.revision && before?.startedAt === after?.startedAt;
-  const known = (same ? before?.updatedOutOfBand : undefined) ?? [];
+  const known = same ? before : undefined;
   return {
     finished,
     switchover: switchoverEnded(before, after, takenBack, now),
-    outOfBand: (after?.updatedOutOfBand ?? []).filter((ordinal) => !known.includes(ordinal)),
+    outOfBand: added(known?.updatedOutOfBand, after?.updatedOutOfBand),
+    mysqldRestarted: added(known?.mysqldRestarted, after?.mysqldRestarted),
   };
 }
+
+const added = (before: readonly number[] = [], after: readonly number[] = []): readonly number[] =>
+  after.filter((ordinal) => !before.includes(ordinal));
 
 /** The status without a settled intent, and without the switchover that may have ended with it. */
 export function reportSettled(

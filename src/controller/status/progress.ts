@@ -12,6 +12,7 @@ import type { Observation } from '../observe/observe.ts';
 import { omitUndefined } from '../observe/omit-undefined.ts';
 import { isFailedTry } from '../observe/remember.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
+import { inPlaceProgressOf } from './in-place-progress.ts';
 import { didNotHappen, memberProgressOf, ordinalOf } from './member-progress.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.
@@ -55,7 +56,7 @@ export function progressOf(
     verified: known.verified || decision.verified,
     failing: decision.failing ? true : undefined,
     takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
-    disruptions: known.disruptions + disruptedFor(revision, ended),
+    ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),
     switchovers: known.switchovers + (switched ? 1 : 0),
     // The switchover is complete. The number of failed tries remains.
     tries:

@@ -48,7 +48,7 @@ export function report(observation: Observation): Report {
 /** The status that is written with an intent. */
 export const reportIntent = (confirmed: Observation, intent: Intent): StatusReport => statusOf(confirmed, intent);
 
-const noNews: News = { finished: null, switchover: null, outOfBand: [] };
+const noNews: News = { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] };
 
 function statusReport(observation: Observation): StatusReport | null {
   const { rollout, objects, snapshot } = observation;

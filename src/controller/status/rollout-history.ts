@@ -23,10 +23,9 @@ export function finishedRollout(
   return { ...entry(over, 'Superseded'), finishedAt: progress?.startedAt ?? now };
 }
 
-function entry(
-  { revision, startedAt, disruptions, switchovers, memberDurations, updatedOutOfBand, from, changes }: RolloutProgress,
-  outcome: string,
-): Omit<HistoryEntry, 'finishedAt'> {
+function entry(rollout: RolloutProgress, outcome: string): Omit<HistoryEntry, 'finishedAt'> {
+  const { revision, startedAt, disruptions, switchovers, memberDurations, updatedOutOfBand, from, changes } = rollout;
+  const { updatedInPlace, mysqldRestarted } = rollout;
   return omitUndefined<Omit<HistoryEntry, 'finishedAt'>>({
     revision,
     startedAt,
@@ -35,6 +34,8 @@ function entry(
     outcome,
     memberDurations,
     updatedOutOfBand,
+    updatedInPlace,
+    mysqldRestarted,
     from,
     changes,
   });

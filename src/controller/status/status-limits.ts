@@ -68,8 +68,13 @@ function withoutTimes({ memberDurations: _, ...entry }: HistoryEntry): HistoryEn
   return entry;
 }
 
-function shortMember({ message, ...member }: MemberStatus): MemberStatus {
-  return message === undefined ? member : { ...member, message: shortened(message, statusLimits.memberMessage) };
+function shortMember(member: MemberStatus): MemberStatus {
+  const { message, update } = member;
+  return {
+    ...member,
+    ...(message !== undefined && { message: shortened(message, statusLimits.memberMessage) }),
+    ...(update !== undefined && { update: shortened(update, statusLimits.memberMessage) }),
+  };
 }
 
 function shortEntry(entry: HistoryEntry): HistoryEntry {

@@ -1,9 +1,11 @@
 import type { Intent, MemberStatus, RolloutStatus } from '../../api/rollout-status.ts';
-import type { Decision, Hold } from '../../core/decision.ts';
+import type { Hold } from '../../core/decision.ts';
 import { phase } from '../../core/phase.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
 import { explainEvidence } from '../../core/sentences.ts';
+import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { explainInPlace } from '../../core/update-in-place.ts';
 import { type Memory, unreported } from '../observe/cluster-state.ts';
 import type { Observation } from '../observe/observe.ts';
 import { omitUndefined } from '../observe/omit-undefined.ts';
@@ -41,7 +43,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
   const revision = statefulSet?.updateRevision ?? '';
   const hold = shownHold(observation);
   const message = hold === null ? '' : explainHold(hold, memberName(observation));
-  const members = memberStatuses(decision, hold, before.members ?? [], revision, memory.back.at);
+  const members = memberStatuses(observation, hold, before.members ?? [], revision, memory.back.at);
   const ended = unreported(before, memory);
   const progress = progressOf(before, observation, members, now, intent);
   const unresolved = before.intent && before.intent.id !== memory.settledIntent ? before.intent : undefined;
@@ -52,6 +54,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     observedClusterGeneration: cluster.generation,
     phase: phase({ ...decision, hold }),
     strategy: observation.strategyShown,
+    updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
     replicas: cluster.replicas,
@@ -135,9 +138,14 @@ function holdStatus(
   return { rule, message, since, ...(opensAt !== null && { opensAt }) };
 }
 
+function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undefined {
+  const inPlace = members.find((member) => member.ordinal === ordinal)?.inPlace ?? null;
+  return inPlace === null ? undefined : explainInPlace(inPlace);
+}
+
 /** A rule that is not shown yet is not shown for a member either. */
 function memberStatuses(
-  decision: Decision,
+  { decision, snapshot }: Observation,
   shown: Hold | null,
   before: readonly MemberStatus[],
   updateRevision: string,
@@ -158,6 +166,7 @@ function memberStatuses(
       verdict,
       rule: rule === null || rule === hidden ? undefined : rule,
       message: evidence === null ? undefined : explainEvidence(evidence),
+      update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
       updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,
     });

@@ -90,6 +90,17 @@ export const participating = {
     requestedBy: '`primaryUpdatePolicy: Manual`',
     phase: 'AwaitingApproval',
   }),
+  RestartNeeded: rule<{ readonly member: number; readonly reasons: readonly string[] }>({
+    sentence: ({ member, reasons }, name) =>
+      `${name(member)} can't be updated without a restart: ${reasons.map(withoutFullStop).join('; ')}`,
+    meaning: 'A member needs another pod, and `inPlace.mode: Only` does not replace members that work.',
+    details: 'The message says which fields differ, or why the running pod can not be changed.',
+    endedBy: ['a person'],
+    ends: 'By `approve NAME`, which lets this revision restart members, or by `override NAME RestartNeeded` until a time.',
+    overridable: true,
+    requestedBy: '`inPlace.mode: Only`',
+    phase: 'AwaitingApproval',
+  }),
   SwitchoverFailing: rule<{ readonly member: number; readonly tries: number; readonly retries: boolean }>({
     sentence: ({ member, tries, retries }, name) =>
       `the switchover away from ${name(member)} has failed ${tries === 1 ? 'once' : `${tries} times`}; ${retries ? 'it will be tried again' : 'it will not be tried again for this revision'}`,

@@ -2,7 +2,7 @@ import type { HoldRule } from './catalogue.ts';
 
 /** Why a member is taken, or a partition lowered: the label of a step in Events and metrics. */
 interface StepRuleEntry {
-  readonly step: 'delete' | 'evict' | 'demote' | 'setPartition';
+  readonly step: 'delete' | 'evict' | 'updateInPlace' | 'demote' | 'setPartition';
   /** Which members it takes, for SPEC.md. */
   readonly takes: string;
   /** Why, in the sentence for a deletion. */
@@ -47,6 +47,16 @@ export const stepRules = {
   ReplicaHealthy: stepRuleEntry({
     step: 'evict',
     takes: 'one due replica that participates and is not impaired',
+  }),
+  NothingRestarts: stepRuleEntry({
+    step: 'updateInPlace',
+    takes:
+      'no member: the update revision differs from that of a participating member by nothing, or by labels and annotations that may change in a running pod',
+  }),
+  ContainersRestart: stepRuleEntry({
+    step: 'updateInPlace',
+    takes:
+      'one due member that participates, is not impaired, and whose update restarts only containers that the user allows. The primary goes last, and only if it may be updated without a switchover',
   }),
   PrimaryLast: stepRuleEntry({ step: 'demote', takes: 'the due primary when nothing else is due' }),
   SingleMember: stepRuleEntry({ step: 'evict', takes: 'the only member' }),

@@ -35,7 +35,12 @@ const cluster = { namespace: 'default', labels: {}, namespaceLabels: {} };
 const configured = (spec: object): Settings =>
   settingsOf({ rollout: spec, policies: [], cluster }, { policy: defaultPolicy, strategy: 'OnDelete' }, 0);
 const without = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted = mode === 'OnDelete') =>
-  settingsWithoutEffect(mode, { onDeleteEnabled, partitionDriver: 'moco' }, configured(spec).sources, isAdopted);
+  settingsWithoutEffect(
+    mode,
+    { onDeleteEnabled, partitionDriver: 'moco', inPlaceEnabled: true },
+    configured(spec).sources,
+    isAdopted,
+  );
 
 const everything = {
   strategy: 'OnDelete',
@@ -50,6 +55,7 @@ const everything = {
   maxReplicaDelaySeconds: 3,
   replicaDelayGraceSeconds: 40,
   primaryUpdatePolicy: 'Manual',
+  inPlace: { mode: 'IfPossible' },
   approvedRevision: 'r',
   pinnedMembers: [{ ordinal: 1, reason: 'why not' }],
   overrides: [{ rule: 'BackupRunning', until: '2026-01-01T00:00:00Z', reason: 'why not' }],
@@ -64,6 +70,7 @@ describe('settings without effect', () => {
   it('are those that MOCO does not know if MOCO drives, and a strategy that needs the gate', () => {
     expect(without('Observe', false, everything)).to.deep.equal([
       'approvedRevision',
+      'inPlace',
       'maxReplicaDelaySeconds',
       'maxUnavailable',
       'minReadySeconds',
@@ -89,26 +96,44 @@ describe('settings without effect', () => {
   it('are all but the pause if the pause holds the release', () => {
     const spec = { strategy: 'Partition', paused: true, partition: 1 };
     expect(without('Observe', true, spec, true)).to.deep.equal(['partition']);
-    expect(inForce(configured(spec).policy, 'Observe', defaultPolicy, true)).to.include({ paused: true, partition: 0 });
+    expect(inForce(configured(spec).policy, 'Observe', defaultPolicy, true, true)).to.include({
+      paused: true,
+      partition: 0,
+    });
   });
 
   it('are those of the other mode if this program lowers partitions', () => {
     expect(without('Partition', true, { ...everything, strategy: 'Partition' })).to.deep.equal([
+      'inPlace',
       'maxUnavailable',
       'repairWhilePaused',
       'switchoverTimeoutSeconds',
     ]);
   });
 
+  it('has updates in place while their feature gate is off', () => {
+    const spec = { inPlace: { mode: 'Only' } };
+    const { policy, sources } = configured(spec);
+    const off = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: false } as const;
+    expect(settingsWithoutEffect('OnDelete', off, sources, true)).to.deep.equal(['inPlace']);
+    expect(inForce(policy, 'OnDelete', defaultPolicy, true, false).inPlaceUpdates.mode).to.equal('Never');
+    expect(inForce(policy, 'OnDelete', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Only');
+    expect(inForce(policy, 'Partition', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Never');
+  });
+
   it('do not reach the decision if MOCO drives', () => {
     const { policy } = configured(everything);
-    expect(inForce(policy, 'Observe', defaultPolicy, false)).to.deep.equal({
+    expect(inForce(policy, 'Observe', defaultPolicy, false, true)).to.deep.equal({
       ...defaultPolicy,
       mode: 'Observe',
       progressDeadlineSeconds: 700,
       failoverGraceSeconds: 200,
     });
-    expect(inForce(policy, 'Partition', defaultPolicy, false)).to.deep.equal({ ...policy, mode: 'Partition' });
+    expect(inForce(policy, 'Partition', defaultPolicy, false, true)).to.deep.equal({
+      ...policy,
+      mode: 'Partition',
+      inPlaceUpdates: defaultPolicy.inPlaceUpdates,
+    });
   });
 });
 

@@ -35,6 +35,7 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   blackouts: [[{ from: '2026-12-20T00:00:00Z', until: '2027-01-04T00:00:00Z', reason: 'end of the year' }], []],
   expectedMemberSeconds: [60, 3600],
   checks: [[{ name: 'errant', query: 'x' }], []],
+  inPlace: [{ mode: 'Only', containers: ['slow-log'] }, { primary: 'InPlace' }],
 };
 /** The status has no queries. */
 const namesOf = (checks: unknown): unknown => (checks as { name: string }[]).map(({ name }) => ({ name }));
@@ -120,8 +121,17 @@ describe('the settings for a cluster', () => {
         if (name === null) rollout = { [field]: value };
         else policies.unshift(policy(name, placed(name, { [field]: value })));
         const result = settings(rollout, policies);
-        const all = { ...result.policy, ...result.maintenance, checks: result.checks, strategy: result.strategy };
-        expect(all[field as keyof typeof all]).to.equal(value);
+        const { inPlaceUpdates } = result.policy;
+        const all = {
+          ...result.policy,
+          ...result.maintenance,
+          checks: result.checks,
+          strategy: result.strategy,
+          inPlace: inPlaceUpdates,
+        };
+        // What an object leaves out has its default.
+        const whole = field === 'inPlace' ? { ...defaultPolicy.inPlaceUpdates, ...(value as object) } : value;
+        expect(all[field as keyof typeof all]).to.deep.equal(whole);
         expect(result.sources[field as keyof typeof result.sources]).to.deep.equal({
           value: field === 'checks' ? namesOf(value) : value,
           source: name === null ? 'MySQLRollout' : `MySQLRolloutPolicy/${name}`,

@@ -8,7 +8,7 @@ import { Looks } from './looks.ts';
 import { Loop, type LoopOptions } from './loop.ts';
 import type { Pod } from './objects.ts';
 import { ObjectsOfClusters } from './objects-of-clusters.ts';
-import { type ClusteringDurations, defaultSettings, type PartitionIntervals } from './settings.ts';
+import { type ClusteringDurations, defaultSettings, type PartitionIntervals, type Settings } from './settings.ts';
 import type { WrittenKind } from './write.ts';
 
 export interface MocoOptions {
@@ -45,6 +45,8 @@ export interface MocoStandIn {
   pause(): Promise<void>;
   /** A new process starts over: it manages a cluster once it has reconciled it. Resolves once it runs. */
   resume(): Promise<void>;
+  /** A new version of MOCO with another image of its agent takes the place of this one. Resolves once it runs. */
+  upgradeAgent(image: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -75,6 +77,7 @@ class Moco implements MocoStandIn {
   readonly #reconcileDelayMilliseconds: number;
   readonly #objects: ObjectsOfClusters;
   readonly #looks: Looks;
+  readonly #settings: Settings & { agentImage: string };
   readonly #loops = new Map<string, ClusterLoops>();
   readonly #reconcilers = new PQueue({ concurrency: concurrentReconciles });
   readonly #listeners = new Set<(namespace: string, clusterName: string) => void>();
@@ -89,15 +92,16 @@ class Moco implements MocoStandIn {
     this.#withPartitionController = partitionController;
     this.#reconcileDelayMilliseconds = options.reconcileDelayMilliseconds ?? 0;
     this.#objects = new ObjectsOfClusters({ client, world, log, onChange: (...change) => this.#changed(...change) });
+    this.#settings = {
+      ...defaultSettings,
+      clustering: { ...defaultSettings.clustering, ...clustering },
+      partition: { ...defaultSettings.partition, ...partition },
+    };
     this.#looks = new Looks({
       client,
       world,
       objects: this.#objects,
-      settings: {
-        ...defaultSettings,
-        clustering: { ...defaultSettings.clustering, ...clustering },
-        partition: { ...defaultSettings.partition, ...partition },
-      },
+      settings: this.#settings,
       onDatabasesChange: (namespace, clusterName) => this.#tell(namespace, clusterName),
       onClusteringUpdate: (namespace, clusterName) =>
         this.#loops.get(key(namespace, clusterName))?.clustering.trigger(),
@@ -141,6 +145,12 @@ class Moco implements MocoStandIn {
       }),
     );
     this.#looks.forget();
+  }
+
+  async upgradeAgent(image: string): Promise<void> {
+    await this.pause();
+    this.#settings.agentImage = image;
+    await this.resume();
   }
 
   async resume(): Promise<void> {

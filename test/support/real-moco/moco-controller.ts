@@ -131,8 +131,8 @@ export class MocoController {
     if (pid !== undefined) process.kill(pid, signal);
   }
 
-  /** Starts it, again where it was killed. Resolves once it leads and its webhooks answer. */
-  async start(): Promise<void> {
+  /** Starts it, again where it was killed, with more flags. Resolves once it leads and its webhooks answer. */
+  async start(more: readonly string[] = []): Promise<void> {
     const { client, guard } = this.#options;
     // Avoids waiting for the expiry of the previous lease.
     await client
@@ -144,7 +144,7 @@ export class MocoController {
     const started = new SupervisedProcess({
       name: 'moco-controller',
       command,
-      flags,
+      flags: [...flags, ...more],
       logFile,
       guard,
       environment: { POD_NAMESPACE: mocoNamespace, KUBECONFIG: kubeconfig },

@@ -17,6 +17,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
       after[c.REVISION + ordinal] = 0;
       after[c.SETTLED + ordinal] = 0;
       after[c.DEMOTE + ordinal] = c.Demote.None;
+      after[c.RESTARTING] = (after[c.RESTARTING] as number) & ~(1 << ordinal);
       if (health === Health.Missing) after[c.PREVENT] = (after[c.PREVENT] as number) & ~(1 << ordinal);
       continue;
     }
@@ -78,7 +79,8 @@ export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boo
     before[c.REVISION + ordinal] !== after[c.REVISION + ordinal] ||
     before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] ||
     before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal] ||
-    facts.isProtected(before, ordinal) !== facts.isProtected(after, ordinal)
+    facts.isProtected(before, ordinal) !== facts.isProtected(after, ordinal) ||
+    facts.restarts(before, ordinal) !== facts.restarts(after, ordinal)
   );
 }
 

@@ -84,6 +84,9 @@ export const PROMOTED = 70;
 /** What is left of the maintenance window. */
 export const WINDOW = 71;
 
+/** Members whose container the kubelet has still to restart after an update in place, as bits. */
+export const RESTARTING = 71;
+
 export const cellCount = 72;
 
 /** How a member's pod and its mysqld are. */

@@ -8,6 +8,7 @@ import type { World } from './world.ts';
 export const isDisruptive = ({ kind, demoted }: Verdict): boolean =>
   kind === 'delete' ||
   kind === 'evict' ||
+  kind === 'updateInPlace' ||
   kind === 'demote' ||
   kind === 'setPartition' ||
   (kind === 'undemote' && demoted);
@@ -23,7 +24,8 @@ export function untouched(read: c.Cells, now: c.Cells, { targets }: Verdict): bo
 /** Does the step to `now`, which becomes the state after it. `taken` were participating all the time until then. */
 export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: World, taken: number): void {
   after.set(now);
-  const targets = verdict.kind === 'delete' || verdict.kind === 'evict' ? liveTargets(verdict, now) : verdict.targets;
+  const needsPod = verdict.kind === 'delete' || verdict.kind === 'evict' || verdict.kind === 'updateInPlace';
+  const targets = needsPod ? liveTargets(verdict, now) : verdict.targets;
   for (let ordinal = 0; targets >> ordinal !== 0; ordinal++) {
     if ((targets & (1 << ordinal)) === 0) continue;
     switch (verdict.kind) {
@@ -35,6 +37,10 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
           : world.detail === 'fine' || facts.isProtected(now, ordinal)
             ? c.Health.Ending
             : c.Health.Missing;
+        break;
+      case 'updateInPlace':
+        after[c.REVISION + ordinal] = after[c.TARGET] as number;
+        after[c.RESTARTING] = (after[c.RESTARTING] as number) | (1 << ordinal);
         break;
       case 'demote':
         after[c.DEMOTE + ordinal] = c.Demote.Ours;

@@ -22,6 +22,11 @@ export function isErrant(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.ERRANT] as number) & (1 << ordinal)) !== 0;
 }
 
+/** The kubelet has still to restart its agent, which an update in place has changed. */
+export function restarts(cells: c.Cells, ordinal: number): boolean {
+  return ((cells[c.RESTARTING] as number) & (1 << ordinal)) !== 0;
+}
+
 /** The API server refuses every DELETE of its pod, that of the kubelet which ends an eviction too. */
 export function isProtected(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.PREVENT] as number) & (1 << ordinal)) !== 0;

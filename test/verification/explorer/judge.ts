@@ -19,6 +19,7 @@ export type Invariant =
   | 'I8'
   | 'I11'
   | 'I12'
+  | 'I17'
   | 'I18'
   | 'setting'
   | 'protected'
@@ -109,6 +110,9 @@ const fitsTogether: Condition = ({ cells }) => cells[c.WINDOW] === c.Window.Open
 /** Nobody may be away while the primary is asked to go, however many replicas may be. */
 const fullHouse: Condition = (moment) => facts.count(moment.cells, moment.n, facts.participates) === moment.n;
 
+/** It works, and no other member restarts a container. */
+const worksAlone: Condition = ({ cells, target }) => facts.isWell(cells, target) && cells[c.RESTARTING] === 0;
+
 function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly [Invariant, Condition])[] {
   const onDelete = world.policy.mode === 'OnDelete';
   const user = world.families.has('user');
@@ -137,6 +141,16 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['creation', nobodyMissing],
         ['backup', noBackup],
         ['I18', fits],
+      ];
+    case 'updateInPlace':
+      return [
+        ['I17', worksAlone],
+        ['I2', fullHouse],
+        ['I3', handedOver],
+        ['I5', stale],
+        ['setting', configured],
+        ['protected', unprotected],
+        ['backup', noBackup],
       ];
     case 'demote':
       return [
@@ -192,7 +206,12 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
       if (held) race = true;
       else if (wanted === null || wanted === invariant) return { violated: invariant, race: false, taken };
     }
-    if (verdict.kind !== 'demote' && path.every((cells) => facts.participates(cells, target))) taken++;
+    if (
+      verdict.kind !== 'demote' &&
+      verdict.kind !== 'updateInPlace' &&
+      path.every((cells) => facts.participates(cells, target))
+    )
+      taken++;
   }
   const isFailing = facts.isBadRevision(now, now[c.TARGET] as number);
   if (taken > 0 && isFailing && (now[c.LOST] as number) + taken > mostUnavailable(world)) {

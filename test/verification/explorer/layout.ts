@@ -96,6 +96,7 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.UPSTREAM, when(families.has('upstream'), 2)];
   yield [c.WINDOW, when(families.has('maintenance'), 2)];
   yield [c.SCALE, when(families.has('scaling'), 2)];
+  yield [c.RESTARTING, when(families.has('in-place'), n)];
   yield [c.MOVES, when(world.countMoves, 2)];
   yield [c.LOST, when(world.badRevision, 2)];
 }

@@ -31,6 +31,7 @@ export function memberMoves(
   const again = !fine && foldsReplication(world) ? Health.Up : Health.Retrying;
   const kept = facts.isProtected(cells, ordinal);
   const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Terminating : Health.Ending);
+  if (facts.restarts(cells, ordinal)) agentMoves();
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
       const next = become(fine ? Health.Starting : Health.Up, benign);
@@ -55,7 +56,8 @@ export function memberMoves(
       if (fine) drained();
       return;
     case Health.Lagging:
-      if (!bad && mayServe(cells, ordinal)) become(participating(cells, ordinal), benign);
+      if (!bad && mayServe(cells, ordinal) && !facts.restarts(cells, ordinal))
+        become(participating(cells, ordinal), benign);
       crash();
       if (fine) drained();
       return;
@@ -116,6 +118,15 @@ export function memberMoves(
     const leads = ordinal === index;
     if (!leads && (!facts.answers(cells, index) || cells[c.LEAD] === Lead.Moved)) return;
     become(Health.Lagging, !bad && (leads || isRepaired(cells, ordinal, world)) ? benign : 0);
+  }
+
+  /** The kubelet restarts the agent. While it is away mysqld turns not ready, and in the end the kubelet restarts it too. */
+  function agentMoves(): void {
+    const health = facts.healthOf(cells, ordinal);
+    const back = out.add(cells, benign);
+    back[c.RESTARTING] = (cells[c.RESTARTING] as number) & ~(1 << ordinal);
+    if (facts.participates(cells, ordinal)) become(Health.Lagging, 0);
+    else if (health === Health.Lagging) become(again, 0);
   }
 
   function servingFails(): void {

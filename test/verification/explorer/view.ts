@@ -1,3 +1,4 @@
+import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type {
   ClusterSnapshot,
@@ -71,7 +72,19 @@ const behindFor = (pods: c.Cells, ordinal: number): Partial<ContainerFacts> =>
   facts.isBehind(pods, ordinal) && pods[c.GRACE] === 0 ? { notReadyForSeconds: shortSeconds } : {};
 
 /** The label is as it was when the pods were read. */
-export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
+/** Every update changes the image of the agent alone. */
+const changesAgent: InPlaceUpdate = {
+  kind: 'possible',
+  change: { labels: {}, annotations: {}, containers: [{ name: 'agent', image: 'agent:2' }], initContainers: [] },
+};
+const awaitsAgent: RestartInPlace = {
+  restarts: { agent: 1 },
+  awaited: ['agent'],
+  doneForSeconds: 0,
+  mysqldRestarted: false,
+};
+
+export function memberFacts(pods: c.Cells, ordinal: number, hasInPlace = false): MemberFacts {
   const health = facts.healthOf(pods, ordinal);
   const role = ordinal === pods[c.INDEX] ? 'primary' : 'replica';
   const settledThen = pods[c.SETTLED + ordinal] === 1;
@@ -113,6 +126,8 @@ export function memberFacts(pods: c.Cells, ordinal: number): MemberFacts {
     demotedFor,
     demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,
     preventDelete: facts.isProtected(pods, ordinal),
+    inPlace: hasInPlace ? changesAgent : null,
+    restartInPlace: facts.restarts(pods, ordinal) ? awaitsAgent : null,
   };
 }
 
@@ -127,7 +142,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
   const primaryIsSettled = primaryServes && sameIndex && pods[c.SETTLED + index] === 1;
   const members: MemberFacts[] = [];
   for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
-    if (!facts.isMissing(pods, ordinal)) members.push(memberFacts(pods, ordinal));
+    if (!facts.isMissing(pods, ordinal)) members.push(memberFacts(pods, ordinal, world.families.has('in-place')));
   }
   const stage = last[c.STAGE];
   const generation = 5;

@@ -18,6 +18,7 @@ export const families = [
   'upstream',
   'recovery',
   'maintenance',
+  'in-place',
 ] as const;
 export type Family = (typeof families)[number];
 
@@ -60,6 +61,9 @@ export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas'
       ...(chosen.has('partition') ? { partition: 1 } : {}),
       ...(chosen.has('two-at-once') ? { maxUnavailable: 2 } : {}),
       ...(chosen.has('partition-mode') ? { mode: 'Partition' as const } : {}),
+      ...(chosen.has('in-place')
+        ? { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' as const } }
+        : {}),
       ...(chosen.has('user') ? { primaryUpdatePolicy: 'Manual' as const } : {}),
     },
   };

@@ -109,6 +109,21 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'I12', world: faultless(3) },
   },
+  'does not wait for a container that restarts in place': {
+    wrong: 'takes a container for restarted as soon as the pod has the label of the revision',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) => ({ ...member, restartInPlace: null }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'I17', world: small(3, 'in-place') },
+  },
+  'restarts the agent of the primary in place': {
+    wrong:
+      'restarts what answers the probes of mysqld while the member is primary, although the user wants a switchover',
+    decide: (snapshot, policy) =>
+      decide(snapshot, { ...policy, inPlaceUpdates: { ...policy.inPlaceUpdates, primary: 'InPlace' } }),
+    explorer: { finds: 'I3', world: small(3, 'in-place') },
+  },
   'skips the confirmation': {
     wrong: 'acts on what its cache has, without reading again right before the step',
     explorer: { finds: 'I2', world: small(3), breaks: { unconfirmed: true } },

@@ -1,12 +1,13 @@
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { mergePatch } from '../../support/merge-patch.ts';
 import { same } from '../../support/moco/same.ts';
+import { strategicMergePatch } from '../../support/strategic-merge-patch.ts';
 import { type Admission, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
 import { type ApiAnswer, type ApiRequest, answer, isDryRun, refusal } from './api-answer.ts';
 import { evict } from './eviction.ts';
 import { Lists } from './lists.ts';
 import { ObjectStore } from './object-store.ts';
-import { apply, strategicMergePatch } from './patches.ts';
+import { apply } from './patches.ts';
 import { type ResourcePath, resourceAt } from './resource-path.ts';
 import { type Json, type Metadata, record, type StoredObject, timestamp } from './stored-object.ts';
 

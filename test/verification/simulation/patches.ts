@@ -1,29 +1,5 @@
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
-/** As much of a strategic merge patch as kubelets send: lists of conditions are merged by type, other lists replaced. */
-export function strategicMergePatch(before: unknown, patch: unknown): unknown {
-  if (!isRecord(patch)) return patch;
-  const merged: Record<string, unknown> = isRecord(before) ? { ...before } : {};
-  for (const [field, value] of Object.entries(patch)) {
-    if (value === null) delete merged[field];
-    else if (field === 'conditions' && Array.isArray(value)) merged[field] = mergeConditions(merged[field], value);
-    else if (Array.isArray(value)) merged[field] = value;
-    else merged[field] = strategicMergePatch(merged[field], value);
-  }
-  return merged;
-}
-
-function mergeConditions(before: unknown, patch: readonly unknown[]): readonly unknown[] {
-  const conditions: Json[] = Array.isArray(before) ? [...(before as Json[])] : [];
-  for (const one of patch as readonly Json[]) {
-    const index = conditions.findIndex(({ type }) => type === one['type']);
-    const merged = strategicMergePatch(conditions[index], one) as Json;
-    if (index < 0) conditions.push(merged);
-    else conditions[index] = merged;
-  }
-  return conditions;
-}
-
 /** One operation of RFC 6902, of those that webhooks answer with. */
 interface Operation {
   readonly op: 'add' | 'remove';

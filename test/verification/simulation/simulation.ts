@@ -192,7 +192,11 @@ export class Simulation {
         readCheck: this.checks.read,
         epochMilliseconds,
         number,
-        strategies: { onDeleteEnabled: mode === 'OnDelete', partitionDriver: mode === 'Partition' ? 'own' : 'moco' },
+        strategies: {
+          onDeleteEnabled: mode === 'OnDelete',
+          partitionDriver: mode === 'Partition' ? 'own' : 'moco',
+          inPlaceEnabled: false,
+        },
         electsLeader,
         onEnd,
         onReported: (...reported) => expectations.reported(...reported),

@@ -46,10 +46,14 @@ priorityClassName: {{ . }}
 {{- end }}
 
 {{- define "moco-rollout.args" -}}
+{{- $gates := list }}
 {{- range $gate, $on := .Values.featureGates }}
 {{- if $on }}
-- --feature-gates={{ $gate }}=true
+{{- $gates = append $gates (printf "%s=true" $gate) }}
 {{- end }}
+{{- end }}
+{{- with $gates }}
+- --feature-gates={{ join "," . }}
 {{- end }}
 {{- with .Values.namespaces }}
 - --namespaces={{ join "," . }}

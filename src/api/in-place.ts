@@ -1,0 +1,46 @@
+import { neverInPlace } from '../core/in-place.ts';
+import { mysqldContainer } from '../moco/names.ts';
+import { flag, type Infer, listOf, oneOf, rules, struct, text } from './schema.ts';
+
+// How pods are updated without being replaced: the setting `inPlace`.
+
+const mostContainers = 16;
+const notMysqld = 'the name of a container other than mysqld';
+
+const container = text(63, 'The name of a container.').refine((name) => name !== mysqldContainer, notMysqld);
+
+const fields = {
+  mode: oneOf(
+    ['Never', 'IfPossible', 'Only'],
+    'Whether running pods are changed instead of replaced. With IfPossible a member is replaced where its pod can not ' +
+      'be changed. With Only such a member waits (RestartNeeded) until somebody approves the revision or overrides the ' +
+      `rule; members that are down are replaced all the same. Defaults to ${neverInPlace.mode}.`,
+  ).exactOptional(),
+  containers: listOf(
+    container,
+    mostContainers,
+    'The containers that may restart with another image while mysqld goes on. The image of the agent has to be on the ' +
+      "node already, since mysqld's probes fail while it is pulled. Never mysqld. Defaults to " +
+      `${neverInPlace.containers.join(', ')}.`,
+  )
+    .meta(rules({ rule: `!('${mysqldContainer}' in self)`, message: 'must not have mysqld: it would restart' }))
+    .exactOptional(),
+  metadata: flag(
+    'Whether labels and annotations may change in a running pod. Those that select the pod, that a container reads, that ' +
+      'request a restart, or that another program reads when the pod is created never do. ' +
+      `Defaults to ${neverInPlace.metadata}.`,
+  ).exactOptional(),
+  primary: oneOf(
+    ['InPlace', 'AfterSwitchover'],
+    'Whether containers of the primary restart while it is primary, or after a switchover. Defaults to AfterSwitchover ' +
+      'if one of them is the agent, which answers the probes of mysqld, else to InPlace.',
+  ).exactOptional(),
+};
+
+export const inPlaceField = struct(
+  fields,
+  'How a member is updated whose pod can be changed while it runs. This requires the feature gate InPlaceUpdate and ' +
+    'the strategy OnDelete.',
+);
+
+export type InPlaceField = Infer<typeof inPlaceField>;

@@ -1,0 +1,66 @@
+import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place.ts';
+import { compare } from '../../moco/in-place/compare.ts';
+import { type ImageNeeded, imagesNeeded } from '../../moco/in-place/images.ts';
+import { hasMysqldRestarted } from '../../moco/in-place/restart.ts';
+import type { Json } from '../../moco/json.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+
+/** The pod templates of revisions. A text says why one can't be read. */
+export type TemplatesRead = ReadonlyMap<string, Json | string>;
+
+/** What updates in place depend on apart from pods, as it was last read. */
+export interface InPlaceReadings {
+  readonly templates: TemplatesRead;
+  /** Whether a node has an image, by both. */
+  readonly images: ReadonlyMap<string, { readonly present: boolean; readonly atMilliseconds: number }>;
+  /** The API server's refusals of dry runs, by the uid of the pod. */
+  readonly refusals: ReadonlyMap<string, { readonly revision: string; readonly message: string }>;
+  /** The pods, by uid, whose dry run for a revision was accepted. */
+  readonly accepted: ReadonlyMap<string, string>;
+}
+
+export const nothingRead: InPlaceReadings = {
+  templates: new Map(),
+  images: new Map(),
+  refusals: new Map(),
+  accepted: new Map(),
+};
+
+/** How a stale pod can reach the update revision. `null` if it has, or while updates in place are off. */
+export function inPlaceUpdate(
+  pod: PodRecord,
+  { statefulSet, pods }: ClusterObjects,
+  settings: InPlaceSettings,
+  readings: InPlaceReadings,
+): InPlaceUpdate | null {
+  const revision = statefulSet?.updateRevision ?? '';
+  if (settings.mode === 'Never' || pod.live === null || revision === '' || pod.revision === revision) return null;
+  const [before, after] = [pod.revision, revision].map((name) => readings.templates.get(name));
+  if (before === undefined || after === undefined) return impossible('its revisions are not read yet');
+  if (typeof before === 'string') return impossible(before);
+  if (typeof after === 'string') return impossible(after);
+  const refusal = readings.refusals.get(pod.uid);
+  if (refusal?.revision === revision)
+    return impossible(`the API server refuses it (InPlaceRefused): ${refusal.message}`);
+  const update = compare(pod.live, { before, after }, settings);
+  if (update.kind === 'impossible' || update.change.containers.length === 0) return update;
+  const unlucky = pods.find((one) => one.revision === revision && hasMysqldRestarted(one));
+  if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when this revision restarted other containers`);
+  const missing = imagesNeeded(update.change, after).filter((needed) => !isPresent(pod, needed, readings));
+  return missing.length === 0
+    ? update
+    : { kind: 'impossible', reasons: missing.map((needed) => whyMissing(pod, needed)) };
+}
+
+const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
+
+/** A key of `images`. */
+export const placeOf = ({ live }: PodRecord, { image }: ImageNeeded): string => `${live?.node ?? ''} ${image}`;
+
+const isPresent = (pod: PodRecord, needed: ImageNeeded, { images }: InPlaceReadings): boolean =>
+  !needed.pulledAlways && images.get(placeOf(pod, needed))?.present === true;
+
+const whyMissing = ({ live }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
+  pulledAlways
+    ? `mysqld would wait for ${container} while its image is pulled, since its imagePullPolicy is Always`
+    : `mysqld would wait for ${container} while its image is pulled: node ${live?.node ?? 'unknown'} does not report ${image}`;

@@ -1,0 +1,97 @@
+import type { InPlaceSettings } from '../../core/in-place.ts';
+import { isForbidden } from '../../kube/api-error.ts';
+import type { World } from '../../kube/world.ts';
+import { compare } from '../../moco/in-place/compare.ts';
+import { imagesNeeded } from '../../moco/in-place/images.ts';
+import type { Json } from '../../moco/json.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ClusterReader } from './cluster-reader.ts';
+import type { ClusterState } from './cluster-state.ts';
+import { type InPlaceReadings, nothingRead, placeOf, type TemplatesRead } from './in-place.ts';
+import type { ObservedFacts } from './snapshot.ts';
+
+/** A node reports its images with its status: every five minutes, and when it changes. */
+const againMilliseconds = 60_000;
+
+export interface InPlaceContext {
+  readonly api: ClusterReader;
+  readonly world: World;
+  /** What is assumed of nodes that may not be read. */
+  readonly unreadNodes: 'haveImages' | 'lackImages';
+}
+
+/**
+ * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
+ * and for containers that mysqld's probes need, whether their images are on the nodes. Rejects with `ApiError`.
+ */
+export async function refreshInPlace(
+  { objects, policy }: Pick<ObservedFacts, 'objects' | 'policy'>,
+  state: ClusterState,
+  context: InPlaceContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { statefulSet, pods } = objects;
+  const stale = pods.filter(({ revision }) => revision !== statefulSet?.updateRevision && revision !== '');
+  if (policy.inPlaceUpdates.mode === 'Never' || !statefulSet?.observed || stale.length === 0) {
+    state.inPlace = nothingRead;
+    return;
+  }
+  const revisions = new Set([statefulSet.updateRevision, ...stale.map(({ revision }) => revision)]);
+  state.inPlace = {
+    ...state.inPlace,
+    templates: await templatesOf(revisions, objects, state.inPlace, context.api, signal),
+  };
+  for (const pod of stale) await readImages(pod, objects, policy.inPlaceUpdates, state, context, signal);
+}
+
+async function templatesOf(
+  revisions: ReadonlySet<string>,
+  { cluster: { namespace } }: ClusterObjects,
+  { templates }: InPlaceReadings,
+  api: ClusterReader,
+  signal: AbortSignal,
+): Promise<TemplatesRead> {
+  const read = [...revisions].map(async (revision): Promise<readonly [string, Json | string]> => {
+    const known = templates.get(revision);
+    return [revision, known ?? (await templateOf(namespace, revision, api, signal))];
+  });
+  return new Map(await Promise.all(read));
+}
+
+/** A revision never changes. One that is not kept any more does not come back. */
+async function templateOf(
+  namespace: string,
+  revision: string,
+  api: ClusterReader,
+  signal: AbortSignal,
+): Promise<Json | string> {
+  try {
+    return (await api.readTemplate(namespace, revision, signal)) ?? `revision ${revision} is not kept any more`;
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return `the controller may not read revision ${revision}`;
+  }
+}
+
+async function readImages(
+  pod: PodRecord,
+  objects: ClusterObjects,
+  settings: InPlaceSettings,
+  state: ClusterState,
+  { api, world, unreadNodes }: InPlaceContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { templates } = state.inPlace;
+  const [before, after] = [pod.revision, objects.statefulSet?.updateRevision ?? ''].map((name) => templates.get(name));
+  if (typeof before !== 'object' || typeof after !== 'object' || !pod.live?.node) return;
+  const update = compare(pod.live, { before, after }, settings);
+  if (update.kind === 'impossible') return;
+  const now = world.monotonic();
+  for (const needed of imagesNeeded(update.change, after)) {
+    const known = state.inPlace.images.get(placeOf(pod, needed));
+    if (known && (known.present || now - known.atMilliseconds < againMilliseconds)) continue;
+    const present = (await api.hasImage(pod.live.node, needed.image, signal)) ?? unreadNodes === 'haveImages';
+    const images = new Map([...state.inPlace.images, [placeOf(pod, needed), { present, atMilliseconds: now }]]);
+    state.inPlace = { ...state.inPlace, images };
+  }
+}

@@ -1,0 +1,132 @@
+import type { ContainerImage, InPlaceSettings, InPlaceUpdate } from '../../core/in-place.ts';
+import { type Json, object, objects, text } from '../json.ts';
+import type { LivePod } from '../records.ts';
+import { type TemplateDifference, templateDifferences } from '../template-changes.ts';
+import { whyKept } from './metadata.ts';
+import { withPodDefaults } from './pod-defaults.ts';
+
+/** The pod templates of the revision that the pod was created from, and of the update revision. */
+export interface Templates {
+  readonly before: Json;
+  readonly after: Json;
+}
+
+type Settings = Pick<InPlaceSettings, 'containers' | 'metadata'>;
+
+/** What one difference means: a part of the patch, or why there can be none. */
+type Part =
+  | { readonly kind: 'labels' | 'annotations'; readonly key: string; readonly value: string | null }
+  | { readonly kind: 'containers' | 'initContainers'; readonly name: string; readonly image: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'impossible'; readonly reason: string };
+
+/**
+ * How a running pod can be made what the update revision would have created. Three values are compared: those of the
+ * two revisions and the live one. A live value that is neither was changed by somebody else, and is not overwritten.
+ */
+export function compare(live: LivePod, templates: Templates, settings: Settings): InPlaceUpdate {
+  const [before, after] = [withPodDefaults(templates.before), withPodDefaults(templates.after)];
+  const parts = templateDifferences(before, after).map((one) => partOf(one, live, { before, after }, settings));
+  const reasons = parts.flatMap((part) => (part.kind === 'impossible' ? [part.reason] : []));
+  if (reasons.length > 0) return { kind: 'impossible', reasons };
+  return {
+    kind: 'possible',
+    change: {
+      labels: values(parts, 'labels'),
+      annotations: values(parts, 'annotations'),
+      containers: images(parts, 'containers'),
+      initContainers: images(parts, 'initContainers'),
+    },
+  };
+}
+
+function values(parts: readonly Part[], kind: 'labels' | 'annotations'): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(
+    parts.flatMap((part) => ('key' in part && part.kind === kind ? [[part.key, part.value] as const] : [])),
+  );
+}
+
+function images(parts: readonly Part[], kind: 'containers' | 'initContainers'): readonly ContainerImage[] {
+  return parts.flatMap((part) =>
+    'name' in part && part.kind === kind ? [{ name: part.name, image: part.image }] : [],
+  );
+}
+
+const impossible = (reason: string): Part => ({ kind: 'impossible', reason });
+
+const metadataPath = /^metadata\.(labels|annotations)(?:\.(\w+)|\[(.+)\])$/;
+const imagePath = /^spec\.(containers|initContainers)\[([^\]]+)\]\.image$/;
+
+function partOf(difference: TemplateDifference, live: LivePod, templates: Templates, settings: Settings): Part {
+  const [, metadata, word, other] = metadataPath.exec(difference.path) ?? [];
+  if (metadata !== undefined) {
+    return metadataPart(
+      difference,
+      metadata as 'labels' | 'annotations',
+      word ?? other ?? '',
+      live,
+      templates,
+      settings,
+    );
+  }
+  const [, list, name] = imagePath.exec(difference.path) ?? [];
+  if (name === undefined) return impossible(`${difference.path} can't change in a running pod`);
+  return imagePart(difference, list as 'containers' | 'initContainers', name, live, templates, settings);
+}
+
+function metadataPart(
+  { path, before, after }: TemplateDifference,
+  kind: 'labels' | 'annotations',
+  key: string,
+  live: LivePod,
+  templates: Templates,
+  { metadata }: Settings,
+): Part {
+  if (!metadata) return impossible(`${path} differs, and inPlace.metadata is false`);
+  const why = whyKept(kind, key, templates.before) ?? whyKept(kind, key, templates.after);
+  if (why !== null) return impossible(`${path} ${why}`);
+  const value = live[kind][key];
+  if (value === after) return { kind: 'none' };
+  return value === before ? { kind, key, value: text(after) } : impossible(changedByOthers(path));
+}
+
+function imagePart(
+  { path, before, after }: TemplateDifference,
+  list: 'containers' | 'initContainers',
+  name: string,
+  live: LivePod,
+  templates: Templates,
+  { containers }: Settings,
+): Part {
+  const image = text(after);
+  if (image === null) return impossible(`${path} can't be removed from a running pod`);
+  const isAllowed =
+    list === 'containers' ? containers.includes(name) : goesAlong(name, text(before), image, templates, containers);
+  if (!isAllowed) return impossible(`${path} differs, and inPlace.containers does not have ${name}`);
+  const value = live[list].find((one) => one.name === name)?.image;
+  if (value === image) return { kind: 'none' };
+  return value === before ? { kind: list, name, image } : impossible(changedByOthers(path));
+}
+
+const changedByOthers = (path: string): string => `another program has changed ${path} of the pod`;
+
+/** An init container that has finished, and has the image of a container that may change, before and after. */
+function goesAlong(
+  name: string,
+  before: string | null,
+  after: string,
+  templates: Templates,
+  allowed: readonly string[],
+): boolean {
+  const init = objects(object(templates.after['spec'])['initContainers']).find((one) => one['name'] === name);
+  return (
+    init?.['restartPolicy'] === undefined &&
+    allowed.some(
+      (container) => imageOf(templates.before, container) === before && imageOf(templates.after, container) === after,
+    )
+  );
+}
+
+function imageOf({ spec }: Json, container: string): string | null {
+  return text(objects(object(spec)['containers']).find(({ name }) => name === container)?.['image']);
+}

@@ -1,0 +1,108 @@
+import type { InPlaceChange, RestartInPlace } from '../../core/in-place.ts';
+import type { Ages } from '../ages.ts';
+import { type Json, object, text, whole } from '../json.ts';
+import { mysqldContainer, restartInPlaceAnnotation, revisionHashLabel } from '../names.ts';
+import type { LivePod, PodRecord } from '../records.ts';
+import { milliseconds } from '../timestamp.ts';
+
+/** How long after the restarted containers mysqld may restart because of them: its probes fail for at most 30 s. */
+const consequenceMilliseconds = 60_000;
+
+/**
+ * The annotation that goes with the patch, so that any later leader knows which containers the kubelet has to restart:
+ * the ids of their runs before it, and that of mysqld. `undefined` if nothing restarts.
+ */
+export function restartNote(
+  { containers }: InPlaceChange,
+  revision: string,
+  pod: Pick<PodRecord, 'live' | 'containers'>,
+): string | undefined {
+  if (containers.length === 0) return undefined;
+  const before = containers.map(({ name }) => [name, { id: idOf(pod.live, name), restarts: restartsOf(pod, name) }]);
+  return JSON.stringify({
+    revision,
+    mysqld: idOf(pod.live, mysqldContainer),
+    containers: Object.fromEntries(before),
+  });
+}
+
+const idOf = (live: LivePod | null, name: string): string | null =>
+  live?.containers.find((container) => container.name === name)?.id ?? null;
+
+const restartsOf = ({ containers }: Pick<PodRecord, 'containers'>, name: string): number =>
+  containers.find((container) => container.name === name)?.restarts ?? 0;
+
+/** What has become of the last update in place. Call within `ages.observe`. */
+export function restartInPlace(pod: PodRecord, ages: Ages): RestartInPlace | null {
+  const note = noteOf(pod);
+  if (note === null) return null;
+  const { revision, containers } = note;
+  const awaited = awaitedOf(pod, note);
+  const isDone = awaited.length === 0;
+  const since = ages.since(pod, `in place ${revision}`, isDone ? 'done' : 'awaited', lastStart(pod, note));
+  return {
+    restarts: Object.fromEntries(
+      Object.entries(containers).map(([name, before]) => [name, restartsBefore(before) + 1]),
+    ),
+    awaited,
+    doneForSeconds: isDone ? since : 0,
+    mysqldRestarted: hasMysqldRestarted(pod),
+  };
+}
+
+/** mysqld restarted because of the last update in place. Later restarts have other causes. */
+export function hasMysqldRestarted(pod: PodRecord): boolean {
+  const note = noteOf(pod);
+  const id = idOf(pod.live, mysqldContainer);
+  if (note === null || note.mysqld === null || id === null || id === note.mysqld) return false;
+  const started = milliseconds(find(pod.containers, mysqldContainer)?.startedAt ?? null);
+  const restarted = lastStart(pod, note);
+  const isLater = started !== null && restarted !== null && started >= restarted + consequenceMilliseconds;
+  return awaitedOf(pod, note).length > 0 || !isLater;
+}
+
+/** The containers that are not proven to run with the new image, and to be ready. */
+function awaitedOf(pod: PodRecord, { containers }: Note): readonly string[] {
+  return Object.entries(containers)
+    .filter(([name, before]) => !pod.live?.observed || !runsAnew(pod, name, object(before)))
+    .map(([name]) => name);
+}
+
+/** A new id proves a new run. The id of the image may stay: two names of one image. */
+function runsAnew(pod: PodRecord, name: string, before: Json): boolean {
+  const container = find(pod.containers, name);
+  const id = idOf(pod.live, name);
+  return container?.state === 'running' && container.ready && id !== null && id !== before['id'];
+}
+
+function lastStart({ containers }: PodRecord, note: Note): number | null {
+  const names = Object.keys(note.containers);
+  const starts = containers.filter(({ name }) => names.includes(name)).map(({ startedAt }) => milliseconds(startedAt));
+  const known = starts.filter((start) => start !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+const restartsBefore = (before: unknown): number => whole(object(before)['restarts'], 0);
+
+const find = <One extends { readonly name: string }>(list: readonly One[], name: string): One | undefined =>
+  list.find((one) => one.name === name);
+
+interface Note {
+  readonly revision: string;
+  readonly mysqld: string | null;
+  readonly containers: Json;
+}
+
+/** The note of the revision that the pod has. `null` without one, or if it is not what `restartNote` has written. */
+function noteOf({ live }: PodRecord): Note | null {
+  const written = live?.annotations[restartInPlaceAnnotation];
+  if (live === null || written === undefined) return null;
+  try {
+    const read = object(JSON.parse(written));
+    const revision = text(read['revision']);
+    if (revision === null || revision !== live.labels[revisionHashLabel]) return null;
+    return { revision, mysqld: text(read['mysqld']), containers: object(read['containers']) };
+  } catch {
+    return null;
+  }
+}

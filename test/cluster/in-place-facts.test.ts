@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { revisionHashLabel } from '../../src/moco/names.ts';
+import { useControlPlane } from './control-plane-fixture.ts';
+
+const namespace = 'in-place-facts';
+const labels = { app: 'facts' };
+const image = (tag: string): string => `example/one:${tag}`;
+const strategic = '--type=strategic';
+
+interface Read {
+  readonly metadata: {
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  readonly spec: { readonly containers: readonly { readonly image: string; readonly resources: object }[] };
+  readonly status: { readonly updatedReplicas?: number; readonly updateRevision?: string };
+}
+
+const container = (tag: string, more: object = {}): object => ({ name: 'one', image: image(tag), ...more });
+const statefulSet = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'facts', namespace },
+  spec: {
+    replicas: 1,
+    serviceName: 'facts',
+    selector: { matchLabels: labels },
+    updateStrategy: { type: 'OnDelete' },
+    template: {
+      metadata: { labels },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        initContainers: [{ name: 'first', image: image('1') }],
+        containers: [container('1', { resources: { limits: { cpu: '1' } } })],
+      },
+    },
+  },
+};
+
+/** What updates in place rest on. Whoever makes a model of it changes this first. */
+describe('Kubernetes, of a pod under OnDelete', function () {
+  this.timeout(180_000);
+  const controlPlane = useControlPlane();
+  const kubectl = (...flags: readonly string[]): Promise<string> => controlPlane().kubectl('-n', namespace, ...flags);
+  const read = async (what: string): Promise<Read> => JSON.parse(await kubectl('get', what, '-o', 'json')) as Read;
+  const patch = (what: string, type: string, body: object, ...flags: readonly string[]): Promise<string> =>
+    kubectl('patch', what, type, '-p', JSON.stringify(body), ...flags);
+  const settled = (condition: string): Promise<string> =>
+    kubectl('wait', 'statefulset/facts', `--for=jsonpath=${condition}`, '--timeout=60s');
+
+  before(async () => {
+    const file = join(controlPlane().directory, 'in-place-facts.json');
+    await writeFile(file, JSON.stringify(statefulSet));
+    await controlPlane().kubectl('create', 'namespace', namespace);
+    await kubectl('create', '-f', file);
+    await settled('{.status.currentReplicas}=1');
+    await patch('statefulset/facts', strategic, {
+      spec: { template: { spec: { containers: [container('2')] } } },
+    });
+    await settled('{.status.observedGeneration}=2');
+  });
+
+  it('refuses a patch with a resourceVersion that is too old', async () => {
+    const refused = await refusal(
+      patch('pod/facts-0', strategic, { metadata: { resourceVersion: '1', labels: { a: 'b' } } }),
+    );
+    expect(refused).to.contain('Conflict');
+  });
+
+  const needAnotherPod: Readonly<Record<string, object>> = {
+    arguments: container('1', { args: ['--new'] }),
+    'environment variables': container('1', { env: [{ name: 'A', value: 'b' }] }),
+    resources: container('1', { resources: { requests: { cpu: '500m' } } }),
+    probes: container('1', { readinessProbe: { exec: { command: ['true'] } } }),
+  };
+  for (const [what, changed] of Object.entries(needAnotherPod)) {
+    it(`refuses to change ${what}`, async () => {
+      const refused = await refusal(patch('pod/facts-0', strategic, { spec: { containers: [changed] } }));
+      expect(refused).to.contain('pod updates may not change fields other than');
+    });
+  }
+
+  it('requests of a pod what its template only limits', async () => {
+    const [{ resources } = { resources: {} }] = (await read('pod/facts-0')).spec.containers;
+    expect(resources).to.deep.equal({ limits: { cpu: '1' }, requests: { cpu: '1' } });
+    const template = await kubectl('get', 'statefulset', 'facts', '-o', 'jsonpath={.spec.template.spec.containers[0]}');
+    expect((JSON.parse(template) as { resources: object }).resources).to.deep.equal({ limits: { cpu: '1' } });
+  });
+
+  it('counts it as updated by its label alone, which one patch changes together with images', async () => {
+    const { metadata, spec } = await read('pod/facts-0');
+    const { status } = await read('statefulset/facts');
+    expect(status.updatedReplicas ?? 0).to.equal(0);
+    const body = {
+      metadata: {
+        uid: metadata.uid,
+        resourceVersion: metadata.resourceVersion,
+        labels: { [revisionHashLabel]: status.updateRevision },
+      },
+      spec: { containers: [container('2')], initContainers: [{ name: 'first', image: image('2') }] },
+    };
+    await patch('pod/facts-0', strategic, body, '--dry-run=server');
+    expect((await read('pod/facts-0')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
+    await patch('pod/facts-0', strategic, body);
+    await settled('{.status.updatedReplicas}=1');
+    const after = await read('pod/facts-0');
+    expect(after.metadata.uid).to.equal(metadata.uid);
+    expect(after.metadata.generation).to.equal((metadata.generation ?? 0) + 1);
+    expect([spec, after.spec].map(({ containers }) => containers[0]?.image)).to.deep.equal([image('1'), image('2')]);
+  });
+
+  it('leaves the generation as it is when only metadata changes', async () => {
+    const before = await read('pod/facts-0');
+    await patch('pod/facts-0', strategic, { metadata: { labels: { team: 'a' } } });
+    const after = await read('pod/facts-0');
+    expect(after.metadata.generation).to.equal(before.metadata.generation);
+    expect(after.metadata.labels['team']).to.equal('a');
+  });
+
+  it('makes the next pod from the update revision, whatever was changed before', async () => {
+    const before = await read('pod/facts-0');
+    await kubectl('delete', 'pod', 'facts-0', '--grace-period=0', '--force');
+    await settled('{.status.updatedReplicas}=1');
+    const after = await read('pod/facts-0');
+    expect(after.metadata.uid).not.to.equal(before.metadata.uid);
+    expect(after.spec.containers[0]?.image).to.equal(image('2'));
+    expect(after.metadata.labels['team']).to.equal(undefined);
+  });
+});
+
+async function refusal(attempt: Promise<string>): Promise<string> {
+  return attempt.then(
+    () => expect.fail('expected a refusal, got none'),
+    (error: unknown) => String(error),
+  );
+}

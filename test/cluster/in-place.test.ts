@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { mysqldContainer } from '../../src/moco/names.ts';
+import type { Pod } from '../support/nodes/objects.ts';
+import { inPlaceFlag, installInPlace } from './in-place-scene.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
+import { ownScene, useRollouts } from './rollout-fixture.ts';
+
+const scene = ownScene({}, [inPlaceFlag], (cluster) => cluster.isTaken());
+const sidecar = (image: string) => ({ name: 'user-sidecar', image });
+const mysqld = { name: mysqldContainer, image: 'mysql:8.4.8' };
+const inPlace = (more: object = {}) => ({ inPlace: { mode: 'IfPossible' as const, ...more } });
+
+/** A new template: the user's labels of pods and the image of a container of theirs. */
+const template = (cluster: RolloutCluster, labels: object, image = 'example/sidecar:1'): Promise<void> =>
+  cluster.patch({ spec: { podTemplate: { metadata: { labels }, spec: { containers: [mysqld, sidecar(image)] } } } });
+const withSidecar = {
+  spec: { podTemplate: { spec: { containers: [mysqld, sidecar('example/sidecar:1')] } } },
+};
+
+const uids = ({ now }: RolloutCluster): readonly string[] => now.pods.map(({ metadata }) => metadata.uid).toSorted();
+/** The pod as the nodes see it. */
+const whole = (pod: unknown): Pod => pod as Pod;
+const idsOf = ({ now }: RolloutCluster, container: string): readonly string[] =>
+  now.pods
+    .flatMap((pod) => whole(pod).status?.containerStatuses ?? [])
+    .filter(({ name }) => name === container)
+    .map(({ containerID }) => containerID ?? '')
+    .toSorted();
+const images = ({ now }: RolloutCluster, container: string): readonly (string | undefined)[] =>
+  now.pods.map((pod) => whole(pod).spec.containers.find(({ name }) => name === container)?.image);
+
+describe('updates in place on a real control plane', () => {
+  const { scenario, stage } = useRollouts(scene);
+  before(() => installInPlace(stage()));
+
+  scenario(
+    'change labels without a restart, and Kubernetes and MOCO call the cluster updated',
+    withSidecar,
+    async (cluster) => {
+      await cluster.setting(inPlace());
+      const [pods, ids] = [uids(cluster), idsOf(cluster, mysqldContainer)];
+      await template(cluster, { team: 'b' });
+      await cluster.completes();
+      expect(uids(cluster)).to.deep.equal(pods);
+      expect(idsOf(cluster, mysqldContainer)).to.deep.equal(ids);
+      expect(cluster.now.pods.map(({ metadata }) => metadata.labels?.['team'])).to.deep.equal(['b', 'b', 'b']);
+      expect(await cluster.steps()).to.deep.equal(['in place 2', 'in place 1', 'in place 0', 'promoteRevision']);
+      expect(await cluster.moves()).to.deep.equal([]);
+    },
+  );
+
+  scenario('restart a sidecar, one member after another, and not mysqld', withSidecar, async (cluster) => {
+    await cluster.setting(inPlace({ containers: ['user-sidecar'] }));
+    const [pods, ids, sidecars] = [uids(cluster), idsOf(cluster, mysqldContainer), idsOf(cluster, 'user-sidecar')];
+    await template(cluster, {}, 'example/sidecar:2');
+    await cluster.completes();
+    expect(uids(cluster)).to.deep.equal(pods);
+    expect(idsOf(cluster, mysqldContainer)).to.deep.equal(ids);
+    expect(idsOf(cluster, 'user-sidecar')).not.to.include.oneOf([...sidecars]);
+    expect(new Set(images(cluster, 'user-sidecar'))).to.deep.equal(new Set(['example/sidecar:2']));
+    expect(await cluster.steps()).to.deep.equal(['in place 2', 'in place 1', 'in place 0', 'promoteRevision']);
+    expect(cluster.now.rollout?.status?.history?.at(-1)).to.deep.include({ disruptions: 0, updatedInPlace: [0, 1, 2] });
+  });
+
+  scenario('become evictions where the template differs by more', withSidecar, async (cluster) => {
+    await cluster.setting(inPlace({ containers: ['user-sidecar'] }));
+    await cluster.patch({
+      spec: {
+        podTemplate: { spec: { containers: [{ ...mysqld, image: 'mysql:8.4.9' }, sidecar('example/sidecar:2')] } },
+      },
+    });
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+  });
+
+  scenario('stop at an image that can not be pulled, while every mysqld goes on', withSidecar, async (cluster) => {
+    await cluster.setting(inPlace({ containers: ['user-sidecar'] }));
+    cluster.breakContainer(2, 'user-sidecar', 'imagePull');
+    const ids = idsOf(cluster, mysqldContainer);
+    await template(cluster, {}, 'example/sidecar:broken');
+    await cluster.holds('UpdateRevisionFailing');
+    expect(await cluster.steps()).to.deep.equal(['in place 2']);
+    expect(idsOf(cluster, mysqldContainer)).to.deep.equal(ids);
+    cluster.heal(2);
+    await template(cluster, {}, 'example/sidecar:3');
+    await cluster.completes();
+    expect(new Set(images(cluster, 'user-sidecar'))).to.deep.equal(new Set(['example/sidecar:3']));
+  });
+});

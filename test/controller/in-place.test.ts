@@ -1,0 +1,224 @@
+import { expect } from 'chai';
+import type { RolloutSpec } from '../../src/api/rollout.ts';
+import { pods } from '../../src/kube/resource.ts';
+import { revisionHashLabel } from '../../src/moco/names.ts';
+import type { Process } from './bench.ts';
+import { agentImage, InPlaceBench, withImages } from './in-place-bench.ts';
+import { revisionAfter } from './moco-objects.ts';
+import type { Patch } from './object-server.ts';
+
+const ifPossible: RolloutSpec = { inPlace: { mode: 'IfPossible' } };
+const newAgent = (template: Patch): Patch => withImages(template, agentImage('2'));
+const newSlowLog = (template: Patch): Patch => withImages(template, { 'slow-log': 'example/slow-log:2' });
+const newArguments = (template: Patch): Patch => {
+  const { containers, ...spec } = template['spec'] as { readonly containers: readonly Patch[] };
+  return { ...template, spec: { ...spec, containers: containers.map((one) => ({ ...one, args: ['--new'] })) } };
+};
+
+async function started(bench: InPlaceBench, spec: RolloutSpec): Promise<Process> {
+  const program = bench.start();
+  bench.setting(spec);
+  await program.work();
+  return program;
+}
+
+const reasons = ({ events }: Process): readonly string[] => events.map(({ reason }) => reason);
+
+describe('an update in place', () => {
+  it('that restarts nothing gives every pod the label of the revision, and disrupts nobody', async () => {
+    const bench = new InPlaceBench();
+    const program = await started(bench, ifPossible);
+    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'in place 0', 'promoteRevision']);
+    for (const ordinal of [0, 1, 2]) {
+      expect(bench.podOf(ordinal).metadata.labels?.[revisionHashLabel]).to.equal(revisionAfter);
+    }
+    await program.reportAll();
+    expect(bench.status.history?.[0]).to.include({ disruptions: 0, switchovers: 0, outcome: 'Complete' });
+    expect(await program.registry.metrics()).to.contain(
+      'moco_rollout_updates_in_place_total{rule="NothingRestarts"} 3',
+    );
+    expect(bench.status.history?.[0]?.memberDurations).to.equal(undefined);
+    expect(bench.status.history?.[0]?.updatedOutOfBand).to.equal(undefined);
+    expect(bench.status.phase).to.equal('UpToDate');
+    expect(reasons(program)).to.include('UpdatedInPlace').and.not.include('Evicted');
+  });
+
+  it('tries every member as a dry run before it changes the first', async () => {
+    const bench = new InPlaceBench();
+    await started(bench, ifPossible);
+    const patches = bench.server.writes.filter(({ method, path }) => method === 'PATCH' && path.includes('/pods/'));
+    expect(patches.map(({ path }) => path.slice(path.lastIndexOf('/') + 1))).to.deep.equal([
+      'moco-test-0?dryRun',
+      'moco-test-1?dryRun',
+      'moco-test-2?dryRun',
+      'moco-test-2',
+      'moco-test-1',
+      'moco-test-0',
+    ]);
+  });
+
+  it('does not happen in the mode Never, which is the default', async () => {
+    const bench = new InPlaceBench();
+    await started(bench, {});
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.server.reads.filter((path) => path.includes('/nodes/'))).to.deep.equal([]);
+  });
+
+  it('does not happen to a member that differs by more', async () => {
+    const bench = new InPlaceBench(newArguments);
+    await started(bench, ifPossible);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('becomes an eviction where the API server refuses its dry run', async () => {
+    const bench = new InPlaceBench();
+    bench.server.refuse('PATCH', /pods\/moco-test-2$/, 422, 'Invalid', { message: 'a policy keeps labels' });
+    await started(bench, ifPossible);
+    expect(bench.steps).to.deep.equal(['in place 1', 'in place 0', 'evict 2']);
+  });
+
+  it('becomes an eviction where the API server refuses it', async () => {
+    const bench = new InPlaceBench();
+    bench.server.script('PATCH', /pods\/moco-test-2$/, (_, carryOut) => carryOut());
+    bench.server.refuse('PATCH', /pods\/moco-test-2$/, 403, 'Forbidden', { message: 'no' });
+    await started(bench, ifPossible);
+    expect(bench.steps).to.deep.equal(['in place 1', 'in place 0', 'evict 2']);
+  });
+
+  it('waits until a revision can be read', async () => {
+    const bench = new InPlaceBench();
+    bench.server.refuse('GET', /controllerrevisions/, 400, 'BadRequest');
+    const program = bench.start();
+    bench.setting(ifPossible);
+    program.sync();
+    await program.pass().then(
+      () => expect.fail('expected the pass to fail'),
+      () => undefined,
+    );
+    expect(bench.steps).to.deep.equal([]);
+    await program.work();
+    expect(bench.steps[0]).to.equal('in place 2');
+  });
+
+  it('becomes an eviction where a revision is not kept any more, or may not be read', async () => {
+    for (const [code, reason] of [
+      [404, 'NotFound'],
+      [403, 'Forbidden'],
+    ] as const) {
+      const bench = new InPlaceBench();
+      bench.server.refuse('GET', /controllerrevisions/, code, reason);
+      await started(bench, ifPossible);
+      expect(bench.steps, reason).to.deep.equal(['evict 2']);
+    }
+  });
+
+  it('holds in the mode Only until the revision is approved', async () => {
+    const bench = new InPlaceBench(newArguments);
+    const program = await started(bench, { inPlace: { mode: 'Only' } });
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('RestartNeeded');
+    expect(bench.status.hold?.message).to.contain("args[0] can't change in a running pod");
+    bench.setting({ inPlace: { mode: 'Only' }, approvedRevision: revisionAfter });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+});
+
+describe('containers that an update in place restarts', () => {
+  it('restart one member after another, and the primary without a switchover if mysqld does not need them', async () => {
+    const bench = new InPlaceBench(newSlowLog);
+    const program = await started(bench, ifPossible);
+    for (const [ordinal, steps] of [
+      [2, ['in place 2']],
+      [1, ['in place 2', 'in place 1']],
+      [0, ['in place 2', 'in place 1', 'in place 0']],
+    ] as const) {
+      expect(bench.steps).to.deep.equal(steps);
+      await program.work();
+      expect(bench.steps, 'before the kubelet has restarted it').to.deep.equal(steps);
+      bench.kubelet(ordinal);
+      await program.work();
+    }
+    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'in place 0', 'promoteRevision']);
+    await program.reportAll();
+    expect(bench.status.history?.[0]).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
+    expect(bench.imageOf(0, 'slow-log')).to.equal('example/slow-log:2');
+  });
+
+  it('are awaited by another leader as well', async () => {
+    const bench = new InPlaceBench(newSlowLog);
+    await started(bench, ifPossible);
+    const next = bench.start();
+    await next.reportAll();
+    expect(bench.steps).to.deep.equal(['in place 2']);
+    expect(bench.status.hold?.message).to.contain('slow-log has not restarted with the new image yet');
+    bench.kubelet(2);
+    await next.work();
+    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1']);
+  });
+
+  it('are the agent only where its image is on the node', async () => {
+    const bench = new InPlaceBench(newAgent);
+    bench.pulled(1, 'docker.io/example/agent:2');
+    await started(bench, ifPossible);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    bench.replace(2);
+    const program = bench.start();
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2', 'in place 1']);
+    expect(bench.imageOf(1, 'agent')).to.equal('example/agent:2');
+  });
+
+  it('of the primary come after a switchover if they answer the probes of mysqld, and its pod stays', async () => {
+    const bench = new InPlaceBench(newAgent);
+    for (const ordinal of [0, 1, 2]) bench.pulled(ordinal, 'docker.io/example/agent:2');
+    const { uid } = bench.podOf(0).metadata;
+    const program = await started(bench, ifPossible);
+    for (const ordinal of [2, 1]) {
+      bench.kubelet(ordinal);
+      await program.work();
+    }
+    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'demote 0']);
+    bench.changeCluster({ status: { currentPrimaryIndex: 1 } });
+    bench.changePod(0, {
+      metadata: { annotations: { 'moco.cybozu.com/demote': null }, labels: { 'moco.cybozu.com/role': 'replica' } },
+    });
+    bench.changePod(1, { metadata: { labels: { 'moco.cybozu.com/role': 'primary' } } });
+    await program.work();
+    bench.kubelet(0);
+    await program.work();
+    expect(bench.steps).to.include('in place 0').and.not.include('evict 0');
+    expect(bench.podOf(0).metadata.uid).to.equal(uid);
+    expect(bench.podOf(0).metadata.annotations).not.to.have.property('moco-rollout.io/demoted-for');
+    await program.reportAll();
+    expect(bench.status.phase).to.equal('UpToDate');
+  });
+
+  it('restart nowhere else once mysqld has restarted with them', async () => {
+    const bench = new InPlaceBench(newSlowLog);
+    const program = await started(bench, ifPossible);
+    bench.kubelet(2, 'mysqld');
+    await program.work();
+    expect(bench.steps).to.deep.equal(['in place 2', 'evict 1']);
+    await program.reportAll();
+    expect(bench.status.rollout).to.deep.include({ updatedInPlace: [2], mysqldRestarted: [2], disruptions: 2 });
+    expect(bench.status.members?.[0]?.update).to.equal(
+      'by another pod: mysqld of moco-test-2 restarted when this revision restarted other containers',
+    );
+    const warnings = program.events.filter(({ type }) => type === 'Warning');
+    expect(warnings.map(({ reason, related }) => [reason, related?.name])).to.deep.equal([
+      ['MysqldRestarted', 'moco-test-2'],
+    ]);
+  });
+
+  it('are not asked for again by a second write, whose pod has changed', async () => {
+    const bench = new InPlaceBench(newSlowLog);
+    bench.server.loseAnswer('PATCH', /pods\/moco-test-0$/);
+    bench.server.always('PATCH', /pods\/moco-test-2$/, (_, carryOut) => carryOut());
+    const program = await started(bench, ifPossible);
+    expect(bench.steps).to.deep.equal(['in place 2']);
+    expect(bench.server.all(pods)).to.have.length(3);
+    await program.reportAll();
+  });
+});

@@ -1,0 +1,293 @@
+import { expect } from 'chai';
+import { type InPlaceUpdate, neverInPlace } from '../../../src/core/in-place.ts';
+import { compare } from '../../../src/moco/in-place/compare.ts';
+import { type Json, object, objects, text, texts } from '../../../src/moco/json.ts';
+import type { LivePod } from '../../../src/moco/records.ts';
+import { recorded } from '../../controller/moco-objects.ts';
+
+type Edit = (template: Template) => void;
+interface Template {
+  metadata: { labels: Record<string, string>; annotations: Record<string, string> };
+  spec: { containers: Container[]; initContainers: Container[]; [field: string]: unknown };
+}
+interface Container {
+  name: string;
+  image: string;
+  [field: string]: unknown;
+}
+
+/** The pod template that moco-controller has written, in a real StatefulSet. */
+function templateOf(...edits: readonly Edit[]): Template {
+  const { metadata, spec } = structuredClone<unknown>(recorded.statefulSet.spec['template']) as Template;
+  const template = { metadata: { ...metadata, annotations: metadata.annotations ?? {} }, spec };
+  for (const edit of edits) edit(template);
+  return template;
+}
+
+const container = ({ spec }: Template, name: string): Container => {
+  const found = [...spec.containers, ...spec.initContainers].find((one) => one.name === name);
+  if (found === undefined) throw new Error(`expected a container ${name}, got none`);
+  return found;
+};
+const image =
+  (name: string, tag: string): Edit =>
+  (template) => {
+    container(template, name).image = `example/${name}:${tag}`;
+  };
+/** MOCO copies its init program from the image of the agent. */
+const agent =
+  (tag: string): Edit =>
+  (template) => {
+    for (const name of ['agent', 'copy-moco-init']) container(template, name).image = `example/agent:${tag}`;
+  };
+const annotation =
+  (key: string, value: string): Edit =>
+  ({ metadata }) => {
+    metadata.annotations[key] = value;
+  };
+const label =
+  (key: string, value: string): Edit =>
+  ({ metadata }) => {
+    metadata.labels[key] = value;
+  };
+
+/** The pod that this template has created. */
+function podOf({ metadata, spec }: Template): LivePod {
+  const live = (list: unknown) =>
+    objects(list).map(({ name, image: own }) => ({
+      name: text(name) ?? '',
+      image: text(own) ?? '',
+      id: `id of ${text(name)}`,
+    }));
+  return {
+    labels: texts(metadata.labels),
+    annotations: texts(metadata.annotations),
+    node: 'node-0',
+    observed: true,
+    containers: live(spec.containers),
+    initContainers: live(spec.initContainers),
+  };
+}
+
+interface Case {
+  readonly before?: readonly Edit[];
+  readonly after: readonly Edit[];
+  /** What happened to the pod since it was created. */
+  readonly live?: readonly Edit[];
+  readonly settings?: object;
+  readonly gives: object;
+}
+
+const changes = (change: object): object => ({
+  kind: 'possible',
+  change: { labels: {}, annotations: {}, containers: [], initContainers: [], ...change },
+});
+const needsAPod = (...reasons: readonly string[]): object => ({ kind: 'impossible', reasons });
+
+function updateOf({ before = [], after, live = [], settings = {} }: Omit<Case, 'gives'>): InPlaceUpdate {
+  const templates = {
+    before: templateOf(...before) as unknown as Json,
+    after: templateOf(...before, ...after) as unknown as Json,
+  };
+  return compare(podOf(templateOf(...before, ...live)), templates, { ...neverInPlace, ...settings });
+}
+
+const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
+  'that differ by nothing need only the label': {
+    'the same template': { after: [], gives: changes({}) },
+    'an empty field that a newer Kubernetes does not write': {
+      before: [({ metadata }) => Object.assign(metadata, { creationTimestamp: null })],
+      after: [({ metadata }) => Reflect.deleteProperty(metadata, 'creationTimestamp')],
+      gives: changes({}),
+    },
+    'defaults that a newer Kubernetes writes': {
+      before: [(template) => Reflect.deleteProperty(container(template, 'mysqld'), 'terminationMessagePolicy')],
+      after: [
+        ({ spec }) => Object.assign(spec, { enableServiceLinks: true }),
+        (template) => Object.assign(container(template, 'mysqld'), { terminationMessagePolicy: 'File' }),
+      ],
+      gives: changes({}),
+    },
+    'a request that is as large as the limit': {
+      before: [(template) => Object.assign(container(template, 'agent'), { resources: { limits: { cpu: '1' } } })],
+      after: [
+        (template) =>
+          Object.assign(container(template, 'agent'), { resources: { limits: { cpu: '1' }, requests: { cpu: '1' } } }),
+      ],
+      gives: changes({}),
+    },
+    'the order of containers': { after: [({ spec }) => spec.containers.reverse()], gives: changes({}) },
+  },
+  'that differ by images of containers that may restart': {
+    'the exporter': {
+      before: [({ spec }) => spec.containers.push({ name: 'mysqld-exporter', image: 'example/mysqld-exporter:1' })],
+      after: [image('mysqld-exporter', '2')],
+      gives: changes({ containers: [{ name: 'mysqld-exporter', image: 'example/mysqld-exporter:2' }] }),
+    },
+    'the agent, and with it the init container of the same image': {
+      before: [agent('1')],
+      after: [agent('2')],
+      gives: changes({
+        containers: [{ name: 'agent', image: 'example/agent:2' }],
+        initContainers: [{ name: 'copy-moco-init', image: 'example/agent:2' }],
+      }),
+    },
+    'one that the pod runs already: nothing restarts': {
+      before: [image('slow-log', '1')],
+      after: [image('slow-log', '2')],
+      live: [image('slow-log', '2')],
+      gives: changes({}),
+    },
+  },
+  'that differ by images of other containers need another pod': {
+    mysqld: {
+      before: [image('mysqld', '1')],
+      after: [image('mysqld', '2')],
+      gives: needsAPod('spec.containers[mysqld].image differs, and inPlace.containers does not have mysqld'),
+    },
+    'one that the user does not allow': {
+      before: [agent('1')],
+      after: [agent('2')],
+      settings: { containers: ['slow-log'] },
+      gives: needsAPod(
+        'spec.containers[agent].image differs, and inPlace.containers does not have agent',
+        'spec.initContainers[copy-moco-init].image differs, and inPlace.containers does not have copy-moco-init',
+      ),
+    },
+    'an init container that has an image of its own': {
+      before: [agent('1'), image('moco-init', '1')],
+      after: [image('moco-init', '2')],
+      gives: needsAPod('spec.initContainers[moco-init].image differs, and inPlace.containers does not have moco-init'),
+    },
+    'an init container that runs on as a sidecar': {
+      before: [
+        agent('1'),
+        (template) => Object.assign(container(template, 'copy-moco-init'), { restartPolicy: 'Always' }),
+      ],
+      after: [agent('2')],
+      gives: needsAPod(
+        'spec.initContainers[copy-moco-init].image differs, and inPlace.containers does not have copy-moco-init',
+      ),
+    },
+    'one that somebody has changed in the pod': {
+      before: [image('slow-log', '1')],
+      after: [image('slow-log', '2')],
+      live: [image('slow-log', 'hotfix')],
+      gives: needsAPod('another program has changed spec.containers[slow-log].image of the pod'),
+    },
+  },
+  'that differ by metadata': {
+    'of people': {
+      before: [label('team', 'a'), annotation('note', 'x')],
+      after: [
+        label('team', 'b'),
+        label('app.kubernetes.io/version', '2'),
+        ({ metadata }) => Reflect.deleteProperty(metadata.annotations, 'note'),
+      ],
+      gives: changes({ labels: { team: 'b', 'app.kubernetes.io/version': '2' }, annotations: { note: null } }),
+    },
+    'that the user does not allow to change': {
+      after: [label('team', 'b')],
+      settings: { metadata: false },
+      gives: needsAPod('metadata.labels.team differs, and inPlace.metadata is false'),
+    },
+    'that somebody has changed in the pod': {
+      before: [label('team', 'a')],
+      after: [label('team', 'b')],
+      live: [label('team', 'c')],
+      gives: needsAPod('another program has changed metadata.labels.team of the pod'),
+    },
+    'that the pod has already': {
+      before: [label('team', 'a')],
+      after: [label('team', 'b')],
+      live: [label('team', 'b')],
+      gives: changes({}),
+    },
+    'that requests a restart': {
+      after: [annotation('kubectl.kubernetes.io/restartedAt', '2026-01-01T00:00:00Z')],
+      gives: needsAPod('metadata.annotations[kubectl.kubernetes.io/restartedAt] requests a restart'),
+    },
+    'that is a checksum': {
+      after: [annotation('checksum/config', 'abc')],
+      gives: needsAPod('metadata.annotations[checksum/config] requests a restart'),
+    },
+    'that selects the pod': {
+      after: [label('app.kubernetes.io/name', 'other')],
+      gives: needsAPod('metadata.labels[app.kubernetes.io/name] selects the pod'),
+    },
+    'that injects a container': {
+      after: [annotation('sidecar.istio.io/inject', 'true')],
+      gives: needsAPod('metadata.annotations[sidecar.istio.io/inject] has an effect only when the pod is created'),
+    },
+    'that MOCO acts on': {
+      after: [annotation('moco.cybozu.com/demote', 'true')],
+      gives: needsAPod('metadata.annotations[moco.cybozu.com/demote] has an effect only when the pod is created'),
+    },
+    'that a container reads as an environment variable': {
+      before: [
+        annotation('zone', 'a'),
+        (template) =>
+          Object.assign(container(template, 'agent'), {
+            env: [{ name: 'ZONE', valueFrom: { fieldRef: { fieldPath: "metadata.annotations['zone']" } } }],
+          }),
+      ],
+      after: [annotation('zone', 'b')],
+      gives: needsAPod('metadata.annotations.zone is read by a container'),
+    },
+    'that a volume has all of': {
+      before: [
+        label('team', 'a'),
+        ({ spec }) =>
+          Object.assign(spec, {
+            volumes: [
+              ...objects(spec['volumes']),
+              {
+                name: 'info',
+                downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] },
+              },
+            ],
+          }),
+      ],
+      after: [label('team', 'b')],
+      gives: needsAPod('metadata.labels.team is read by a container'),
+    },
+  },
+  'that differ by anything else need another pod': {
+    arguments: {
+      after: [(template) => Object.assign(container(template, 'agent'), { command: ['/agent', '--verbose'] })],
+      gives: needsAPod("spec.containers[agent].command can't change in a running pod"),
+    },
+    'a container that came': {
+      after: [({ spec }) => spec.containers.push({ name: 'new', image: 'example/new:1' })],
+      gives: needsAPod("spec.containers[new] can't change in a running pod"),
+    },
+    'resources, beside an image that could change': {
+      before: [image('slow-log', '1')],
+      after: [
+        image('slow-log', '2'),
+        (template) => Object.assign(container(template, 'mysqld'), { resources: { requests: { memory: '2Gi' } } }),
+      ],
+      gives: needsAPod("spec.containers[mysqld].resources.requests.memory can't change in a running pod"),
+    },
+    'the whole spec': {
+      after: [({ spec }) => Object.assign(spec, { nodeSelector: { disk: 'fast' } })],
+      gives: needsAPod("spec.nodeSelector can't change in a running pod"),
+    },
+  },
+};
+
+describe('two revisions', () => {
+  for (const [group, all] of Object.entries(cases)) {
+    describe(group, () => {
+      for (const [sentence, { gives, ...one }] of Object.entries(all)) {
+        it(sentence, () => expect(updateOf(one)).to.deep.equal(gives));
+      }
+    });
+  }
+
+  it("of MOCO's own template differ by nothing from themselves with all of the API server's defaults", () => {
+    const template = templateOf() as unknown as Json;
+    expect(object(template['spec'])['restartPolicy']).to.equal('Always');
+    expect(updateOf({ after: [] })).to.deep.equal(changes({}));
+  });
+});
