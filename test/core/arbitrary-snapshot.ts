@@ -63,7 +63,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   roleOff: rarely(false, true),
   demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
   preventDelete: rarely(false, true),
-  inPlace: fc.oneof({ weight: 8, arbitrary: fc.constant('no' as const) }, fc.constantFrom(...inPlaceDrafts)),
+  inPlace: fc.oneof({ weight: 2, arbitrary: fc.constant('no' as const) }, fc.constantFrom(...inPlaceDrafts)),
 });
 
 function staged(one: Draft, stage: string, primary: boolean): Draft {
@@ -471,7 +471,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
   { weight: 3, arbitrary: fc.constant(defaultPolicy) },
   { weight: 1, arbitrary: fc.constant<RolloutPolicy>({ ...defaultPolicy, mode: 'Partition' }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: anyInPlaceSettings.map((inPlaceUpdates): RolloutPolicy => ({ ...defaultPolicy, inPlaceUpdates })),
   },
   {
