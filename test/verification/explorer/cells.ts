@@ -85,9 +85,9 @@ export const PROMOTED = 70;
 export const WINDOW = 71;
 
 /** Members whose container the kubelet has still to restart after an update in place, as bits. */
-export const RESTARTING = 71;
+export const RESTARTING = 72;
 
-export const cellCount = 72;
+export const cellCount = 73;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {
