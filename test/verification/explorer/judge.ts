@@ -151,6 +151,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['setting', configured],
         ['protected', unprotected],
         ['backup', noBackup],
+        ['I18', fits],
       ];
     case 'demote':
       return [
