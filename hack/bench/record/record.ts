@@ -113,7 +113,8 @@ function machine(): Machine {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,
     memoryBytes: totalmem(),
-    kernel: release(),
+    // The rest of a release names who built it.
+    kernel: release().split('-', 1)[0] ?? '',
   };
 }
 
