@@ -5,7 +5,7 @@ import { inPlaceFlag, installInPlace, pull } from './in-place-scene.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 
-const clusterCount = 4;
+const clusterCount = 20;
 const newAgent = 'example/agent:2';
 const scene = ownScene({}, [inPlaceFlag, '--max-concurrent-rollouts=0'], (cluster) => cluster.isTaken());
 
@@ -59,11 +59,10 @@ describe(`a MOCO upgrade that changes the image of the agent in ${clusterCount} 
     for (const cluster of clusters) {
       expect(await cluster.steps()).to.deep.equal(['in place 2', 'in place 1', 'in place 0', 'promoteRevision']);
       expect(await cluster.moves()).to.deep.equal([]);
-      expect(cluster.now.rollout?.status?.history?.at(-1)).to.deep.include({
-        disruptions: 0,
-        switchovers: 0,
-        updatedInPlace: [0, 1, 2],
-      });
+      const ended = await cluster.until('the history has the rollout', ({ rollout }) =>
+        rollout?.status?.history?.at(-1),
+      );
+      expect(ended).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
     }
   });
 });

@@ -59,7 +59,10 @@ describe('updates in place on a real control plane', () => {
     expect(idsOf(cluster, 'user-sidecar')).not.to.include.oneOf([...sidecars]);
     expect(new Set(images(cluster, 'user-sidecar'))).to.deep.equal(new Set(['example/sidecar:2']));
     expect(await cluster.steps()).to.deep.equal(['in place 2', 'in place 1', 'in place 0', 'promoteRevision']);
-    expect(cluster.now.rollout?.status?.history?.at(-1)).to.deep.include({ disruptions: 0, updatedInPlace: [0, 1, 2] });
+    const ended = await cluster.until('the history has the rollout', ({ rollout }) =>
+      rollout?.status?.history?.findLast(({ updatedInPlace }) => updatedInPlace !== undefined),
+    );
+    expect(ended).to.deep.include({ disruptions: 0, updatedInPlace: [0, 1, 2] });
   });
 
   scenario('become evictions where the template differs by more', withSidecar, async (cluster) => {
