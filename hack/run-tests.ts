@@ -34,7 +34,8 @@ let workersStarted = 0;
 for (const lanes of await phases(files, availableParallelism())) {
   await runPhase(lanes);
 }
-await durations.write();
+// A part of a file says nothing about the whole.
+if (values.grep === undefined) await durations.write();
 if (rightsFolder !== null) await compareRights(rightsFolder);
 await rm(temporary, { recursive: true });
 process.exitCode = progress.close(process.env['CI'] === 'true') ? 0 : 1;

@@ -51,8 +51,9 @@ describe('every reachable state', () => {
     reachesTheGoal(worldOf(3, { badRevision: false }));
   });
 
-  it('of three members keeps the invariants, and halts at a revision that never starts, with any number of faults', () => {
-    expect(advances(worldOf(3)).get('UpdateRevisionFailing')).to.be.greaterThan(0);
+  // With any number of faults: make soak.
+  it('of three members keeps the invariants, and halts at a revision that never starts, with two faults', () => {
+    expect(advances(worldOf(3, { faults: 2 })).get('UpdateRevisionFailing')).to.be.greaterThan(0);
   });
 
   it('of five members keeps the invariants and makes progress without faults, in full detail', () => {
