@@ -31,6 +31,7 @@ import type {
   ContainerRecord,
   LabelSelector,
   LiveContainer,
+  LivePod,
   NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
@@ -141,8 +142,9 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   };
 }
 
-export function projectPod(raw: Json): PodRecord | null {
-  const { annotations, labels, metadata, generation, ...own } = meta(raw);
+/** The fields of a pod that decisions read while updates in place are off. */
+export function projectSlimPod(raw: Json): PodRecord | null {
+  const { annotations, labels, metadata, generation: _, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined) return null;
   const stem = `${statefulSetName(clusterName)}-`;
@@ -182,21 +184,27 @@ export function projectPod(raw: Json): PodRecord | null {
       probePort: portOf(spec, mysqldContainer, probePortName),
       metricsPort: portOf(spec, agentContainer, metricsPortName),
     },
-    live: {
-      labels,
-      annotations: texts(annotations),
-      node: text(spec['nodeName']),
-      observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
-      containers: liveContainers(spec['containers'], status['containerStatuses']),
-      initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses']),
-    },
+    live: null,
   };
 }
 
-/** The fields of a pod that decisions read while updates in place are off. */
-export function projectSlimPod(raw: Json): PodRecord | null {
-  const pod = projectPod(raw);
-  return pod && { ...pod, live: null };
+export function projectPod(raw: Json): PodRecord | null {
+  const pod = projectSlimPod(raw);
+  return pod && { ...pod, live: livePod(raw, pod.labels) };
+}
+
+function livePod(raw: Json, labels: LivePod['labels']): LivePod {
+  const { annotations, generation } = meta(raw);
+  const spec = object(raw['spec']);
+  const status = object(raw['status']);
+  return {
+    labels,
+    annotations: texts(annotations),
+    node: text(spec['nodeName']),
+    observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
+    containers: liveContainers(spec['containers'], status['containerStatuses']),
+    initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses']),
+  };
 }
 
 function liveContainers(specs: unknown, statuses: unknown): readonly LiveContainer[] {
