@@ -5,7 +5,7 @@ import { hasMysqldRestarted } from '../../moco/in-place/restart.ts';
 import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 
-/** The pod templates of revisions. A text says why one can't be read. */
+/** The pod templates of revisions, `withPodDefaults`. A text says why one can't be read. */
 export type TemplatesRead = ReadonlyMap<string, Json | string>;
 
 /** What updates in place depend on apart from pods, as it was last read. */

@@ -3,6 +3,7 @@ import { isForbidden } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { imagesNeeded } from '../../moco/in-place/images.ts';
+import { withPodDefaults } from '../../moco/in-place/pod-defaults.ts';
 import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from './cluster-reader.ts';
@@ -66,7 +67,8 @@ async function templateOf(
   signal: AbortSignal,
 ): Promise<Json | string> {
   try {
-    return (await api.readTemplate(namespace, revision, signal)) ?? `revision ${revision} is not kept any more`;
+    const template = await api.readTemplate(namespace, revision, signal);
+    return template === null ? `revision ${revision} is not kept any more` : withPodDefaults(template);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     return `the controller may not read revision ${revision}`;

@@ -3,9 +3,8 @@ import { type Json, object, objects, text } from '../json.ts';
 import type { LivePod } from '../records.ts';
 import { type TemplateDifference, templateDifferences } from '../template-changes.ts';
 import { whyKept } from './metadata.ts';
-import { withPodDefaults } from './pod-defaults.ts';
 
-/** The pod templates of the revision that the pod was created from, and of the update revision. */
+/** The pod templates of the revision that the pod was created from, and of the update revision, `withPodDefaults`. */
 export interface Templates {
   readonly before: Json;
   readonly after: Json;
@@ -25,8 +24,8 @@ type Part =
  * two revisions and the live one. A live value that is neither was changed by somebody else, and is not overwritten.
  */
 export function compare(live: LivePod, templates: Templates, settings: Settings): InPlaceUpdate {
-  const [before, after] = [withPodDefaults(templates.before), withPodDefaults(templates.after)];
-  const parts = templateDifferences(before, after).map((one) => partOf(one, live, { before, after }, settings));
+  const { before, after } = templates;
+  const parts = templateDifferences(before, after).map((one) => partOf(one, live, templates, settings));
   const reasons = parts.flatMap((part) => (part.kind === 'impossible' ? [part.reason] : []));
   if (reasons.length > 0) return { kind: 'impossible', reasons };
   return {

@@ -1,7 +1,7 @@
 import type { InPlaceChange } from '../../core/in-place.ts';
-import { type Json, object, objects, strings, text } from '../json.ts';
+import { type Json, object, objects, strings } from '../json.ts';
 import { agentContainer } from '../names.ts';
-import { withPodDefaults } from './pod-defaults.ts';
+import { isUntagged } from './pod-defaults.ts';
 
 /** An image that has to be on the node before its container restarts. */
 export interface ImageNeeded {
@@ -13,10 +13,10 @@ export interface ImageNeeded {
 
 /**
  * The kubelet stops a container first and pulls its new image afterwards. The agent answers the probes of mysqld: while
- * its image is pulled they fail, and after 20 to 30 s the kubelet restarts mysqld.
+ * its image is pulled they fail, and after 20 to 30 s the kubelet restarts mysqld. `template` is `withPodDefaults`.
  */
 export function imagesNeeded({ containers }: InPlaceChange, template: Json): readonly ImageNeeded[] {
-  const specs = objects(object(withPodDefaults(template)['spec'])['containers']);
+  const specs = objects(object(template['spec'])['containers']);
   return containers
     .filter(({ name }) => name === agentContainer)
     .map(({ name, image }) => ({
@@ -37,6 +37,5 @@ function fullName(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
   const path = isHost ? image : `docker.io/${rest.length === 0 ? 'library/' : ''}${image}`;
-  const last = path.slice(path.lastIndexOf('/') + 1);
-  return text(/[:@]/.exec(last)?.[0]) === null ? `${path}:latest` : path;
+  return isUntagged(path) ? `${path}:latest` : path;
 }

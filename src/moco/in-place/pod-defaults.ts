@@ -58,11 +58,10 @@ function container(one: Json): Json {
   };
 }
 
-/** The image has the tag `latest`, or neither a tag nor a digest. */
-function isLatest(image: string): boolean {
-  const name = image.slice(image.lastIndexOf('/') + 1);
-  return name.endsWith(':latest') || !/[:@]/.test(name);
-}
+const isLatest = (image: string): boolean => image.endsWith(':latest') || isUntagged(image);
+
+/** The image has neither a tag nor a digest. A port belongs to the host, before the last slash. */
+export const isUntagged = (image: string): boolean => !/[:@][^/]*$/.test(image);
 
 const fieldRef = (reference: Json): Json => ({ apiVersion: 'v1', ...reference });
 

@@ -26,11 +26,10 @@ export function restartNote(
   });
 }
 
-const idOf = (live: LivePod | null, name: string): string | null =>
-  live?.containers.find((container) => container.name === name)?.id ?? null;
+const idOf = (live: LivePod | null, name: string): string | null => find(live?.containers ?? [], name)?.id ?? null;
 
 const restartsOf = ({ containers }: Pick<PodRecord, 'containers'>, name: string): number =>
-  containers.find((container) => container.name === name)?.restarts ?? 0;
+  find(containers, name)?.restarts ?? 0;
 
 /** What has become of the last update in place. Call within `ages.observe`. */
 export function restartInPlace(pod: PodRecord, ages: Ages): RestartInPlace | null {
@@ -46,15 +45,19 @@ export function restartInPlace(pod: PodRecord, ages: Ages): RestartInPlace | nul
     ),
     awaited,
     doneForSeconds: isDone ? since : 0,
-    mysqldRestarted: hasMysqldRestarted(pod),
+    mysqldRestarted: restartsMysqld(pod, note),
   };
 }
 
 /** mysqld restarted because of the last update in place. Later restarts have other causes. */
 export function hasMysqldRestarted(pod: PodRecord): boolean {
   const note = noteOf(pod);
+  return note !== null && restartsMysqld(pod, note);
+}
+
+function restartsMysqld(pod: PodRecord, note: Note): boolean {
   const id = idOf(pod.live, mysqldContainer);
-  if (note === null || note.mysqld === null || id === null || id === note.mysqld) return false;
+  if (note.mysqld === null || id === null || id === note.mysqld) return false;
   const started = milliseconds(find(pod.containers, mysqldContainer)?.startedAt ?? null);
   const restarted = lastStart(pod, note);
   const isLater = started !== null && restarted !== null && started >= restarted + consequenceMilliseconds;

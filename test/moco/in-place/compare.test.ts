@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type InPlaceUpdate, neverInPlace } from '../../../src/core/in-place.ts';
 import { compare } from '../../../src/moco/in-place/compare.ts';
+import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
 import { type Json, object, objects, text, texts } from '../../../src/moco/json.ts';
 import type { LivePod } from '../../../src/moco/records.ts';
 import { recorded } from '../../controller/moco-objects.ts';
@@ -86,8 +87,8 @@ const needsAPod = (...reasons: readonly string[]): object => ({ kind: 'impossibl
 
 function updateOf({ before = [], after, live = [], settings = {} }: Omit<Case, 'gives'>): InPlaceUpdate {
   const templates = {
-    before: templateOf(...before) as unknown as Json,
-    after: templateOf(...before, ...after) as unknown as Json,
+    before: withPodDefaults(templateOf(...before) as unknown as Json),
+    after: withPodDefaults(templateOf(...before, ...after) as unknown as Json),
   };
   return compare(podOf(templateOf(...before, ...live)), templates, { ...neverInPlace, ...settings });
 }
