@@ -50,10 +50,13 @@ function ofTheLast({ history = [] }: RolloutStatus): Known | null {
  */
 export function measuredMemberSeconds({ rollout, history = [] }: RolloutStatus): number | null {
   const last = history.findLast(({ outcome }) => outcome === 'Complete');
-  const seconds = [...(rollout?.memberDurations ?? []), ...(last?.memberDurations ?? [])]
-    .map((one) => one.seconds)
-    .toSorted((one, other) => one - other);
-  return seconds[Math.floor(seconds.length / 2)] ?? null;
+  const known = [...(rollout?.memberDurations ?? []), ...(last?.memberDurations ?? [])];
+  return median(known.map(({ seconds }) => seconds));
+}
+
+/** `null` without numbers. */
+export function median(numbers: readonly number[]): number | null {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? null;
 }
 
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;

@@ -56,8 +56,7 @@ export interface PlannedStage {
 }
 
 /** When the last cluster that ends does so; `null` if none does. */
-export const endOf = (clusters: readonly PlannedCluster[]): number | null =>
-  latest(clusters.map(({ endsAt }) => endsAt));
+export const endOf = (clusters: readonly PlannedCluster[]): number | null => orNull(Math.max, clusters, 'endsAt');
 
 /** The stages in the given order, then the clusters without a sequence. */
 export function plannedStages(
@@ -69,13 +68,12 @@ export function plannedStages(
     const members = clusters.filter((one) => one.sequence === sequence && one.stage === stage);
     if (members.length === 0) return [];
     const stopped = members.filter(({ stop }) => stop !== null).length;
-    const begins = members.flatMap(({ beginsAt }) => (beginsAt === null ? [] : [beginsAt]));
     return [
       {
         sequence,
         stage,
         clusters: members,
-        beginsAt: begins.length === 0 ? null : Math.min(...begins),
+        beginsAt: orNull(Math.min, members, 'beginsAt'),
         endsAt: stopped > 0 ? null : endOf(members),
         stopped,
       },
@@ -83,9 +81,12 @@ export function plannedStages(
   });
 }
 
-function latest(times: readonly (number | null)[]): number | null {
-  return times.reduce<number | null>(
-    (last, time) => (time !== null && (last === null || time > last) ? time : last),
-    null,
-  );
+/** The least or the greatest of the times that there are; `null` if there are none. */
+function orNull(
+  which: (...times: readonly number[]) => number,
+  clusters: readonly PlannedCluster[],
+  field: 'beginsAt' | 'endsAt',
+): number | null {
+  const times = clusters.map((one) => one[field]).filter((time) => time !== null);
+  return times.length === 0 ? null : which(...times);
 }

@@ -2,6 +2,7 @@ import type { FleetLimits } from '../../controller/observe/fleet.ts';
 import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
 import { timeText } from '../../core/fleet/times.ts';
 import { type Cause, criticalPath } from '../../plan/critical-path.ts';
+import { median } from '../../plan/estimate.ts';
 import {
   endOf,
   type FleetPlan,
@@ -143,7 +144,11 @@ function assumptionsOf(
 ): readonly string[] {
   const [unhealthy] = recovering;
   const times = (sentence: string, some: readonly PlannedCluster[]): readonly string[] =>
-    some.length === 0 ? [] : [`${sentence} in ${countOf(some.length)}: ${medianOf(some)} s in the median`];
+    some.length === 0
+      ? []
+      : [
+          `${sentence} in ${countOf(some.length)}: ${median(some.map(({ memberSeconds }) => memberSeconds))} s in the median`,
+        ];
   return [
     'nothing fails, checks pass, every pod starts, and other waits that end by themselves are over at once',
     ...times(
@@ -166,8 +171,3 @@ function assumptionsOf(
 }
 
 const countOf = (clusters: number): string => (clusters === 1 ? '1 cluster' : `${clusters} clusters`);
-
-function medianOf(clusters: readonly PlannedCluster[]): number {
-  const seconds = clusters.map(({ memberSeconds }) => memberSeconds).toSorted((one, other) => one - other);
-  return seconds[Math.floor(seconds.length / 2)] ?? 0;
-}

@@ -1,4 +1,4 @@
-import { type Line, type Piece, piece, type Style, widthOf } from './colour.ts';
+import { joined, type Line, type Piece, piece, type Style, widthOf } from './colour.ts';
 
 /** What a cluster of a stage does, those first that a person should look at. */
 export const cellStates = ['failing', 'notHealthy', 'held', 'rolling', 'waiting', 'upToDate'] as const;
@@ -28,7 +28,9 @@ export function cellRows(
   indent: number,
 ): readonly Line[] {
   const cells = inGroups(states, perCell).map(mostUrgent);
-  return inGroups(cells, Math.max(1, columns - indent)).map((row): Line => [piece(' '.repeat(indent)), ...runs(row)]);
+  return inGroups(cells, Math.max(1, columns - indent)).map(
+    (row): Line => [piece(' '.repeat(indent)), ...joined(row.map(signOf))],
+  );
 }
 
 /** How many clusters a cell has to stand for so that the rows of all stages fit. `rows` null: no limit. */
@@ -64,18 +66,7 @@ export function legend(states: readonly CellState[], perCell: number, columns: n
 const mostUrgent = (group: readonly CellState[]): CellState =>
   cellStates.find((state) => group.includes(state)) ?? 'upToDate';
 
-/** Equal neighbours are one piece of text. */
-function runs(row: readonly CellState[]): Line {
-  const pieces: Piece[] = [];
-  for (const state of row) {
-    const { sign, style } = looks[state];
-    const last = pieces.at(-1);
-    if (last?.style === style && last.text.endsWith(sign))
-      pieces[pieces.length - 1] = { style, text: last.text + sign };
-    else pieces.push(piece(sign, style));
-  }
-  return pieces;
-}
+const signOf = (state: CellState): Piece => piece(looks[state].sign, looks[state].style);
 
 function inGroups<Item>(all: readonly Item[], size: number): readonly (readonly Item[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>

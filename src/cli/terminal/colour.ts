@@ -24,6 +24,17 @@ export function widthOf(pieces: Line): number {
   return pieces.reduce((sum, { text }) => sum + text.length, 0);
 }
 
+/** Neighbours of one style as one piece. */
+export function joined(pieces: Line): Line {
+  const runs: Piece[] = [];
+  for (const { text, style } of pieces) {
+    const last = runs.at(-1);
+    if (last?.style === style) runs[runs.length - 1] = { text: last.text + text, style };
+    else runs.push({ text, style });
+  }
+  return runs;
+}
+
 export function withoutTrailingSpaces(pieces: Line): Line {
   const end = pieces.findLastIndex(({ text }) => text.trimEnd() !== '');
   return pieces

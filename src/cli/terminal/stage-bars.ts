@@ -1,20 +1,15 @@
 import type { PlannedStage } from '../../plan/fleet-plan.ts';
-import { type Line, type Piece, piece, type Style } from './colour.ts';
+import { joined, type Line, type Piece, piece } from './colour.ts';
 
 /** Bars over fewer columns than this tell nothing. */
 const fewestColumns = 20;
 const indent = '  ';
 const gap = '  ';
 
-interface Sign {
-  readonly sign: string;
-  readonly style: Style;
-}
-
-const waiting: Sign = { sign: '·', style: 'dim' };
-const resting: Sign = { sign: '░', style: 'yellow' };
-const updating: Sign = { sign: '█', style: 'cyan' };
-const over: Sign = { sign: ' ', style: 'plain' };
+const waiting = piece('·', 'dim');
+const resting = piece('░', 'yellow');
+const updating = piece('█', 'cyan');
+const over = piece(' ');
 
 interface Drawing {
   readonly from: number;
@@ -36,7 +31,7 @@ export function stageBars(
     const signs = Array.from({ length: room }, (_, column) =>
       signAt(stage, from + column * seconds, from + (column + 1) * seconds),
     );
-    return [piece(`${indent}${(labels[index] ?? '').padEnd(labelColumns)}${gap}`), ...runs(signs)];
+    return [piece(`${indent}${(labels[index] ?? '').padEnd(labelColumns)}${gap}`), ...joined(signs)];
   });
   const legend = [
     updating,
@@ -46,25 +41,14 @@ export function stageBars(
     waiting,
     piece(' not begun'),
   ];
-  const pieces = legend.map((one): Piece => ('sign' in one ? piece(one.sign, one.style) : one));
-  return [...bars, [piece(`${indent}${' '.repeat(labelColumns)}${gap}`), ...pieces]];
+  return [...bars, [piece(`${indent}${' '.repeat(labelColumns)}${gap}`), ...legend]];
 }
 
-function signAt({ clusters, beginsAt, endsAt }: PlannedStage, from: number, until: number): Sign {
+function signAt({ clusters, beginsAt, endsAt }: PlannedStage, from: number, until: number): Piece {
   if (beginsAt === null || until <= beginsAt) return waiting;
   if (endsAt !== null && from >= endsAt) return over;
   const isUpdating = clusters.some(({ spans }) =>
     spans.some((span) => span.what === 'Updating' && span.from < until && span.until > from),
   );
   return isUpdating ? updating : resting;
-}
-
-function runs(signs: readonly Sign[]): readonly Piece[] {
-  const pieces: Piece[] = [];
-  for (const { sign, style } of signs) {
-    const last = pieces.at(-1);
-    if (last?.style === style) pieces[pieces.length - 1] = { style, text: last.text + sign };
-    else pieces.push(piece(sign, style));
-  }
-  return pieces;
 }

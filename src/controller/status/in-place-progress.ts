@@ -1,7 +1,7 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import type { Finished } from '../observe/cluster-state.ts';
-import { ordinalOf } from './member-progress.ts';
+import { ordinalOf, sorted } from './member-progress.ts';
 
 type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
   readonly [Field in 'updatedInPlace' | 'mysqldRestarted']: RolloutProgress[Field] | undefined;
@@ -24,16 +24,13 @@ export function inPlaceProgressOf(
     .filter(({ revision, restartInPlace }) => revision === known.revision && restartInPlace?.mysqldRestarted === true)
     .map(({ ordinal }) => ordinal);
   const before = known.mysqldRestarted ?? [];
-  const after = union(before, restarted);
+  const after = sorted([...before, ...restarted]);
   return {
     disruptions: disruptions + after.length - before.length,
-    updatedInPlace: orAbsent(union(known.updatedInPlace ?? [], updated)),
+    updatedInPlace: orAbsent(sorted([...(known.updatedInPlace ?? []), ...updated])),
     mysqldRestarted: orAbsent(after),
   };
 }
-
-const union = (some: readonly number[], others: readonly number[]): readonly number[] =>
-  [...new Set([...some, ...others])].toSorted((a, b) => a - b);
 
 const orAbsent = (ordinals: readonly number[]): readonly number[] | undefined =>
   ordinals.length === 0 ? undefined : ordinals;

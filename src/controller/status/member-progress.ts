@@ -119,4 +119,6 @@ export const didNotHappen = ({ result }: Finished): boolean => result === 'refus
 /** The ordinal in a pod's name. */
 export const ordinalOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));
 
-const sorted = (ordinals: readonly number[]): readonly number[] => [...new Set(ordinals)].toSorted((a, b) => a - b);
+/** Ascending, each once. */
+export const sorted = (ordinals: readonly number[]): readonly number[] =>
+  [...new Set(ordinals)].toSorted((a, b) => a - b);

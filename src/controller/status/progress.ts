@@ -13,7 +13,7 @@ import { omitUndefined } from '../observe/omit-undefined.ts';
 import { isFailedTry } from '../observe/remember.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
 import { inPlaceProgressOf } from './in-place-progress.ts';
-import { didNotHappen, memberProgressOf, ordinalOf } from './member-progress.ts';
+import { didNotHappen, memberProgressOf, ordinalOf, sorted } from './member-progress.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.
 
@@ -55,7 +55,7 @@ export function progressOf(
     begunAt: known.begunAt ?? (intent !== null && needsSlot(intent) ? intent.at : undefined),
     verified: known.verified || decision.verified,
     failing: decision.failing ? true : undefined,
-    takenDown: [...new Set([...known.takenDown, ...down])].toSorted((a, b) => a - b),
+    takenDown: sorted([...known.takenDown, ...down]),
     ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),
     switchovers: known.switchovers + (switched ? 1 : 0),
     // The switchover is complete. The number of failed tries remains.
