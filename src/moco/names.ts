@@ -74,5 +74,7 @@ export const clusterKind = {
   namespaced: true,
 } as const;
 
+/** Selects the Deployment of this program's controller, in the chart and in config. */
+export const controllerSelector = 'app.kubernetes.io/part-of=moco-rollout';
 /** Selects the Deployment of moco-controller, by a label of MOCO's chart. */
 export const mocoControllerSelector = 'app.kubernetes.io/component=moco-controller';

@@ -1,4 +1,5 @@
 import { object, text, whole } from '../../moco/json.ts';
+import { controllerSelector } from '../../moco/names.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
 import { type Check, failed, ok } from './finding.ts';
 import { controllerDeployment, imagesOf } from './versions.ts';
@@ -7,8 +8,7 @@ export const controller: Check = {
   about: 'controller',
   find: async (session) => {
     const deployment = await controllerDeployment(session);
-    if (deployment === null)
-      return failed('no Deployment has the label app.kubernetes.io/part-of=moco-rollout: install it');
+    if (deployment === null) return failed(`no Deployment has the label ${controllerSelector}: install it`);
     const { namespace, name } = object(deployment['metadata']);
     const available = whole(object(deployment['status'])['availableReplicas'], 0);
     const place = `deployment/${text(name)} in namespace ${text(namespace)}`;

@@ -6,7 +6,7 @@ import { judgeKubernetes, kubernetesVersion } from '../../controller/observe/kub
 import { isNotFound } from '../../kube/api-error.ts';
 import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
-import { clusterKind, mocoControllerSelector } from '../../moco/names.ts';
+import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';
 import { listAll } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok, unknown } from './finding.ts';
@@ -66,8 +66,7 @@ export const definitions: Check = {
 
 /** The Deployment of the controller, or `null`. */
 export async function controllerDeployment(session: Session): Promise<Json | null> {
-  const labelSelector = 'app.kubernetes.io/part-of=moco-rollout';
-  const [deployment] = await listAll(session, deployments, null, { labelSelector });
+  const [deployment] = await listAll(session, deployments, null, { labelSelector: controllerSelector });
   return deployment ?? null;
 }
 

@@ -17,6 +17,7 @@ import { type Json, object, text } from '../../moco/json.ts';
 import {
   clusterKind,
   clusterNameLabel,
+  controllerSelector,
   createdByLabel,
   createdByMoco,
   mocoControllerSelector,
@@ -66,9 +67,7 @@ export async function collect(session: Session, cluster: ClusterRecord): Promise
     ),
     part('mysqlrolloutpolicies.json', plainShape, () => list(policyKind, null)),
     part('mysqlrolloutsequences.json', plainShape, () => list(sequenceKind, null)),
-    part('controller.json', deploymentShape, () =>
-      list(deployments, null, { labelSelector: 'app.kubernetes.io/part-of=moco-rollout' }),
-    ),
+    part('controller.json', deploymentShape, () => list(deployments, null, { labelSelector: controllerSelector })),
     part('moco-controller.json', deploymentShape, () =>
       list(deployments, null, { labelSelector: mocoControllerSelector }),
     ),
