@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
-import { type Parsed, parsed, runProgram } from '../program/run-program.ts';
+import { runProgram } from '../program/run-program.ts';
 import { Recording } from '../record/record.ts';
+import { parseRecordFlag } from '../record/record-flag.ts';
 import { spreadOf } from '../record/spread.ts';
 import { type Table, textOf } from '../record/table.ts';
 import { decideCases, emptyDecision, lastStep } from './decide.ts';
@@ -13,33 +13,17 @@ import { reconcileCases } from './reconcile.ts';
 /** What garbage collection itself leaves differs by some 50 kB from one time to the next. */
 const mostKeptBytes = 1;
 
-const usage = `Usage: hack/node.sh hack/bench/isolation/main.ts [flags]
-
-  --record FILE  write the numbers into that file, as docs/performance has them
-`;
-
 const recording = new Recording('isolation');
 const raw: { readonly what: string; readonly of: string; readonly cost: Cost }[] = [];
 const missed: string[] = [];
 
-await runProgram(parse(process.argv.slice(2)), async ({ record }) => {
+await runProgram(parseRecordFlag('hack/bench/isolation/main.ts', process.argv.slice(2)), async ({ record }) => {
   const tables = [await decideTable(), await reconcileTable()];
   for (const table of tables) console.log(`${textOf(table)}\n`);
   console.log(`the last decision: ${lastStep()}`);
   await recording.write(record, tables, raw);
   if (missed.length > 0) throw new Error(`missed: ${missed.join('; ')}`);
 });
-
-function parse(argv: readonly string[]): Parsed<{ readonly record: string | undefined }> {
-  return parsed(
-    () => usage,
-    () => {
-      const options = { record: { type: 'string' }, help: { type: 'boolean' } } as const;
-      const { values } = parseArgs({ args: [...argv], options });
-      return values.help ? null : { record: values.record };
-    },
-  );
-}
 
 async function measured(what: string, operation: Operation): Promise<Cost> {
   const cost = await costOf(operation);

@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
 import { allocatedOf, type Cost, costOf, keptOf, timeOf } from '../isolation/operation.ts';
-import { type Parsed, parsed, runProgram } from '../program/run-program.ts';
+import { runProgram } from '../program/run-program.ts';
 import { Recording } from '../record/record.ts';
+import { parseRecordFlag } from '../record/record-flag.ts';
 import { spreadOf } from '../record/spread.ts';
 import { type Table, textOf } from '../record/table.ts';
 import { changes, clusters, keptOfStages } from './changes.ts';
@@ -13,32 +13,16 @@ const limitNanoseconds = 1_000_000;
 /** What garbage collection itself leaves differs by some 50 kB from one time to the next. */
 const mostKeptBytes = 1000;
 
-const usage = `Usage: hack/node.sh hack/bench/stages/main.ts [flags]
-
-  --record FILE  write the numbers into that file, as docs/performance has them
-`;
-
 const recording = new Recording('stages');
 const raw: { readonly of: string; readonly cost: Cost }[] = [];
 const missed: string[] = [];
 
-await runProgram(parse(process.argv.slice(2)), async ({ record }) => {
+await runProgram(parseRecordFlag('hack/bench/stages/main.ts', process.argv.slice(2)), async ({ record }) => {
   const table = await stagesTable();
   console.log(textOf(table));
   await recording.write(record, [table], raw);
   if (missed.length > 0) throw new Error(`missed: ${missed.join('; ')}`);
 });
-
-function parse(argv: readonly string[]): Parsed<{ readonly record: string | undefined }> {
-  return parsed(
-    () => usage,
-    () => {
-      const options = { record: { type: 'string' }, help: { type: 'boolean' } } as const;
-      const { values } = parseArgs({ args: [...argv], options });
-      return values.help ? null : { record: values.record };
-    },
-  );
-}
 
 async function stagesTable(): Promise<Table> {
   const rows: (readonly string[])[] = [];

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Session } from '../load/session.ts';
 import { blockApplier } from '../load/table.ts';
 import { primaryIsNotReady, primaryMoves } from './moments.ts';
+import type { RealityCluster } from './reality-cluster.ts';
 import { type Scenario, usual } from './scenario.ts';
 
 /** A failover takes 7 s to 16 s (seen). */
@@ -17,6 +19,16 @@ const withGaps = (most: number, longestMilliseconds: number): Scenario['expectat
   order: [],
   gaps: { most, longestMilliseconds },
 });
+
+/** MOCO is asked to move the primary to member 1, which receives and applies nothing until the session is closed. */
+async function demoteTowardsBlocked(cluster: RealityCluster, primary: number): Promise<Session> {
+  const session = await cluster.session(1, 'moco-admin');
+  await blockApplier(session);
+  cluster.note('member 1 receives and applies nothing');
+  await delay(behindMilliseconds);
+  await cluster.demote(primary);
+  return session;
+}
 
 /** Nothing is rolled out: what MOCO does by itself. Their histories are those that its stand-in is compared with. */
 export const unchanged: readonly Scenario[] = [
@@ -49,11 +61,7 @@ export const unchanged: readonly Scenario[] = [
     expectations: withGaps(2, longestTryMilliseconds),
     change: async (cluster) => {
       const { primary } = cluster.sight;
-      const session = await cluster.session(1, 'moco-admin');
-      await blockApplier(session);
-      cluster.note('member 1 receives and applies nothing');
-      await delay(behindMilliseconds);
-      await cluster.demote(primary);
+      const session = await demoteTowardsBlocked(cluster, primary);
       await delay(firstTryMilliseconds);
       session.close();
       cluster.note('member 1 applies again');
@@ -67,11 +75,7 @@ export const unchanged: readonly Scenario[] = [
     expectations: withGaps(2, longestTryMilliseconds),
     change: async (cluster) => {
       const { primary } = cluster.sight;
-      const session = await cluster.session(1, 'moco-admin');
-      await blockApplier(session);
-      cluster.note('member 1 receives and applies nothing');
-      await delay(behindMilliseconds);
-      await cluster.demote(primary);
+      await demoteTowardsBlocked(cluster, primary);
       await delay(behindMilliseconds);
       cluster.hold(1);
       await primaryMoves(cluster, primary).finally(() => cluster.heal(1));
