@@ -23,7 +23,7 @@ process.env['PROPERTY_RUNS'] = values.properties;
 process.env['SEED'] = '1';
 
 const files = positionals.length > 0 ? positionals : await sorted('src/{core,plan}/**/*.ts');
-const tests = (await sorted('test/{core,plan}/*.test.ts')).toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
+const tests = (await sorted('test/{core,plan}/**/*.test.ts')).toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
 const data = {
   tests: tests.map((test) => resolve(test)),
   folders: ['src/core', 'src/plan', 'test/core', 'test/plan'].map((folder) => resolve(folder)),

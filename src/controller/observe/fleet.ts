@@ -1,6 +1,6 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
-import { type FleetCluster, type FleetPlace, fleetQueue } from '../../core/fleet/queue.ts';
+import type { FleetPlace } from '../../core/fleet/queue.ts';
 import type { FailingFleet } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
@@ -8,6 +8,7 @@ import { isAtLeast } from '../../kube/resource-version.ts';
 import type { World } from '../../kube/world.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
+import { FleetSlots } from './fleet-slots.ts';
 import { disrupts, hasBegun, type Known, known, lowers, needsSlot, type TimedStep } from './fleet-standing.ts';
 import { Stages } from './stages.ts';
 
@@ -41,7 +42,10 @@ export class Fleet {
   readonly #wake: (key: string) => void;
   readonly #known = new Map<string, Known>();
   readonly #failing = new Set<string>();
+  readonly #slots: FleetSlots;
   readonly #promised = new Map<string, TimedStep>();
+  /** Steps with an intent that has not ended, by cluster. */
+  readonly #open = new Map<string, TimedStep>();
   /** The times of the last completed steps, on the wall clock. */
   #lastDisruption = Number.NEGATIVE_INFINITY;
   #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
@@ -59,6 +63,7 @@ export class Fleet {
     sequenceChanged: (name: string) => void = () => undefined,
   ) {
     this.stages = new Stages(wake, sequenceChanged);
+    this.#slots = new FleetSlots(limits.maxConcurrentRollouts);
     this.#limits = limits;
     this.#world = world;
     this.#wake = wake;
@@ -78,7 +83,10 @@ export class Fleet {
       if (lastStep?.result === 'done') this.count(lastStep);
     }
     const now = this.#known.get(key);
+    this.#noteSlot(key);
     this.stages.noteRollout(key, now);
+    if (now?.open) this.#open.set(key, now.open);
+    else this.#open.delete(key);
     if (now?.failing) this.#failing.add(key);
     else this.#failing.delete(key);
     if (!this.#occupies(now) && (this.#occupies(before) || (before?.wantsSlot === true && now?.wantsSlot !== true))) {
@@ -146,38 +154,35 @@ export class Fleet {
   promise(key: string, step: Pick<Intent, 'step' | 'rule'>): () => void {
     if (!needsSlot(step)) return () => undefined;
     this.#promised.set(key, { step, at: this.#world.wall() });
+    this.#noteSlot(key);
     this.stages.promise(key, true);
     return () => {
       this.#promised.delete(key);
+      this.#noteSlot(key);
       this.stages.promise(key, false);
       if (!this.#occupies(this.#known.get(key))) this.#freed();
     };
   }
 
+  /** The cluster that asks needs a slot, whatever its status said. */
   #place(key: string): FleetPlace | null {
-    const limit = this.#limits.maxConcurrentRollouts;
-    if (limit <= 0 || this.#known.get(key)?.rolling === true) return null;
-    return fleetQueue(this.#clusters(key), limit).get(key) ?? null;
+    const known = this.#known.get(key);
+    return known?.rolling === true ? null : this.#slots.placeOf(key, known?.waitingSince ?? this.#world.wall());
   }
 
-  /** All clusters as the queue sees them. The asking cluster wants a slot, and its own promise does not block it. */
-  #clusters(asking: string | null): readonly FleetCluster[] {
-    const now = this.#world.wall();
-    const clusters: FleetCluster[] = [];
-    for (const [key, one] of this.#known) {
-      const { stalled, waitingSince, wantsSlot } = one;
-      const since = key === asking ? (waitingSince ?? now) : wantsSlot ? waitingSince : null;
-      clusters.push({
-        key,
-        rolling: this.#occupies(one) || (key !== asking && this.#promised.has(key)),
-        stalled,
-        waitingForSeconds: since === null ? null : (now - since) / 1000,
-      });
-    }
-    if (asking !== null && !this.#known.has(asking)) {
-      clusters.push({ key: asking, rolling: false, stalled: false, waitingForSeconds: 0 });
-    }
-    return clusters;
+  #noteSlot(key: string): void {
+    const known = this.#known.get(key);
+    const occupies = known !== undefined && (this.#occupies(known) || this.#promised.has(key));
+    this.#slots.note(
+      key,
+      known === undefined
+        ? null
+        : {
+            occupies,
+            stalled: occupies && known.stalled,
+            waitingSince: known.wantsSlot && !occupies ? known.waitingSince : null,
+          },
+    );
   }
 
   /** The interval with the longest remaining wait, or `null`. */
@@ -206,10 +211,7 @@ export class Fleet {
 
   /** Steps of other clusters that are promised, or that have an intent without a result. */
   #openElsewhere(key: string): readonly TimedStep[] {
-    const open: TimedStep[] = [];
-    for (const [other, happening] of this.#promised) if (other !== key) open.push(happening);
-    for (const [other, { open: happening }] of this.#known) if (other !== key && happening) open.push(happening);
-    return open;
+    return [...this.#promised, ...this.#open].flatMap(([other, step]) => (other === key ? [] : [step]));
   }
 
   /**
@@ -236,12 +238,6 @@ export class Fleet {
 
   /** Wakes the clusters that can get a slot now. */
   #freed(): void {
-    const { maxConcurrentRollouts: limit } = this.#limits;
-    if (limit <= 0) return;
-    const clusters = this.#clusters(null);
-    const queue = fleetQueue(clusters, limit);
-    for (const { key, rolling, waitingForSeconds } of clusters) {
-      if (!rolling && waitingForSeconds !== null && !queue.has(key)) this.#wake(key);
-    }
+    for (const key of this.#slots.next()) this.#wake(key);
   }
 }

@@ -1,13 +1,13 @@
-/** What the fleet's limit needs to know about one cluster. */
-export interface FleetCluster {
-  /** `namespace/name`. */
-  readonly key: string;
-  /** A rollout of it has begun: members have been taken, or one is unavailable. */
-  readonly rolling: boolean;
-  /** Its rollout has begun and cannot continue without a person: condition `Stalled` is True. */
-  readonly stalled: boolean;
-  /** Seconds for which it has had due members and no slot. `null` if it needs no slot. */
-  readonly waitingForSeconds: number | null;
+/** What the fleet's limit needs to know about the clusters other than the one that asks for a slot. */
+export interface FleetCounts {
+  /** How many clusters may be rolling; 0 for no limit. */
+  readonly limit: number;
+  /** How many are rolling: members have been taken, or one is unavailable. They keep their slots. */
+  readonly rolling: number;
+  /** How many of these cannot continue without a person: condition `Stalled` is True. */
+  readonly stalled: number;
+  /** How many of the others have needed a slot for longer. */
+  readonly ahead: number;
 }
 
 export interface FleetPlace {
@@ -19,18 +19,11 @@ export interface FleetPlace {
   readonly stalled: number;
 }
 
-/**
- * Which clusters have to wait, and at which place. A pure function over all clusters: it counts from the objects of the
- * API every time, never from memory. A rollout that has begun keeps its slot. The others are ordered by how long they
- * have waited, then by name. `limit` 0 means no limit.
- */
-export function fleetQueue(clusters: readonly FleetCluster[], limit: number): ReadonlyMap<string, FleetPlace> {
-  if (limit <= 0) return new Map();
-  const begun = clusters.filter(({ rolling }) => rolling);
-  const free = Math.max(0, limit - begun.length);
-  const stalled = begun.filter((one) => one.stalled).length;
-  const waiting = clusters
-    .flatMap(({ key, rolling, waitingForSeconds: seconds }) => (rolling || seconds === null ? [] : [{ key, seconds }]))
-    .toSorted((a, b) => b.seconds - a.seconds || (a.key < b.key ? -1 : 1));
-  return new Map(waiting.slice(free).map(({ key }, index) => [key, { place: index + 1, limit, stalled }]));
+/** Where a cluster waits for a slot; `null` if it gets one. */
+export function fleetPlace({ limit, rolling, stalled, ahead }: FleetCounts): FleetPlace | null {
+  const place = ahead + 1 - freeSlots(limit, rolling);
+  return limit > 0 && place > 0 ? { place, limit, stalled } : null;
 }
+
+/** More may be rolling than the limit says, if it has been lowered. */
+export const freeSlots = (limit: number, rolling: number): number => Math.max(0, limit - rolling);

@@ -1,109 +1,30 @@
 import { expect } from 'chai';
-import * as fc from 'fast-check';
-import { type FleetCluster, fleetQueue } from '../../../src/core/fleet/queue.ts';
+import { type FleetCounts, fleetPlace } from '../../../src/core/fleet/queue.ts';
 import { cluster } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
 import { decideCase, holds, play } from '../table.ts';
 
-const rolling = (key: string): FleetCluster => ({ key, rolling: true, stalled: false, waitingForSeconds: null });
-const stalled = (key: string): FleetCluster => ({ ...rolling(key), stalled: true });
-const waiting = (key: string, waitingForSeconds: number): FleetCluster => ({
-  key,
-  rolling: false,
-  stalled: false,
-  waitingForSeconds,
-});
-const idle = (key: string): FleetCluster => ({ key, rolling: false, stalled: false, waitingForSeconds: null });
-
-/** Who has to wait, first in the queue first. */
-const queue = (clusters: readonly FleetCluster[], limit: number): readonly (readonly [string, number])[] =>
-  [...fleetQueue(clusters, limit)].map(([key, { place }]) => [key, place]);
-
-describe('the queue of a fleet', () => {
-  const cases: Readonly<
-    Record<string, readonly [readonly FleetCluster[], number, readonly (readonly [string, number])[]]>
-  > = {
-    'is empty without a limit': [[rolling('a'), waiting('b', 9), waiting('c', 1)], 0, []],
-    'is empty with a limit below none': [[waiting('b', 9), waiting('c', 1)], -1, []],
-    'is empty while no cluster needs a slot': [[rolling('a'), idle('b')], 1, []],
-    'is empty while there are slots for all': [[waiting('a', 1), waiting('b', 2)], 2, []],
-    'has those that have waited less': [[waiting('a', 1), waiting('b', 2)], 1, [['a', 1]]],
-    'has them by how long they have waited': [
-      [rolling('z'), waiting('a', 1), waiting('b', 3), waiting('c', 2)],
-      1,
-      [
-        ['b', 1],
-        ['c', 2],
-        ['a', 3],
-      ],
-    ],
-    'orders them by name if they are equal': [
-      [rolling('z'), waiting('b', 1), waiting('a', 1), waiting('c', 1)],
-      1,
-      [
-        ['a', 1],
-        ['b', 2],
-        ['c', 3],
-      ],
-    ],
-    'has those who have waited for no time at all': [[rolling('z'), waiting('a', 0)], 1, [['a', 1]]],
-    'keeps the slots of running rollouts, even of too many': [
-      [rolling('x'), rolling('y'), rolling('z'), waiting('a', 1), waiting('b', 2)],
-      2,
-      [
-        ['b', 1],
-        ['a', 2],
-      ],
-    ],
-    'assigns a free slot': [[rolling('z'), waiting('a', 1), waiting('b', 2)], 2, [['a', 1]]],
-    'does not have those that roll, whatever they have waited for': [
-      [{ ...rolling('z'), waitingForSeconds: 99 }, waiting('a', 1)],
-      1,
-      [['a', 1]],
-    ],
+describe('the place of a cluster in the queue', () => {
+  const cases: Readonly<Record<string, readonly [Partial<FleetCounts>, number | null]>> = {
+    'is none without a limit': [{ limit: 0, rolling: 9, ahead: 9 }, null],
+    'is none with a limit below none': [{ limit: -1, ahead: 9 }, null],
+    'is none while there is a slot for it': [{ limit: 3, rolling: 1, ahead: 1 }, null],
+    'is the first once the only slot is taken': [{ limit: 1, rolling: 1 }, 1],
+    'is the first once the slots are taken': [{ limit: 3, rolling: 3 }, 1],
+    'is the first if those ahead get the free slots': [{ limit: 3, rolling: 1, ahead: 2 }, 1],
+    'counts those ahead that get no slot': [{ limit: 3, rolling: 2, ahead: 4 }, 4],
+    'does not grow with rollouts that are too many': [{ limit: 2, rolling: 5, ahead: 1 }, 2],
   };
-  for (const [sentence, [clusters, limit, expected]] of Object.entries(cases)) {
-    it(sentence, () => expect(queue(clusters, limit)).to.deep.equal(expected));
+  for (const [sentence, [counts, place]] of Object.entries(cases)) {
+    it(sentence, () => {
+      const whole = { limit: 1, rolling: 0, stalled: 0, ahead: 0, ...counts };
+      expect(fleetPlace(whole)?.place ?? null).to.equal(place);
+    });
   }
-  it('names the limit with every place in the queue', () => {
-    const places = fleetQueue([rolling('z'), waiting('a', 1), waiting('b', 2)], 1);
-    expect(places.get('a')).to.deep.equal({ place: 2, limit: 1, stalled: 0 });
-    expect(places.get('b')).to.deep.equal({ place: 1, limit: 1, stalled: 0 });
-  });
-  it('reports how many slots stalled rollouts hold', () => {
-    const places = fleetQueue([rolling('x'), stalled('y'), stalled('z'), waiting('a', 1)], 3);
-    expect(places.get('a')).to.deep.equal({ place: 1, limit: 3, stalled: 2 });
-  });
 
-  const fleet = fc.uniqueArray(
-    fc.record({
-      key: fc.string({ minLength: 1, maxLength: 3 }),
-      rolling: fc.boolean(),
-      stalled: fc.boolean(),
-      waitingForSeconds: fc.option(fc.nat({ max: 5 })),
-    }),
-    { selector: ({ key }) => key, maxLength: 9 },
-  );
-  it('never lets more begin than there are slots, and wastes none', () => {
-    fc.assert(
-      fc.property(fleet, fc.integer({ min: 1, max: 5 }), (clusters, limit) => {
-        const places = fleetQueue(clusters, limit);
-        const wanting = clusters.filter((one) => !one.rolling && one.waitingForSeconds !== null);
-        const running = clusters.filter((one) => one.rolling).length;
-        const begin = wanting.filter(({ key }) => !places.has(key)).length;
-        expect(begin).to.equal(Math.min(wanting.length, Math.max(0, limit - running)));
-        expect([...places.values()].map(({ place }) => place)).to.deep.equal(
-          Array.from({ length: places.size }, (_, index) => index + 1),
-        );
-      }),
-    );
-  });
-  it('does not depend on the order of the clusters', () => {
-    fc.assert(
-      fc.property(fleet, fc.integer({ min: 1, max: 5 }), (clusters, limit) => {
-        expect(queue([...clusters].reverse(), limit)).to.deep.equal(queue(clusters, limit));
-      }),
-    );
+  it('names the limit, and how many slots stalled rollouts hold', () => {
+    const counts = { limit: 2, rolling: 2, stalled: 1, ahead: 0 };
+    expect(fleetPlace(counts)).to.deep.equal({ place: 1, limit: 2, stalled: 1 });
   });
 });
 
