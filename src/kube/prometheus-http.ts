@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Agent } from 'undici';
 import { reasonOf, textOf } from './http-answer.ts';
 import { ConfigurationError } from './kubeconfig.ts';
+import { shortened } from './shortened.ts';
 import { TimeLimit } from './time-limit.ts';
 import type { World } from './world.ts';
 
@@ -147,18 +148,18 @@ interface Answer {
 function seriesOf(status: number, body: string): readonly PrometheusSeries[] {
   const answer = parsed(body);
   if (status !== 200 || answer?.status !== 'success') {
-    const error = typeof answer?.error === 'string' ? `: ${short(answer.error)}` : '';
+    const error = typeof answer?.error === 'string' ? `: ${shortened(answer.error, longestMessage)}` : '';
     throw new Error(`expected an answer to the query, got HTTP ${status}${error}`);
   }
   const { resultType, result } = answer.data ?? {};
   if (resultType === 'scalar') return [{ labels: {}, value: valueOf(result) }];
   if (resultType !== 'vector' || !Array.isArray(result)) {
-    throw new Error(`expected the query to return a vector, got ${short(String(resultType))}`);
+    throw new Error(`expected the query to return a vector, got ${shortened(String(resultType), longestMessage)}`);
   }
   const [warning] = Array.isArray(answer.warnings) ? answer.warnings : [];
   // Series may be missing, such as those of a Prometheus that another one could not ask.
   if (result.length === 0 && warning !== undefined) {
-    throw new Error(`expected a complete answer, got a warning: ${short(String(warning))}`);
+    throw new Error(`expected a complete answer, got a warning: ${shortened(String(warning), longestMessage)}`);
   }
   return result.map((one: { metric?: unknown; value?: unknown } | null) => ({
     labels: labelsOf(one?.metric),
@@ -187,6 +188,3 @@ function valueOf(sample: unknown): string {
   if (typeof value !== 'string') throw new Error('expected series with a value, got something else');
   return value;
 }
-
-const short = (text: string): string =>
-  text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;

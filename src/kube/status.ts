@@ -1,4 +1,5 @@
 import { ApiError, type ApiErrorCause } from './api-error.ts';
+import { shortened } from './shortened.ts';
 
 const longestQuotedCharacters = 200;
 
@@ -84,10 +85,7 @@ function parsed(body: string): unknown {
   }
 }
 
-function quoted(body: string): string {
-  const line = body.replaceAll(/\s+/g, ' ').trim();
-  return line.length > longestQuotedCharacters ? `${line.slice(0, longestQuotedCharacters)}…` : line;
-}
+const quoted = (body: string): string => shortened(body.replaceAll(/\s+/g, ' ').trim(), longestQuotedCharacters);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;

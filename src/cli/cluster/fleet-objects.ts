@@ -1,31 +1,13 @@
-import { policyKind, projectPolicy } from '../../api/policy.ts';
-import { rolloutKind } from '../../api/rollout.ts';
+import { policyKind } from '../../api/policy.ts';
 import { sequenceKind } from '../../api/sequence.ts';
 import { Cache } from '../../controller/observe/cache.ts';
-import { projectSequence } from '../../controller/observe/sequence-record.ts';
+import { type CachedKind, forEachCachedKind } from '../../controller/observe/cached-kinds.ts';
 import { isForbidden } from '../../kube/api-error.ts';
-import {
-  cronJobs,
-  namespaces,
-  podDisruptionBudgets,
-  pods,
-  type ResourceKind,
-  statefulSets,
-} from '../../kube/resource.ts';
-import type { Store, Stored } from '../../kube/store.ts';
-import type { Json } from '../../moco/json.ts';
-import {
-  createdBySelector,
-  memberSelector,
-  projectBackup,
-  projectBudget,
-  projectNamespace,
-  projectPod,
-  projectStatefulSet,
-} from '../../moco/projections.ts';
+import { cronJobs, namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import type { Stored } from '../../kube/store.ts';
+import { clusterKind } from '../../moco/names.ts';
 import { clustersIn, listAll, listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';
-import { projectRollout } from './watch-clusters.ts';
 
 /** The objects of all clusters, as the controller's cache has them. */
 export interface FleetObjects {
@@ -34,41 +16,31 @@ export interface FleetObjects {
   readonly unread: readonly string[];
 }
 
+/** Kinds without which a decision is only less exact. */
+const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, cronJobs, namespaces]);
+
 /** Lists every kind that a decision needs once, in all namespaces. Rejects with `ApiError` or `CommandError`. */
 export async function readFleet(session: Session): Promise<FleetObjects> {
   const cache = new Cache();
   const unread: string[] = [];
-  const read = async <R extends Stored>(
-    kind: ResourceKind,
-    store: Store<R>,
-    project: (raw: Json) => R | null,
-    labelSelector?: string,
-  ): Promise<void> => {
+  const read = async <R extends Stored>({ kind, labelSelector, store, project }: CachedKind<R>): Promise<void> => {
     const list = kind.group === sequenceKind.group ? listIfThere : listAll;
-    const found = await list(session, kind, null, labelSelector === undefined ? {} : { labelSelector });
-    for (const raw of found ?? []) {
-      const record = project(raw);
-      if (record !== null) store.put(record);
-    }
-  };
-  const orLeaveOut = async (reading: Promise<void>, { plural }: ResourceKind): Promise<void> => {
     try {
-      await reading;
+      const found = await list(session, kind, null, labelSelector === undefined ? {} : { labelSelector });
+      for (const raw of found ?? []) {
+        const record = project(raw);
+        if (record !== null) store.put(record);
+      }
     } catch (error) {
-      if (!isForbidden(error)) throw error;
-      unread.push(plural);
+      if (!(optional.has(kind) && isForbidden(error))) throw error;
+      unread.push(kind.plural);
     }
   };
   for (const cluster of await clustersIn(session, null)) cache.clusters.put(cluster);
-  await Promise.all([
-    read(rolloutKind, cache.rollouts, projectRollout),
-    read(statefulSets, cache.statefulSets, projectStatefulSet, memberSelector),
-    read(pods, cache.pods, projectPod, memberSelector),
-    read(sequenceKind, cache.sequences, projectSequence),
-    orLeaveOut(read(policyKind, cache.policies, projectPolicy), policyKind),
-    orLeaveOut(read(podDisruptionBudgets, cache.budgets, projectBudget), podDisruptionBudgets),
-    orLeaveOut(read(cronJobs, cache.backups, projectBackup, createdBySelector), cronJobs),
-    orLeaveOut(read(namespaces, cache.namespaces, projectNamespace), namespaces),
-  ]);
+  await Promise.all(
+    forEachCachedKind(cache, true, async (cached) => {
+      if (cached.kind !== clusterKind) await read(cached);
+    }),
+  );
   return { cache, unread: unread.toSorted() };
 }

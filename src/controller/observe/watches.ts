@@ -1,37 +1,13 @@
-import { policyKind, projectPolicy } from '../../api/policy.ts';
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Log } from '../../kube/log.ts';
 import { Reflector, type ReflectorOptions, type Unavailable } from '../../kube/reflector.ts';
-import {
-  cronJobs,
-  namespaces,
-  path,
-  podDisruptionBudgets,
-  pods,
-  type ResourceKind,
-  statefulSets,
-} from '../../kube/resource.ts';
-import type { Store, Stored } from '../../kube/store.ts';
+import { namespaces, path } from '../../kube/resource.ts';
+import type { Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
-import { type Json, object } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
-import {
-  createdBySelector,
-  memberSelector,
-  projectBackup,
-  projectBudget,
-  projectCluster,
-  projectNamespace,
-  projectPod,
-  projectSlimPod,
-  projectStatefulSet,
-} from '../../moco/projections.ts';
 import type { CacheMetrics } from '../../telemetry/cache-metrics.ts';
 import type { Cache } from './cache.ts';
-import { partialRecord, type RolloutRecord, wholeRecord } from './rollout-record.ts';
-import { projectSequence } from './sequence-record.ts';
+import { type CachedKind, forEachCachedKind } from './cached-kinds.ts';
 
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -57,10 +33,9 @@ export class Watches {
     keepsLivePods = false,
   ) {
     const reflect = <R extends Stored>(
-      kind: ResourceKind,
-      store: Store<R>,
-      project: (raw: Json) => R | null,
-      more: Pick<ReflectorOptions<R>, 'path' | 'query' | 'onUnavailable' | 'onlyWhere'>,
+      { kind, labelSelector, store, project }: CachedKind<R>,
+      namespace: string | undefined,
+      more: Pick<ReflectorOptions<R>, 'onUnavailable' | 'onlyWhere'>,
     ): Watch => {
       const observer = metrics?.observe(kind.kind, () => {
         const { ageMilliseconds } = reflector;
@@ -73,66 +48,47 @@ export class Watches {
         store,
         project,
         kind: kind.kind,
+        path: path(kind, namespace === undefined ? {} : { namespace }),
+        ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
         ...(observer && { observer }),
         ...more,
       });
       return reflector;
     };
-    const scopes = namespaceNames.length === 0 ? [undefined] : namespaceNames;
-    const watch = <R extends Stored>(
-      kind: ResourceKind,
-      store: Store<R>,
-      project: (raw: Json) => R | null,
-      labelSelector?: string,
-    ): readonly Watch[] =>
-      scopes.map((namespace) =>
-        reflect(kind, store, project, {
-          path: path(kind, namespace === undefined ? {} : { namespace }),
-          ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
-        }),
-      );
     /** The watch of an optional cluster-scoped kind. */
-    const watchWithout = <R extends Stored>(kind: ResourceKind, store: Store<R>, project: (raw: Json) => R | null) =>
-      reflect(kind, store, project, {
-        path: path(kind),
+    const watchOptional = <R extends Stored>(cached: CachedKind<R>): Watch => {
+      const { kind } = cached.kind;
+      return reflect(cached, undefined, {
         onUnavailable: (why) => {
-          if (why === null) cache.unavailable.delete(kind.kind);
-          else cache.unavailable.set(kind.kind, why);
+          if (why === null) cache.unavailable.delete(kind);
+          else cache.unavailable.set(kind, why);
         },
       });
-    /** Without MOCO there is nothing to do and nothing to wait for: clusters appear once it is installed. */
-    const watchClusters = (): readonly Watch[] => {
-      const missing = new Set<string>();
-      const reported = (scope: string, why: Unavailable | null): void => {
-        const before = missing.size;
-        if (why === null) missing.delete(scope);
-        else missing.add(scope);
-        if (before === 0 && missing.size > 0) log.warn({}, mocoMissing);
-        if (before > 0 && missing.size === 0) log.info({}, mocoFound);
-      };
-      return scopes.map((namespace) =>
-        reflect(clusterKind, cache.clusters, projectCluster, {
-          path: path(clusterKind, namespace === undefined ? {} : { namespace }),
-          onlyWhere: 'NotFound',
-          onUnavailable: (why) => reported(namespace ?? '', why),
-        }),
-      );
     };
-    const isWatched = ({ name }: Stored): boolean => namespaceNames.length === 0 || namespaceNames.includes(name);
-    this.#reflectors = [
-      ...watchClusters(),
-      ...watch(rolloutKind, cache.rollouts, (raw) => projectRollout(raw, cache)),
-      ...watch(statefulSets, cache.statefulSets, projectStatefulSet, memberSelector),
-      watchWithout(policyKind, cache.policies, projectPolicy),
-      watchWithout(sequenceKind, cache.sequences, projectSequence),
-      watchWithout(namespaces, cache.namespaces, (raw) => {
-        const namespace = projectNamespace(raw);
-        return isWatched(namespace) ? namespace : null;
-      }),
-      ...watch(podDisruptionBudgets, cache.budgets, projectBudget),
-      ...watch(cronJobs, cache.backups, projectBackup, createdBySelector),
-      ...watch(pods, cache.pods, keepsLivePods ? projectPod : projectSlimPod, memberSelector),
-    ];
+    const missing = new Set<string>();
+    /** Without MOCO there is nothing to do and nothing to wait for: clusters appear once it is installed. */
+    const reportMoco = (scope: string, why: Unavailable | null): void => {
+      const before = missing.size;
+      if (why === null) missing.delete(scope);
+      else missing.add(scope);
+      if (before === 0 && missing.size > 0) log.warn({}, mocoMissing);
+      if (before > 0 && missing.size === 0) log.info({}, mocoFound);
+    };
+    const scopes = namespaceNames.length === 0 ? [undefined] : namespaceNames;
+    this.#reflectors = forEachCachedKind(cache, keepsLivePods, (cached) => {
+      const { kind } = cached;
+      if (kind === namespaces) return [watchOptional(onlyNamed(cached, namespaceNames))];
+      if (!kind.namespaced) return [watchOptional(cached)];
+      return scopes.map((namespace) =>
+        reflect(
+          cached,
+          namespace,
+          kind === clusterKind
+            ? { onlyWhere: 'NotFound', onUnavailable: (why) => reportMoco(namespace ?? '', why) }
+            : {},
+        ),
+      );
+    }).flat();
   }
 
   /**
@@ -158,9 +114,12 @@ export class Watches {
   }
 }
 
-/** Clusters are listed first. The MySQLRollout of a cluster that appears later is read by name. */
-function projectRollout(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
-  const rollout = { ...raw, metadata: object(raw['metadata']) } as unknown as MySQLRollout;
-  const { namespace, name } = rollout.metadata;
-  return clusters.get(namespace, name) === undefined ? partialRecord(rollout) : wholeRecord(rollout);
+/** Without names, all objects. */
+function onlyNamed<R extends Stored>(cached: CachedKind<R>, names: readonly string[]): CachedKind<R> {
+  if (names.length === 0) return cached;
+  const project: CachedKind<R>['project'] = (raw) => {
+    const record = cached.project(raw);
+    return record !== null && names.includes(record.name) ? record : null;
+  };
+  return { ...cached, project };
 }

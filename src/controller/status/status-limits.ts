@@ -1,4 +1,5 @@
 import type { HistoryEntry, MemberStatus, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
+import { shortened } from '../../kube/shortened.ts';
 
 /**
  * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever
@@ -90,10 +91,3 @@ function shortChanges(changes: readonly TemplateChange[]): readonly TemplateChan
 }
 
 const bytesOf = (status: RolloutStatus): number => Buffer.byteLength(JSON.stringify(status));
-
-/** Truncates a text to a number of characters and splits none of them. An ellipsis marks the truncation. */
-function shortened(text: string, longest: number): string {
-  if (text.length <= longest) return text;
-  const characters = Array.from(text);
-  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
-}
