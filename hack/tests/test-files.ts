@@ -23,6 +23,17 @@ const longComputing = [
   'test/config/prometheus.test.ts',
   'test/admission/slow-clients.test.ts',
   'test/telemetry/log-fields.test.ts',
+  'test/verification/fleet/',
+  'test/verification/mistakes/catalogue.test.ts',
+  'test/controller/every-pass.test.ts',
+  'test/controller/rate-limit.test.ts',
+  'test/cli/commands/check.test.ts',
+  'test/cli/commands/plan-fleet.test.ts',
+  'test/cli/commands/release.test.ts',
+  'test/cli/fleet/play-fleet.test.ts',
+  'test/cli/settings.test.ts',
+  'test/api/maintenance.test.ts',
+  'test/kube/lines.test.ts',
 ];
 
 /** What the tests of a file share with those of others in their process, by what the file imports or calls. */

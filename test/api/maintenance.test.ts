@@ -90,7 +90,7 @@ describe('the schedule of a maintenance window', () => {
           expect([...opensAt(window, from, until)]).to.deep.equal(expected);
         },
       ),
-      propertyParameters(300),
+      propertyParameters(100),
     );
   });
 });

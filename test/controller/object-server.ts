@@ -161,7 +161,7 @@ export class ObjectServer {
 
   all(kind: ResourceKind): readonly Raw[] {
     const list = path(kind, { namespace: 'default' });
-    return [...this.#objects].filter(([key]) => key.startsWith(`${list}/`)).map(([, raw]) => structuredClone(raw));
+    return [...this.#objects].filter(([key]) => key.startsWith(`${list}/`)).map(([, raw]) => raw);
   }
 
   #get(key: string): Raw {
