@@ -15,6 +15,7 @@ import type { CheckReader } from './observe/check-reader.ts';
 import { Checks } from './observe/checks.ts';
 import type { DelayReader } from './observe/delay-reader.ts';
 import { Fleet, type FleetLimits } from './observe/fleet.ts';
+import { followEvictions } from './observe/evictions.ts';
 import { followFleet } from './observe/follow-fleet.ts';
 import type { StrategySettings } from './observe/mode.ts';
 import type { DefaultSettings } from './observe/settings.ts';
@@ -76,6 +77,7 @@ export class Controller {
       (name) => this.#sequenceQueue.add(name),
     );
     followFleet(this.#cache, fleet);
+    followEvictions(this.#cache, fleet.evictions);
     metrics.fleet.observe(() => (isLeading() ? fleet.numbers : null));
     const reconciler = new Reconciler({
       cache: this.#cache,

@@ -61,6 +61,7 @@ export class Reconciler {
     const observed = await this.#observe(key, state, signal);
     if (observed === null) return { requeue: {}, report: null, result: null };
     const { step, hold, asksChecks } = observed.decision;
+    this.#context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
     if (asksChecks) this.#context.checks.ask(key, observed.settings.checks);
     // Another reconciliation follows the answer.
     if (hold?.rule === 'CheckUnavailable' && isBeingAsked(hold)) return { requeue: {}, report: null, result: null };
@@ -121,6 +122,7 @@ export class Reconciler {
 
   #forget(key: string): void {
     this.#context.checks.forget(key);
+    this.#context.fleet.evictions.setWaiting(key, false);
     if (this.#states.delete(key)) this.#context.metrics.forgetCluster(...splitKey(key));
   }
 

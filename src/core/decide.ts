@@ -2,6 +2,7 @@ import { mayAdopt } from './adoption.ts';
 import { checked } from './checks.ts';
 import type { Decision } from './decision.ts';
 import { rolesMoving, takeBackDemotion } from './demotion.ts';
+import { disruptionControllerBehind } from './disruption-controller.ts';
 import { failingRevision, isVerified } from './failing-revision.ts';
 import { updatedMemberUnsettled } from './gates.ts';
 import {
@@ -110,7 +111,8 @@ export function decide(snapshot: ClusterSnapshot, policy: RolloutPolicy): Decisi
   const situation = survey(snapshot, policy);
   const stale = situation.members.filter((member) => !member.updated).length;
   const complete = isComplete(situation, stale);
-  const due = stepFailing(situation, outsideMaintenance(situation, firstOutcome(situation)));
+  const first = outsideMaintenance(situation, firstOutcome(situation));
+  const due = stepFailing(situation, disruptionControllerBehind(situation, first));
   const checks = checked(situation, due, complete);
   const outcome = replicasBehind(situation, checks.outcome);
   return {

@@ -38,6 +38,8 @@ export interface ClusterSnapshot {
    * interval.
    */
   readonly fleetInterval: { readonly flag: string; readonly seconds: number; readonly sinceSeconds: number } | null;
+  /** Evictions of other clusters that Kubernetes' disruption controller has not observed. */
+  readonly unobservedEvictions: number;
   /** When members that work may be taken. `null` if at any time. */
   readonly maintenance: MaintenanceFacts | null;
   /** What Prometheus last said about each check of the user, in their order. */

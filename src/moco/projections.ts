@@ -276,7 +276,7 @@ export function projectBudget(raw: Json): BudgetRecord | null {
     disruptionsAllowed: whole(status['disruptionsAllowed'], 0),
     currentHealthy: whole(status['currentHealthy'], 0),
     desiredHealthy: whole(status['desiredHealthy'], 0),
-    awaiting: Object.keys(object(status['disruptedPods'])).length,
+    disruptedPods: texts(status['disruptedPods']),
     closed: spec['maxUnavailable'] === 0 || spec['maxUnavailable'] === '0%',
   };
 }

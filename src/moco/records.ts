@@ -119,8 +119,10 @@ export interface PodRecord extends ObjectRecord, PodFacts {
 }
 
 /** A PodDisruptionBudget. */
-export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'refusal' | 'refusedForSeconds'> {
+export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'awaiting' | 'refusal' | 'refusedForSeconds'> {
   readonly selector: LabelSelector | null;
+  /** When the API server accepted the eviction of a pod, by the names of pods. */
+  readonly disruptedPods: Readonly<Record<string, string>>;
 }
 
 /** The CronJob of a cluster's scheduled backup. */

@@ -188,6 +188,7 @@ const around = {
   maintenance,
   checks,
   laterStageWaits: fc.boolean(),
+  unobservedEvictions: rarely<number>(0, 5),
   admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
   adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
   stepFailure: rarely<ClusterSnapshot['stepFailure']>(null, {

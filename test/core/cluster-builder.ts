@@ -183,6 +183,12 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** So many evictions of other clusters wait for the disruption controller. */
+  unobservedEvictions(unobservedEvictions: number): this {
+    this.#around = { ...this.#around, unobservedEvictions };
+    return this;
+  }
+
   /** Maintenance windows and blackouts as pairs of seconds from now. A member takes 100 s. */
   maintenance(windows: readonly Pair[] | null, ...blackouts: readonly Pair[]): this {
     const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds >= 0 ? '+' : ''}${inSeconds}` });

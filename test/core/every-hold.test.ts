@@ -421,6 +421,14 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       requeueAfterSeconds: 600,
     },
   },
+  DisruptionControllerBehind: {
+    applies: {
+      given: stale().unobservedEvictions(5),
+      decides: holds({ rule: 'DisruptionControllerBehind', evictions: 5, limit: 5 }),
+      requeueAfterSeconds: 5,
+    },
+    justDoesNot: { given: stale().unobservedEvictions(4), decides: next },
+  },
   BatchNotComplete: {
     applies: {
       given: cluster(5)

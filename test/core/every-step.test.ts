@@ -302,6 +302,7 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     does: 'leaves alone',
     given: { given: demoted().members(member(1).updated().lagging()) },
   },
+  DisruptionControllerBehind: { does: 'leaves alone', given: { given: demoted().unobservedEvictions(5) } },
   BatchNotComplete: {
     does: 'leaves alone',
     given: { given: demoted().members(member(2).updated().lagging()).statefulSet({ podManagement: 'OrderedReady' }) },

@@ -407,6 +407,12 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'the switchover away from moco-test-0 has failed 4 times; it will not be tried again for this revision',
     ],
   ],
+  DisruptionControllerBehind: [
+    [
+      { rule: 'DisruptionControllerBehind', evictions: 7, limit: 5 },
+      "Kubernetes' disruption controller has not observed 7 evictions of other clusters yet, and 5 may wait for it at a time",
+    ],
+  ],
   BatchNotComplete: [
     [{ rule: 'BatchNotComplete', members: [4] }, 'moco-test-4 of the previous batch is not done'],
     [{ rule: 'BatchNotComplete', members: [3, 4] }, 'moco-test-3, moco-test-4 of the previous batch are not done'],

@@ -79,6 +79,8 @@ const healthy: Need = (snapshot, policy) => {
 };
 const budgetAllows: Need = ({ budgets }) =>
   budgets.length <= 1 && budgets.every((one) => one.observed && one.disruptionsAllowed >= 1);
+const observed: Need = ({ budgets, unobservedEvictions }, policy) =>
+  budgets.length === 0 || unobservedEvictions < 5 || off(policy, 'DisruptionControllerBehind');
 const retryDelaysSeconds = [0, 300, 900, 2700];
 const notTooManyTries: Need = (snapshot, policy) => {
   const { switchoverTries, sinceLastTrySeconds } = snapshot.memory;
@@ -295,7 +297,7 @@ const needs: Readonly<Record<StepRule, Needs>> = {
     reachable: allAre((_snapshot, one) => !lost(one)),
   },
   MemberImpaired: { ...alone, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
-  ReplicaHealthy: { ...healthyOnes, replicaOnly, batchesAbove, mayBeReplaced, mustBeReplaced },
+  ReplicaHealthy: { ...healthyOnes, observed, replicaOnly, batchesAbove, mayBeReplaced, mustBeReplaced },
   NothingRestarts: {
     applied,
     revisionStands,

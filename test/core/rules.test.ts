@@ -54,7 +54,7 @@ describe('the catalogue of rules', () => {
       isBrief,
       `RolloutNotOwned RolloutTerminating StatefulSetMissing AwaitingOwnWrite StatefulSetDeleting StatefulSetNotObserved
        NotReconciled MemberMissing RolesNotSettled MemberTerminating MaxUnavailableReached ClusterNotHealthy
-       ReplicasBehind CheckUnavailable ConfirmationTooSlow StepRefused`,
+       DisruptionControllerBehind ReplicasBehind CheckUnavailable ConfirmationTooSlow StepRefused`,
     ],
     ['are routine', isRoutine, 'AwaitingSwitchover MemberTerminating UpdatedMemberNotParticipating'],
     [

@@ -241,6 +241,7 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
     on: { given: stale().members(member(2).lagging()).budgets({ closed: true }) },
     off: deletes('MemberNotParticipating', 2),
   },
+  DisruptionControllerBehind: { on: { given: stale().unobservedEvictions(5) }, off: evicts('ReplicaHealthy', 2) },
   BatchNotComplete: {
     on: {
       given: cluster(5)

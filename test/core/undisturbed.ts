@@ -12,6 +12,7 @@ export const undisturbed = {
   maintenance: null,
   checks: [],
   laterStageWaits: false,
+  unobservedEvictions: 0,
   admissionProblem: null,
   adoptionAgesSeconds: [],
   promotion: null,

@@ -353,7 +353,7 @@ describe('a recorded PodDisruptionBudget', () => {
       disruptionsAllowed: 1,
       currentHealthy: 3,
       desiredHealthy: 2,
-      awaiting: 0,
+      disruptedPods: {},
       closed: false,
     });
   });

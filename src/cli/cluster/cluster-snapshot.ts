@@ -107,7 +107,13 @@ export function factsOf(
       cache: { settingsSources, unavailable: new Map() },
       // What only the controller knows is assumed not to block anything.
       fleet: {
-        factsFor: () => ({ fleetWaits: [], fleetQueue: null, fleetInterval: null, laterStageWaits: false }),
+        factsFor: () => ({
+          fleetWaits: [],
+          fleetQueue: null,
+          fleetInterval: null,
+          laterStageWaits: false,
+          unobservedEvictions: 0,
+        }),
       },
       checks: { factsFor: (_, checks) => checks.map(passing) },
     },

@@ -124,7 +124,7 @@ export class Cache {
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** The only cluster whose pods a budget can select, if the budget names one as MOCO's own do. */
-function namedCluster({ namespace, selector }: BudgetRecord): string | null {
+export function namedCluster({ namespace, selector }: BudgetRecord): string | null {
   const name = selector?.matchLabels[clusterNameLabel];
   return name === undefined ? null : keyOf(namespace, name);
 }

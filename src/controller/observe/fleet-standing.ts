@@ -56,8 +56,12 @@ export const disrupts = (one: Pick<Intent, 'step' | 'rule'>): boolean =>
   isDisruption(one) || (lowers(one) && one.rule !== 'AlreadyUpdated');
 export const lowers = ({ step }: Pick<Intent, 'step' | 'rule'>): boolean => step === 'setPartition';
 
-/** Waits that only a free slot or the end of the interval can end. */
-const slotWaits: ReadonlySet<string> = new Set<HoldRule>(['AwaitingFleetSlot', 'AwaitingFleetInterval']);
+/** Waits that end when other clusters get on, or when an interval is over. */
+const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
+  'AwaitingFleetSlot',
+  'AwaitingFleetInterval',
+  'DisruptionControllerBehind',
+]);
 
 export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): Known {
   const { intent } = status;
@@ -112,7 +116,7 @@ function standing({
     return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
   }
   const wantsSlot = rule === undefined || slotWaits.has(rule);
-  const wantsTurn = rule === undefined || rule in ruleGroups.fleet;
+  const wantsTurn = rule === undefined || rule in ruleGroups.fleet || slotWaits.has(rule);
   return { ...idle, waitingSince: milliseconds(rollout.startedAt), wantsSlot, wantsTurn };
 }
 

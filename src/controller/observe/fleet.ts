@@ -8,6 +8,7 @@ import { isAtLeast } from '../../kube/resource-version.ts';
 import type { World } from '../../kube/world.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
+import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
 import { disrupts, hasBegun, type Known, known, lowers, needsSlot, type TimedStep } from './fleet-standing.ts';
 import { Stages } from './stages.ts';
@@ -51,6 +52,7 @@ export class Fleet {
   #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
 
   readonly stages: Stages;
+  readonly evictions: Evictions;
 
   /**
    * `wake` is called with the key of each cluster that may begin now, and `sequenceChanged` with the name of each
@@ -64,6 +66,7 @@ export class Fleet {
   ) {
     this.stages = new Stages(wake, sequenceChanged);
     this.#slots = new FleetSlots(limits.maxConcurrentRollouts);
+    this.evictions = new Evictions(wake);
     this.#limits = limits;
     this.#world = world;
     this.#wake = wake;
@@ -125,12 +128,13 @@ export class Fleet {
     key: string,
     mode: RolloutPolicy['mode'],
     revision: string,
-  ): Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits'> {
+  ): Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'> {
     return {
       fleetWaits: this.#waits(key, revision),
       fleetQueue: this.#place(key),
       fleetInterval: this.#interval(key, mode),
       laterStageWaits: this.stages.laterStageWaits(key),
+      unobservedEvictions: this.evictions.unobserved(key),
     };
   }
 
@@ -156,10 +160,12 @@ export class Fleet {
     this.#promised.set(key, { step, at: this.#world.wall() });
     this.#noteSlot(key);
     this.stages.promise(key, true);
+    const evicted = step.step === 'evict' ? this.evictions.promise(key) : () => undefined;
     return () => {
       this.#promised.delete(key);
       this.#noteSlot(key);
       this.stages.promise(key, false);
+      evicted();
       if (!this.#occupies(this.#known.get(key))) this.#freed();
     };
   }

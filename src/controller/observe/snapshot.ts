@@ -140,6 +140,7 @@ function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World
   const stands = refusal !== null && refusal.budgets.get(budget.name) === budget.resourceVersion;
   return {
     ...budget,
+    awaiting: Object.keys(budget.disruptedPods).length,
     refusal: stands ? refusal.message : null,
     refusedForSeconds: stands ? (world.monotonic() - refusal.atMilliseconds) / 1000 : 0,
   };

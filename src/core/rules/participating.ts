@@ -57,6 +57,17 @@ export const participating = {
     ends: 'By itself, when enough pods are healthy or the backup is done. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
     alert: 'MocoRolloutBlockedByPDB',
   }),
+  DisruptionControllerBehind: rule<{ readonly evictions: number; readonly limit: number }>({
+    sentence: ({ evictions, limit }) =>
+      `Kubernetes' disruption controller has not observed ${evictions} evictions of other clusters yet, and ${limit} may wait for it at a time`,
+    meaning: "Kubernetes' disruption controller is behind with evictions of other clusters.",
+    details:
+      'It observes an eviction only while the pod terminates. If it is later than the new pod, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions of the fleet wait for it at a time.',
+    endedBy: ['Kubernetes'],
+    ends: 'By itself, when the disruption controller has observed one of these evictions. If that takes minutes, look at kube-controller-manager.',
+    overridable: true,
+    brief: true,
+  }),
   BatchNotComplete: rule<{ readonly members: readonly number[] }>({
     sentence: ({ members }, name) =>
       `${members.map(name).join(', ')} of the previous batch ${plural(members, 'is', 'are')} not done`,
