@@ -79,7 +79,7 @@ export async function play({ scenario, cluster, directory }: Prepared, program: 
   } finally {
     await load.stop();
     await run.close(cluster, load.gaps());
-    cluster.stop();
+    await cluster.remove();
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { roughly } from '../../../hack/bench/program/durations.ts';
 import { inWords } from '../../../hack/bench/rollouts/cluster.ts';
 import type { LiveCluster, LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
@@ -57,6 +58,7 @@ const mergePatch = 'application/merge-patch+json';
 const priority = 'disrupt' as const;
 /** Beyond this something is wrong: a member of an idle cluster needs more than a minute, and there are five. */
 const patienceMilliseconds = 15 * 60_000;
+const pollMilliseconds = 500;
 
 /** One MySQLCluster with real servers in a namespace of its own, and what can be done to it. */
 export class RealityCluster {
@@ -251,8 +253,26 @@ export class RealityCluster {
     return Session.open(member.address, user, this.passwords);
   }
 
+  /** Deletes it, since its servers would take memory and processors from the next one. Resolves once no pod is left. */
+  async remove(): Promise<void> {
+    const place = { namespace: this.namespace, name: clusterName };
+    await this.bed.client.remove(clusterKind, place, {}, { priority });
+    await this.#surroundings.race(this.#untilGone());
+    this.stop();
+  }
+
   stop(): void {
     this.#live.stop();
+  }
+
+  async #untilGone(): Promise<void> {
+    const overdueAt = now() + patienceMilliseconds;
+    while (this.#pods().length > 0) {
+      if (now() > overdueAt) {
+        throw new Error(`Expected the pods of ${this.namespace} to be gone within ${roughly(patienceMilliseconds)}`);
+      }
+      await delay(pollMilliseconds);
+    }
   }
 
   #uidOf(ordinal: number): string | null {
