@@ -141,6 +141,8 @@ mutate: node_modules ## Try every small change of src/core and src/plan and see 
 
 soak: node_modules control-plane real-moco ## What takes longer than `make test` may: slow rollouts, more states, 100,000 histories (long)
 	@$(NODE) hack/run-tests.ts test/soak/*.test.ts
+	@CLUSTERS=40 $(NODE) hack/run-tests.ts test/cluster/stages.test.ts
+	@CLUSTERS=20 $(NODE) hack/run-tests.ts test/cluster/in-place-fleet.test.ts
 	@$(NODE) test/verification/explorer/main.ts --replicas 3
 	@$(NODE) test/verification/explorer/main.ts --replicas 5 --coarse --good --faults 3
 	@$(NODE) test/verification/explorer/main.ts --alone --coarse --good --states 3000000

@@ -5,7 +5,8 @@ import { inPlaceFlag, installInPlace, pull } from './in-place-scene.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 
-const clusterCount = 20;
+/** `make soak` has more. */
+const clusterCount = Number(process.env['CLUSTERS'] ?? 5);
 const newAgent = 'example/agent:2';
 const scene = ownScene({}, [inPlaceFlag, '--max-concurrent-rollouts=0'], (cluster) => cluster.isTaken());
 

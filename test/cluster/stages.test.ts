@@ -14,11 +14,17 @@ const statusMilliseconds = 120_000;
 const fleet = 'staged';
 const soakSeconds = 3;
 
+/** `make soak` has more. */
+const clusterCount = Number(process.env['CLUSTERS'] ?? 16);
+const canaryCount = 3;
+const mostCount = Math.floor((clusterCount - canaryCount) / 3) + 1;
+const restCount = clusterCount - canaryCount - mostCount;
+
 /** How many clusters a stage has, and how many of them may roll at a time. */
 const stages = [
-  { name: 'canary', clusters: 3, maxConcurrent: 1 },
-  { name: 'most', clusters: 13, maxConcurrent: '50%', slots: 6 },
-  { name: 'rest', clusters: 24, maxConcurrent: 12 },
+  { name: 'canary', clusters: canaryCount, maxConcurrent: 1 },
+  { name: 'most', clusters: mostCount, maxConcurrent: '50%', slots: Math.floor(mostCount / 2) },
+  { name: 'rest', clusters: restCount, maxConcurrent: Math.floor(restCount / 2) },
 ] as const;
 
 const spec = (settleDuration: string): SequenceSpec => ({
@@ -36,7 +42,7 @@ const spec = (settleDuration: string): SequenceSpec => ({
 const order = { seed: 20, numRuns: 1 };
 
 // Each hold, and what opens and closes a stage: test/controller/observe/stages.test.ts.
-describe('a fleet of 40 clusters in stages', () => {
+describe(`a fleet of ${clusterCount} clusters in stages`, () => {
   const { newCluster, stage } = useRollouts();
 
   it('shows a bad revision on one canary, whichever cluster it reaches first, and its correction to all in order', async function staged() {
@@ -89,7 +95,7 @@ describe('a fleet of 40 clusters in stages', () => {
     const shown = await stage().controlPlane.kubectl('get', 'mros', fleet);
     expect(shown)
       .to.match(/READY\s+AGE\n/)
-      .and.to.match(/staged\s+40\s+40\s+0\s+0\s+True/);
+      .and.to.match(new RegExp(`staged\\s+${clusterCount}\\s+${clusterCount}\\s+0\\s+0\\s+True`));
     const events = await stage().controlPlane.kubectl('get', 'events', '-n', 'default', '-o', 'name');
     expect(events).to.contain(`${fleet}.`);
   });
