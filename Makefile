@@ -111,11 +111,11 @@ bench-runtime: node_modules control-plane build ## Starts, memory and processor 
 bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters rolled out at once, beside a plain loop (an hour and a half)
 	@$(NODE) hack/bench/fleet/main.ts --record $(RECORD)/fleet.json
 
-bench-record: ## Measure what docs/performance.md has tables of, and write them (on a quiet machine)
+bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
 	  bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-tables
 
-bench-tables: node_modules ## Write the records of docs/performance into docs/performance.md
+bench-tables: node_modules ## Write the records of docs/performance into the pages
 	@$(NODE) hack/docs/performance-tables.ts
 
 simulate: node_modules ## Play rollouts of the whole controller in virtual time; SEED and REPLAY play one again

@@ -4,14 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { type BenchRecord, originOf } from '../bench/record/record.ts';
 import { markdownOf } from '../bench/record/table.ts';
 
-// Puts what the benchmarks have recorded in docs/performance into docs/performance.md, and some of it into README.md: a
-// table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between
+// Puts what the benchmarks have recorded in docs/performance into docs/performance.md and the pages beside the records,
+// and some of it into README.md: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between
 // `<!-- run: RECORD -->` and `<!-- /run -->`.
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
-export const performanceDocument = join(docs, 'performance.md');
 export const readme = fileURLToPath(new URL('../../README.md', import.meta.url));
 export const recordsFolder = join(docs, 'performance');
+
+/** docs/performance.md and every page beside the records. */
+export async function performancePages(): Promise<readonly string[]> {
+  const names = (await readdir(recordsFolder)).filter((name) => name.endsWith('.md')).toSorted();
+  return [join(docs, 'performance.md'), ...names.map((name) => join(recordsFolder, name))];
+}
 
 const place = /<!-- (table|run): (\S+) -->\n.*?<!-- \/\1 -->/gs;
 
@@ -32,12 +37,13 @@ export function withTables(document: string, records: readonly BenchRecord[]): s
   });
 }
 
-/** The same of the document that has to have every table. Throws where it has no place for one. */
-export function withPerformanceTables(document: string, records: readonly BenchRecord[]): string {
-  const written = withTables(document, records);
-  const placed = new Set([...document.matchAll(place)].map(([, kind, name]) => `${kind}: ${name}`));
+/** The same of the pages that together have to have every table. Throws where none of them has a place for one. */
+export function withPerformanceTables(pages: readonly string[], records: readonly BenchRecord[]): readonly string[] {
+  const written = pages.map((page) => withTables(page, records));
+  const placed = new Set([...pages.join('\n').matchAll(place)].map(([, kind, name]) => `${kind}: ${name}`));
   const missing = [...textsOfAll(records).keys()].filter((key) => !placed.has(key)).map((key) => `<!-- ${key} -->`);
-  if (missing.length > 0) throw new Error(`Expected the document to have a place for ${missing.join(', ')}.`);
+  if (missing.length > 0)
+    throw new Error(`Expected a page of docs/performance with a place for ${missing.join(', ')}.`);
   return written;
 }
 
@@ -55,6 +61,9 @@ function textsOf(record: BenchRecord): readonly (readonly [key: string, text: st
 
 if (import.meta.main) {
   const records = await readRecords(recordsFolder);
-  await writeFile(performanceDocument, withPerformanceTables(await readFile(performanceDocument, 'utf8'), records));
+  const files = await performancePages();
+  const pages = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const written = withPerformanceTables(pages, records);
+  for (const [index, file] of files.entries()) await writeFile(file, written[index] ?? '');
   await writeFile(readme, withTables(await readFile(readme, 'utf8'), records));
 }
