@@ -25,6 +25,10 @@ const fields = {
   )
     .meta(rules({ rule: `!('${mysqldContainer}' in self)`, message: 'must not have mysqld: it would restart' }))
     .exactOptional(),
+  resources: flag(
+    'Whether CPU and memory of containers, mysqld among them, may change in a running pod. mysqld never gets a lower ' +
+      `memory limit so. Defaults to ${neverInPlace.resources}.`,
+  ).exactOptional(),
   metadata: flag(
     'Whether labels and annotations may change in a running pod. Those that select the pod, that a container reads, that ' +
       'request a restart, or that another program reads when the pod is created never do. ' +

@@ -95,7 +95,7 @@ const intent = struct(
 ).meta({
   ...rules(
     {
-      rule: "!(self.step in ['delete', 'evict', 'updateInPlace', 'demote', 'undemote']) || size(self.pods) > 0",
+      rule: "!(self.step in ['delete', 'evict', 'updateInPlace', 'resizeInPlace', 'demote', 'undemote']) || size(self.pods) > 0",
       message: 'this step must name its pods, or nobody else could finish it',
     },
     {

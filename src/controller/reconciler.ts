@@ -68,7 +68,8 @@ export class Reconciler {
     if (step.kind === 'none') return { requeue: {}, report: observed, result: null };
     const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
     try {
-      const tried = step.kind === 'updateInPlace' ? await tryInPlace(observed, step, this.#context.api, signal) : null;
+      const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
+      const tried = isInPlace ? await tryInPlace(observed, step, this.#context.api, signal) : null;
       if (tried !== null) return { requeue: requeueNow, report: null, result: tried };
       return isDisruptive(step)
         ? await disrupt(this.#context, key, step, identity, state, signal)

@@ -1,4 +1,4 @@
-import type { InPlaceChange } from './in-place.ts';
+import type { ContainerResources, InPlaceChange } from './in-place.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
 import type { StepRule, UndemoteReason } from './rules/steps.ts';
@@ -25,6 +25,14 @@ export type Step =
       readonly targets: readonly [Target];
       readonly revision: string;
       readonly change: InPlaceChange;
+    }
+  /** Resizes containers of the running pod. Its update follows. */
+  | {
+      readonly kind: 'resizeInPlace';
+      readonly rule: 'ResizeRestartsNothing' | 'ResizeRestartsContainers';
+      readonly targets: readonly [Target];
+      readonly revision: string;
+      readonly resources: readonly ContainerResources[];
     }
   | {
       readonly kind: 'demote';
@@ -59,6 +67,7 @@ export const disruptive: Readonly<Record<StepKind, boolean>> = {
   delete: true,
   evict: true,
   updateInPlace: true,
+  resizeInPlace: true,
   demote: true,
   undemote: true,
   setStrategy: false,

@@ -1,5 +1,5 @@
 import type { Step } from './decision.ts';
-import type { InPlaceChange } from './in-place.ts';
+import type { ContainerResources, InPlaceChange } from './in-place.ts';
 import { stepRules, type UndemoteReason, undemoteReasons } from './rules/steps.ts';
 
 /** What the step does, in a sentence for Events and logs. */
@@ -13,6 +13,8 @@ export function explainStep(step: Step): string {
       return `evicting ${step.targets[0].name}`;
     case 'updateInPlace':
       return `updating ${step.targets[0].name} in place: ${explainChange(step.change)}`;
+    case 'resizeInPlace':
+      return `resizing ${step.targets[0].name} in place: ${step.resources.map(explainResources).join('; ')}`;
     case 'demote':
       return `asking MOCO to move the primary away from ${step.targets[0].name}`;
     case 'undemote':
@@ -34,6 +36,14 @@ function explainChange({ labels, annotations, containers }: InPlaceChange): stri
   if (containers.length > 0) return `the kubelet restarts ${containers.map(({ name }) => name).join(', ')}`;
   const changed = [...Object.keys(labels), ...Object.keys(annotations)];
   return changed.length === 0 ? 'the revisions differ by nothing' : `only metadata changes (${changed.join(', ')})`;
+}
+
+/** `agent gets limits.cpu 500m, and restarts`. */
+function explainResources({ name, limits, requests, restarts }: ContainerResources): string {
+  const values = Object.entries({ limits, requests }).flatMap(([list, quantities]) =>
+    Object.entries(quantities).map(([resource, quantity]) => `${list}.${resource} ${quantity}`),
+  );
+  return `${name} gets ${values.join(', ')}${restarts ? ', and restarts' : ''}`;
 }
 
 function explainReason(reason: UndemoteReason): string {

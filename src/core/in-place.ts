@@ -1,5 +1,9 @@
-/** What one patch changes of a running pod, so that it is what the update revision would have created. */
+/**
+ * What a resize and one patch after it change of a running pod, so that it is what the update revision would have created.
+ */
 export interface InPlaceChange {
+  /** What the resize still has to change. The patch follows when the kubelet has made the change. */
+  readonly resources: readonly ContainerResources[];
   /** `null` removes the label. */
   readonly labels: Readonly<Record<string, string | null>>;
   readonly annotations: Readonly<Record<string, string | null>>;
@@ -14,9 +18,35 @@ export interface ContainerImage {
   readonly image: string;
 }
 
+/** The resources of one container that change, as Kubernetes' quantities by `cpu` and `memory`. */
+export interface ContainerResources {
+  readonly name: string;
+  readonly limits: Quantities;
+  readonly requests: Quantities;
+  /** Its `resizePolicy` makes the kubelet restart it. */
+  readonly restarts: boolean;
+}
+
+export type Quantities = Readonly<Record<string, string>>;
+
+/** A resize that the pod has, on its way from the spec to its containers. */
+export interface Resize {
+  /** Containers without their new resources, as the kubelet reports them. Empty once it is done. */
+  readonly awaited: readonly string[];
+  /** Why the kubelet defers it, in its words, or `null`. */
+  readonly deferred: string | null;
+  /** Seconds for which it has been awaited, or done. */
+  readonly forSeconds: number;
+}
+
 /** How a stale member can reach the update revision. */
 export type InPlaceUpdate =
-  | { readonly kind: 'possible'; readonly change: InPlaceChange }
+  | {
+      readonly kind: 'possible';
+      readonly change: InPlaceChange;
+      /** `null` if nothing of the pod has been resized for it, or not all of it. */
+      readonly resize: Resize | null;
+    }
   /** It needs another pod. Each reason is a sentence without a full stop. */
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
@@ -37,6 +67,8 @@ export interface InPlaceSettings {
   readonly mode: 'Never' | 'IfPossible' | 'Only';
   /** Containers whose image may change in a running pod. */
   readonly containers: readonly string[];
+  /** Resources of containers may change in a running pod. */
+  readonly resources: boolean;
   /** Labels and annotations may change in a running pod. */
   readonly metadata: boolean;
   /** `null`: after a switchover if a restarted container answers the probes of mysqld. */
@@ -46,6 +78,7 @@ export interface InPlaceSettings {
 export const neverInPlace: InPlaceSettings = {
   mode: 'Never',
   containers: ['agent', 'slow-log', 'mysqld-exporter'],
+  resources: true,
   metadata: true,
   primary: null,
 };

@@ -32,7 +32,8 @@ function neededSeconds(situation: Situation, { memberSeconds }: MaintenanceFacts
   const taken = takenAtWork(situation, step);
   if (taken.length === 0) return null;
   // Containers that restart in place need no switchover.
-  const movesPrimary = step?.kind !== 'updateInPlace' && taken.some(({ primary }) => primary);
+  const movesPrimary =
+    step?.kind !== 'updateInPlace' && step?.kind !== 'resizeInPlace' && taken.some(({ primary }) => primary);
   return movesPrimary ? primarySeconds(situation, memberSeconds) : memberSeconds;
 }
 

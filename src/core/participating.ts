@@ -15,12 +15,12 @@ import {
   wait,
 } from './situation.ts';
 import { memberTerminating } from './terminating.ts';
-import { changeInPlace, isUpdatedAsPrimary, restartNeeded, updateInPlace } from './update-in-place.ts';
+import { awaitingResize, isUpdatedAsPrimary, restartNeeded, stepInPlace } from './update-in-place.ts';
 
 // Due members that participate: impaired ones first, then healthy replicas, then the primary.
 
 export function updatedMembersSettle(situation: Situation): Outcome | null {
-  const hold = updatedMemberUnsettled(situation);
+  const hold = updatedMemberUnsettled(situation) ?? awaitingResize(situation);
   return hold ? wait(hold) : null;
 }
 
@@ -46,16 +46,16 @@ export function healthyReplicas(situation: Situation): Outcome | null {
   const due = descending(dueMembers(situation).filter((member) => !member.primary));
   const next = due.find((member) => !isProtected(member)) ?? due[0];
   if (!next) return null;
-  const change = changeInPlace(situation, next);
+  const inPlace = stepInPlace(situation, next);
   const hold =
-    (change === null ? restartNeeded(situation, next) : null) ??
+    (inPlace === null ? restartNeeded(situation, next) : null) ??
     closedGate(situation) ??
     // Whatever the budget: containers restart in one member at a time.
-    (change === null ? null : maxUnavailableReached(situation, 1)) ??
+    (inPlace === null ? null : maxUnavailableReached(situation, 1)) ??
     memberProtected(next) ??
     batchNotComplete(situation, next);
   if (hold) return wait(hold);
-  if (change !== null) return take(updateInPlace(situation, next, change));
+  if (inPlace !== null) return take(inPlace);
   return take({ kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] });
 }
 
@@ -67,19 +67,17 @@ export function primaryLast(situation: Situation): Outcome | null {
   const { snapshot, replicas } = situation;
   const next = dueMembers(situation).find((member) => member.primary);
   if (!next) return null;
-  const change = changeInPlace(situation, next);
+  const inPlace = stepInPlace(situation, next);
   const hold =
     primaryWaitsForPinned(situation, next) ??
-    (change === null ? restartNeeded(situation, next) : null) ??
+    (inPlace === null ? restartNeeded(situation, next) : null) ??
     closedGate(situation) ??
     // Whatever the budget: MOCO may choose a terminating member, and would have to switch over again.
     maxUnavailableReached(situation, 1) ??
     memberProtected(next) ??
     awaitingApproval(situation, next);
   if (hold) return wait(hold);
-  if (change !== null && isUpdatedAsPrimary(situation, next, change)) {
-    return take(updateInPlace(situation, next, change));
-  }
+  if (inPlace !== null && isUpdatedAsPrimary(situation, next, inPlace)) return take(inPlace);
   if (replicas === 1) return take({ kind: 'evict', rule: 'SingleMember', targets: [target(next)] });
   const failing = switchoverFailing(situation, next);
   if (failing) return wait(failing);

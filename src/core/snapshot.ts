@@ -175,7 +175,7 @@ export interface MemberFacts {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Label `controller-revision-hash`. */
+  /** Label `controller-revision-hash`. Empty without one, and if the pod was resized for another revision than that. */
   readonly revision: string;
   /** MOCO's role label; it lags behind the index and is absent on a fresh pod. */
   readonly role: 'primary' | 'replica' | null;

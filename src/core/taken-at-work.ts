@@ -1,5 +1,6 @@
 import type { Step } from './decision.ts';
 import type { Member, Situation } from './situation.ts';
+import { restartsNothing } from './update-in-place.ts';
 
 /**
  * The members that the step takes although they may work; none if the step takes no member, or only repairs. Windows
@@ -7,7 +8,7 @@ import type { Member, Situation } from './situation.ts';
  */
 export function takenAtWork(situation: Situation, step: Step | null): readonly Member[] {
   if (step === null || !('targets' in step) || step.kind === 'undemote') return [];
-  if (step.kind === 'updateInPlace' && step.rule === 'NothingRestarts') return [];
+  if (restartsNothing(step)) return [];
   const ordinals = step.targets.map(({ ordinal }) => ordinal);
   const taken = situation.members.filter(({ ordinal }) => ordinals.includes(ordinal));
   // Without a primary writes have stopped, and every step is a repair.

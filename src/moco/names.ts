@@ -19,6 +19,9 @@ export const roleReplica = 'replica';
 /** Kubernetes' label on the pods of a StatefulSet: the revision that the pod was created from. */
 export const revisionHashLabel = 'controller-revision-hash';
 
+/** Who this program is in `managedFields` of a pod that it has resized. */
+export const resizeManager = 'moco-rollout';
+
 /** MOCO's annotations have a meaning only with this value; any other value is ignored. */
 export const annotationOn = 'true';
 /** On a pod: requests a switchover away from it; MOCO removes it after the switchover. */

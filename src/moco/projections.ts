@@ -1,4 +1,5 @@
 import { metricsPortName, probePortName } from './agent.ts';
+import { liveResources, resizeOf } from './in-place/live-resources.ts';
 import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
 import {
   agentContainer,
@@ -194,7 +195,7 @@ export function projectPod(raw: Json): PodRecord | null {
 }
 
 function livePod(raw: Json, labels: LivePod['labels']): LivePod {
-  const { annotations, generation } = meta(raw);
+  const { annotations, generation, metadata } = meta(raw);
   const spec = object(raw['spec']);
   const status = object(raw['status']);
   return {
@@ -202,17 +203,19 @@ function livePod(raw: Json, labels: LivePod['labels']): LivePod {
     annotations: texts(annotations),
     node: text(spec['nodeName']),
     observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
-    containers: liveContainers(spec['containers'], status['containerStatuses']),
-    initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses']),
+    containers: liveContainers(spec['containers'], status['containerStatuses'], metadata['managedFields']),
+    initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses'], undefined),
+    resize: resizeOf(status['conditions'], generation),
   };
 }
 
-function liveContainers(specs: unknown, statuses: unknown): readonly LiveContainer[] {
+function liveContainers(specs: unknown, statuses: unknown, managedFields: unknown): readonly LiveContainer[] {
   const byName = new Map(objects(statuses).map((status) => [status['name'], status]));
-  return objects(specs).map(({ name, image }) => ({
-    name: text(name) ?? '',
-    image: text(image) ?? '',
-    id: text(byName.get(name)?.['containerID']),
+  return objects(specs).map((spec) => ({
+    name: text(spec['name']) ?? '',
+    image: text(spec['image']) ?? '',
+    id: text(byName.get(spec['name'])?.['containerID']),
+    ...liveResources(spec, byName.get(spec['name']) ?? {}, managedFields),
   }));
 }
 

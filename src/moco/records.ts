@@ -1,3 +1,4 @@
+import type { Quantities } from '../core/in-place.ts';
 import type { BudgetFacts, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
 
 // The fields of an object that the cache keeps: those that a decision reads. A raw pod is a hundred times larger.
@@ -88,14 +89,35 @@ export interface LivePod {
   readonly observed: boolean;
   readonly containers: readonly LiveContainer[];
   readonly initContainers: readonly LiveContainer[];
+  /** What the kubelet says about the resize that the spec asks for, or `null`. */
+  readonly resize: {
+    readonly state: 'Deferred' | 'Infeasible' | 'InProgress' | 'Error';
+    readonly message: string;
+    /** Since when, or `null`. */
+    readonly since: string | null;
+  } | null;
 }
 
-export interface LiveContainer {
+export interface LiveContainer extends LiveResources {
   readonly name: string;
   /** As the spec has it. */
   readonly image: string;
   /** The id of its current run, or `null` before the first. */
   readonly id: string | null;
+}
+
+export interface LiveResources {
+  /** As the spec has them. */
+  readonly resources: Resources;
+  /** Those that the container runs with, as far as the kubelet reports them. */
+  readonly actual: Resources;
+  /** The quantities that a resize by this program has set last. */
+  readonly resized: readonly { readonly list: keyof Resources; readonly resource: string }[];
+}
+
+export interface Resources {
+  readonly limits: Quantities;
+  readonly requests: Quantities;
 }
 
 export interface PodRecord extends ObjectRecord, PodFacts {

@@ -31,7 +31,7 @@ export function objectFacts(
 ): ObjectFacts {
   const { cluster, statefulSet, backup } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, cluster, ages, memory, inPlace(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod)));
   return {
     cluster: {
       ...cluster,
@@ -47,14 +47,16 @@ export function objectFacts(
 
 function memberFacts(
   pod: PodRecord,
-  cluster: ClusterRecord,
+  { cluster, statefulSet }: Pick<ClusterObjects, 'cluster' | 'statefulSet'>,
   ages: Ages,
   memory: DemotionMemory,
   inPlace: InPlaceUpdate | null,
 ): MemberFacts {
   const turn = turnOf(pod);
+  const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
   const facts: MemberFacts = {
     ...pod,
+    revision: isOfNoRevision ? '' : pod.revision,
     containers: pod.containers.map((container) => containerFacts(container, pod, turn, ages)),
     initContainers: pod.initContainers.map((container) => containerFacts(container, pod, turn, ages)),
     terminatingForSeconds: terminating(pod, ages),

@@ -1,4 +1,5 @@
 import type { Hold, Step } from '../core/decision.ts';
+import type { InPlaceUpdate } from '../core/in-place.ts';
 import { afterSeconds, atOpening } from '../core/maintenance.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
 import {
@@ -37,6 +38,13 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
       }));
       return step.rule === 'NothingRestarts' ? updated : afterUpdate(updated);
     }
+    case 'resizeInPlace': {
+      const resized = changed(snapshot, step.targets, (member) => ({
+        ...member,
+        inPlace: afterResize(member.inPlace),
+      }));
+      return step.rule === 'ResizeRestartsNothing' ? resized : afterUpdate(resized);
+    }
     case 'demote':
       return handedOn(
         changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.revision })),
@@ -68,6 +76,12 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
       return { ...snapshot, statefulSet: statefulSet && { ...statefulSet, currentRevision: step.revision } };
   }
 }
+
+/** The kubelet has resized the pod, and the patch can follow. */
+const afterResize = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
+  inPlace?.kind === 'possible'
+    ? { kind: 'possible', change: { ...inPlace.change, resources: [] }, resize: null }
+    : inPlace;
 
 /** Maintenance windows go by while a member is updated. */
 const afterUpdate = ({ maintenance, ...snapshot }: ClusterSnapshot): ClusterSnapshot => ({
@@ -146,6 +160,12 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
       const behind = snapshot.members.filter(({ ordinal }) => isReplacement(hold) && ordinal === hold.member);
       return recovered(replaced(handedOn(snapshot, behind), behind));
     }
+    case 'AwaitingResize':
+      return changed(
+        snapshot,
+        snapshot.members.filter(({ ordinal }) => ordinal === hold.member),
+        (member) => ({ ...member, inPlace: afterResize(member.inPlace) }),
+      );
     // The answers of replicas and of Prometheus are replaced with every entry.
     case 'ReplicasBehind':
     case 'CheckFailing':

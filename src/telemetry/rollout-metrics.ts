@@ -19,6 +19,7 @@ export class RolloutMetrics {
   readonly evictionsRefused: Counter;
   readonly unplannedUpdates: Counter;
   readonly updatesInPlace: Counter<'rule'>;
+  readonly resizesInPlace: Counter<'rule'>;
   readonly mysqldRestarts: Counter;
   readonly switchovers: Counter<'outcome'>;
   readonly finished: Counter<'outcome'>;
@@ -65,6 +66,12 @@ export class RolloutMetrics {
     this.updatesInPlace = new Counter({
       name: 'moco_rollout_updates_in_place_total',
       help: 'Members updated in place, each without a restart of mysqld, by rule (NothingRestarts, ContainersRestart).',
+      labelNames: ['rule'],
+      registers,
+    });
+    this.resizesInPlace = new Counter({
+      name: 'moco_rollout_resizes_in_place_total',
+      help: 'Members resized in place before their update, by rule (ResizeRestartsNothing, ResizeRestartsContainers).',
       labelNames: ['rule'],
       registers,
     });

@@ -236,6 +236,7 @@ function stepOf({ method, path, body }: Write): readonly string[] {
   const ordinal = /\/pods\/moco-test-(\d+)/.exec(path)?.[1];
   if (ordinal !== undefined) {
     if (method === 'DELETE') return [`delete ${ordinal}`];
+    if (path.endsWith('/resize')) return [`resize ${ordinal}`];
     if (path.endsWith('/eviction')) return [`evict ${ordinal}`];
     const annotations = body.metadata.annotations ?? {};
     if (path.includes('dryRun')) return [];

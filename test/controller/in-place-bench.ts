@@ -6,6 +6,7 @@ import type { Patch, Raw } from './object-server.ts';
 interface Container {
   readonly name: string;
   readonly image: string;
+  readonly resources?: object;
 }
 
 interface Spec {
@@ -30,10 +31,23 @@ export function withImages(template: Patch, images: Readonly<Record<string, stri
   };
 }
 
+/** A template in which containers have these resources. */
+export function withResources(template: Patch, resources: Readonly<Record<string, object>>): Patch {
+  const spec = template['spec'] as Spec;
+  const containers = spec.containers.map((one) => ({ ...one, resources: resources[one.name] ?? one.resources }));
+  return { ...template, spec: { ...spec, containers } };
+}
+
 export const agentImage = (tag: string) => ({
   agent: `example/agent:${tag}`,
   'copy-moco-init': `example/agent:${tag}`,
 });
+
+/** As the API server completes them in a pod. */
+const oldResources = {
+  mysqld: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1', memory: '1Gi' } },
+  agent: { limits: { cpu: '100m' }, requests: { cpu: '100m' } },
+};
 
 /**
  * A cluster of three whose pods can be changed, with the ControllerRevisions of both templates and a kubelet that
@@ -43,7 +57,8 @@ export class InPlaceBench extends Bench {
   /** By default the update revision differs from the pods' by nothing. */
   constructor(change: (template: Patch) => Patch = (template) => template) {
     super();
-    const before = withImages(recorded.statefulSet.spec['template'] as Patch, agentImage('1'));
+    const recordedTemplate = withImages(recorded.statefulSet.spec['template'] as Patch, agentImage('1'));
+    const before = withResources(recordedTemplate, oldResources);
     for (const [name, template] of [
       [revisionBefore, before],
       [revisionAfter, change(before)],
@@ -54,6 +69,7 @@ export class InPlaceBench extends Bench {
     for (const ordinal of [0, 1, 2]) {
       this.changePod(ordinal, { spec: { nodeName: `node-${ordinal}`, containers, initContainers } });
       this.kubelet(ordinal);
+      this.resized(ordinal);
       this.server.create(nodes, {
         metadata: { name: `node-${ordinal}`, namespace: undefined },
         status: { images: [] },
@@ -72,6 +88,34 @@ export class InPlaceBench extends Bench {
   /** The node has pulled an image. */
   pulled(ordinal: number, image: string): void {
     this.server.change(nodes, `node-${ordinal}`, { status: { images: [{ names: [image] }] } }, '');
+  }
+
+  resourcesOf(ordinal: number, container: string): object | undefined {
+    return (this.podOf(ordinal)['spec'] as Spec).containers.find(({ name }) => name === container)?.resources;
+  }
+
+  /** Gives the containers the resources of the spec. */
+  resized(ordinal: number): void {
+    const { spec, status, metadata } = this.podOf(ordinal);
+    const statuses = (status as { readonly containerStatuses: readonly Status[] }).containerStatuses;
+    const containerStatuses = statuses.map((one) => ({
+      ...one,
+      resources: (spec as Spec).containers.find(({ name }) => name === one.name)?.resources ?? {},
+    }));
+    const { conditions } = status as { readonly conditions: readonly { readonly type: string }[] };
+    const others = conditions.filter((one) => !one.type.startsWith('PodResize'));
+    this.changePod(ordinal, {
+      status: { containerStatuses, conditions: others, observedGeneration: metadata.generation },
+    });
+  }
+
+  /** Says why it has not resized the pod. */
+  resizeWaits(ordinal: number, type: string, reason: string, message: string): void {
+    const { metadata, status } = this.podOf(ordinal);
+    const { conditions } = status as { readonly conditions: readonly { readonly type: string }[] };
+    const others = conditions.filter((one) => !one.type.startsWith('PodResize'));
+    const said = { type, status: 'True', reason, message, observedGeneration: metadata.generation };
+    this.changePod(ordinal, { status: { conditions: [...others, said], observedGeneration: metadata.generation } });
   }
 
   /** Restarts the containers whose image has changed. `also` restarts others with them. */

@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import type { RolloutSpec } from '../../src/api/rollout.ts';
 import { pods } from '../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
+import { answer, status } from '../kube/fake-world.ts';
 import type { Process } from './bench.ts';
-import { agentImage, InPlaceBench, withImages } from './in-place-bench.ts';
-import { revisionAfter } from './moco-objects.ts';
+import { agentImage, InPlaceBench, withImages, withResources } from './in-place-bench.ts';
+import { revisionAfter, revisionBefore } from './moco-objects.ts';
 import type { Patch } from './object-server.ts';
 
 const ifPossible: RolloutSpec = { inPlace: { mode: 'IfPossible' } };
@@ -14,6 +15,11 @@ const newArguments = (template: Patch): Patch => {
   const { containers, ...spec } = template['spec'] as { readonly containers: readonly Patch[] };
   return { ...template, spec: { ...spec, containers: containers.map((one) => ({ ...one, args: ['--new'] })) } };
 };
+
+const newCpu = (template: Patch): Patch =>
+  withResources(template, { mysqld: { limits: { cpu: '2', memory: '1Gi' } }, agent: { limits: { cpu: '200m' } } });
+/** The resources that `newCpu` makes of mysqld. */
+const moreCpu = { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '2', memory: '1Gi' } };
 
 async function started(bench: InPlaceBench, spec: RolloutSpec): Promise<Process> {
   const program = bench.start();
@@ -220,5 +226,151 @@ describe('containers that an update in place restarts', () => {
     expect(bench.steps).to.deep.equal(['in place 2']);
     expect(bench.server.all(pods)).to.have.length(3);
     await program.reportAll();
+  });
+});
+
+describe('resources', () => {
+  it('change in one member after another while everything runs, and the label follows the kubelet', async () => {
+    const bench = new InPlaceBench(newCpu);
+    const program = await started(bench, ifPossible);
+    const steps: string[] = [];
+    for (const ordinal of [2, 1, 0]) {
+      steps.push(`resize ${ordinal}`);
+      expect(bench.steps).to.deep.equal(steps);
+      expect(bench.resourcesOf(ordinal, 'mysqld')).to.deep.equal(moreCpu);
+      await program.work();
+      expect(bench.steps, 'before the kubelet has resized it').to.deep.equal(steps);
+      bench.resized(ordinal);
+      await program.work();
+      steps.push(`in place ${ordinal}`);
+    }
+    expect(bench.steps).to.deep.equal([...steps, 'promoteRevision']);
+    await program.reportAll();
+    expect(bench.status.history?.[0]).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
+    expect(bench.status.history?.[0]?.updatedOutOfBand).to.equal(undefined);
+    expect(await program.registry.metrics()).to.contain(
+      'moco_rollout_resizes_in_place_total{rule="ResizeRestartsNothing"} 3',
+    );
+    const notes = program.events.filter(({ reason }) => reason === 'ResizedInPlace').map(({ note }) => note);
+    expect(notes[0]).to.equal(
+      'resizing moco-test-2 in place: mysqld gets limits.cpu 2, requests.cpu 2; agent gets limits.cpu 200m, requests.cpu 200m',
+    );
+  });
+
+  it('and labels are both tried as dry runs before the first member is resized', async () => {
+    const bench = new InPlaceBench(newCpu);
+    await started(bench, ifPossible);
+    const patches = bench.server.writes.filter(({ method, path }) => method === 'PATCH' && path.includes('/pods/'));
+    const member = (ordinal: number) => [`moco-test-${ordinal}/resize?dryRun`, `moco-test-${ordinal}?dryRun`];
+    expect(patches.map(({ path }) => path.slice(path.indexOf('/pods/') + '/pods/'.length))).to.deep.equal([
+      ...[0, 1, 2].flatMap(member),
+      'moco-test-2/resize',
+    ]);
+  });
+
+  it('show in the plan of each member, and in the wait for the kubelet', async () => {
+    const bench = new InPlaceBench(newCpu);
+    const program = await started(bench, ifPossible);
+    await program.reportAll();
+    expect(bench.status.members?.map(({ update }) => update)).to.deep.equal([
+      'in place, resize of mysqld, agent, nothing restarts',
+      'in place, resize of mysqld, agent, nothing restarts',
+      'in place, resize of mysqld, agent, nothing restarts',
+    ]);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'AwaitingResize',
+      message: 'the kubelet has not resized mysqld, agent of moco-test-2 yet',
+    });
+  });
+
+  it('that the API server refuses make an eviction', async () => {
+    for (const [code, reason, message] of [
+      [422, 'Invalid', 'Pod QOS Class may not change as a result of resizing'],
+      [403, 'Forbidden', "node didn't have enough allocatable resources"],
+      [404, 'NotFound', 'the server could not find the requested resource'],
+    ] as const) {
+      const bench = new InPlaceBench(newCpu);
+      bench.server.always('PATCH', /pods\/moco-test-2\/resize$/, () => answer(code, status(code, reason, { message })));
+      const program = await started(bench, ifPossible);
+      expect(bench.steps, reason).to.deep.equal(['resize 1']);
+      bench.resized(1);
+      await program.work();
+      bench.resized(0);
+      await program.work();
+      expect(bench.steps.slice(-1), reason).to.deep.equal(['evict 2']);
+      await program.reportAll();
+      expect(bench.status.members?.[2]?.update).to.contain('(InPlaceRefused)').and.contain(message);
+    }
+  });
+
+  it('that a kubelet can not give make an eviction', async () => {
+    for (const [type, reason, words] of [
+      ['PodResizePending', 'Infeasible', 'calls its resize infeasible: no such node'],
+      ['PodResizeInProgress', 'Error', 'reports an error of its resize: no such node'],
+    ] as const) {
+      const bench = new InPlaceBench(newCpu);
+      const program = await started(bench, ifPossible);
+      bench.resizeWaits(2, type, reason, 'no such node');
+      await program.work();
+      expect(bench.status.members?.[2]?.update).to.equal(`by another pod: the kubelet ${words}`);
+      expect(bench.steps.slice(0, 2), reason).to.deep.equal(['resize 2', 'resize 1']);
+      for (const ordinal of [1, 0]) {
+        bench.resized(ordinal);
+        await program.work();
+      }
+      expect(bench.steps.slice(-1)).to.deep.equal(['evict 2']);
+    }
+  });
+
+  it('that a kubelet defers make an eviction after five minutes', async () => {
+    const bench = new InPlaceBench(newCpu);
+    const program = await started(bench, ifPossible);
+    bench.resizeWaits(2, 'PodResizePending', 'Deferred', 'no room at the moment');
+    await program.reportAll();
+    expect(bench.status.hold?.message).to.equal(
+      'the kubelet has not resized mysqld, agent of moco-test-2 yet, and defers it: no room at the moment',
+    );
+    bench.world.freeze(300_000);
+    await program.work();
+    expect(bench.steps.slice(0, 2)).to.deep.equal(['resize 2', 'resize 1']);
+    for (const ordinal of [1, 0]) {
+      bench.resized(ordinal);
+      await program.work();
+    }
+    expect(bench.steps.slice(-1)).to.deep.equal(['evict 2']);
+  });
+
+  it('are awaited by another leader, who sends no second resize', async () => {
+    const bench = new InPlaceBench(newCpu);
+    await started(bench, ifPossible);
+    const next = bench.start();
+    await next.work();
+    expect(bench.steps).to.deep.equal(['resize 2']);
+    bench.resized(2);
+    await next.work();
+    expect(bench.steps).to.deep.equal(['resize 2', 'in place 2', 'resize 1']);
+  });
+
+  it('go back where the template was taken back between the resize and the label', async () => {
+    const bench = new InPlaceBench(newCpu);
+    await started(bench, ifPossible);
+    const before = bench.resourcesOf(1, 'agent');
+    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+    const next = bench.start();
+    await next.work();
+    expect(bench.steps).to.deep.equal(['resize 2', 'resize 2']);
+    expect(bench.resourcesOf(2, 'agent')).to.deep.equal(before);
+  });
+
+  it('that another program has changed stay as they are, and the pod is replaced', async () => {
+    const bench = new InPlaceBench(newCpu);
+    const { containers } = bench.podOf(2)['spec'] as { readonly containers: readonly Patch[] };
+    const resources = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '700m', memory: '1Gi' } };
+    bench.changePod(2, {
+      spec: { containers: containers.map((one) => (one['name'] === 'mysqld' ? { ...one, resources } : one)) },
+    });
+    await started(bench, ifPossible);
+    expect(bench.steps).to.deep.equal(['resize 1']);
+    expect(bench.resourcesOf(2, 'mysqld')).to.deep.equal(resources);
   });
 });

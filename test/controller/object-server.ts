@@ -174,7 +174,7 @@ export class ObjectServer {
     const url = new URL(request.path, 'http://server');
     const body = request.body === undefined ? {} : (JSON.parse(request.body) as Patch);
     const parts = url.pathname.split('/');
-    const subresource = ['status', 'eviction'].find((name) => parts.at(-1) === name);
+    const subresource = ['status', 'eviction', 'resize'].find((name) => parts.at(-1) === name);
     const key = subresource ? parts.slice(0, -1).join('/') : url.pathname;
     const object = this.#objects.get(key);
     const isDryRun = url.searchParams.get('dryRun') === 'All';
@@ -191,7 +191,14 @@ export class ObjectServer {
           : notFound(key);
       case 'PATCH':
         return object
-          ? this.#write(key, object, body, subresource, (before) => patched(before, body, request) as Raw, isDryRun)
+          ? this.#write(
+              key,
+              object,
+              body,
+              subresource,
+              (before) => resizedBy(url.searchParams, subresource, patched(before, body, request) as Raw, before),
+              isDryRun,
+            )
           : notFound(key);
       case 'DELETE':
         return object ? this.#delete(key, object, body) : notFound(key);
@@ -311,6 +318,40 @@ export function refusalBy(budget: string): object {
 
 const patched = (before: Raw, body: Patch, { headers }: ExchangeRequest): unknown =>
   headers['content-type']?.includes('strategic') ? strategicMergePatch(before, body) : mergePatch(before, body);
+
+/** `pods/resize` changes resources alone, and the API server records who has changed them. */
+function resizedBy(query: URLSearchParams, subresource: string | undefined, after: Raw, before: Raw): Raw {
+  if (subresource !== 'resize') return after;
+  const [old, now] = [before, after].map(({ spec }) => (spec as { readonly containers: readonly Patch[] }).containers);
+  const containers = (old ?? []).map((one) => ({
+    ...one,
+    resources: now?.find(({ name }) => name === one['name'])?.['resources'] ?? {},
+  }));
+  const { managedFields = [], generation } = before.metadata;
+  const entry = {
+    manager: query.get('fieldManager'),
+    operation: 'Update',
+    subresource,
+    fieldsV1: { 'f:spec': { 'f:containers': Object.fromEntries(containers.map((one) => fieldsOf(one, old ?? []))) } },
+  };
+  return {
+    ...before,
+    metadata: { ...before.metadata, generation: generation + 1, managedFields: [...(managedFields as Patch[]), entry] },
+    spec: { ...(before['spec'] as Patch), containers },
+  };
+}
+
+type Lists = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Every quantity of a container that is another one than before. */
+function fieldsOf({ name, resources }: Patch, before: readonly Patch[]): readonly [string, Patch] {
+  const old = (before.find((one) => one['name'] === name)?.['resources'] ?? {}) as Lists;
+  const changed = Object.entries(resources as Lists).map(([list, quantities]) => {
+    const names = Object.keys(quantities).filter((key) => old[list]?.[key] !== quantities[key]);
+    return [`f:${list}`, Object.fromEntries(names.map((key) => [`f:${key}`, {}]))] as const;
+  });
+  return [`k:{"name":"${String(name)}"}`, { 'f:resources': Object.fromEntries(changed) }];
+}
 
 const placeOf = (kind: ResourceKind, name: string, namespace: string): string =>
   path(kind, kind.namespaced ? { namespace, name } : { name });

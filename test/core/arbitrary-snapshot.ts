@@ -14,7 +14,7 @@ import type {
   StatefulSetFacts,
 } from '../../src/core/snapshot.ts';
 import { cluster } from './cluster-builder.ts';
-import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
+import { type MemberBuilder, member, resourcesOf, revisionAfter } from './member-builder.ts';
 
 /** What can be wrong with a member; the first is nothing. */
 const conditions: readonly ((one: MemberBuilder, seconds: number) => MemberBuilder)[] = [
@@ -51,7 +51,19 @@ interface Draft {
   readonly inPlace: (typeof inPlaceDrafts)[number];
 }
 
-const inPlaceDrafts = ['no', 'nothing', 'slow-log', 'agent', 'not possible', 'is restarting', 'has restarted'] as const;
+const inPlaceDrafts = [
+  'no',
+  'nothing',
+  'slow-log',
+  'agent',
+  'not possible',
+  'is restarting',
+  'has restarted',
+  'resize',
+  'resize of slow-log',
+  'is resizing',
+  'is resized',
+] as const;
 
 const draft: fc.Arbitrary<Draft> = fc.record({
   stale: fc.boolean(),
@@ -63,7 +75,12 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   roleOff: rarely(false, true),
   demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
   preventDelete: rarely(false, true),
-  inPlace: fc.oneof({ weight: 2, arbitrary: fc.constant('no' as const) }, fc.constantFrom(...inPlaceDrafts)),
+  inPlace: fc.oneof(
+    { weight: 2, arbitrary: fc.constant('no' as const) },
+    fc.constantFrom(...inPlaceDrafts),
+    // They pass all gates of an eviction, and so are rare.
+    fc.constantFrom('agent' as const, 'resize of slow-log' as const),
+  ),
 });
 
 function staged(one: Draft, stage: string, primary: boolean): Draft {
@@ -119,6 +136,14 @@ function changed(one: MemberBuilder, inPlace: Draft['inPlace'], age: number): Me
       return one.notChangeable('args differ');
     case 'is restarting':
       return one.restartsInPlace('slow-log');
+    case 'resize':
+      return one.resizable([resourcesOf('mysqld')]);
+    case 'resize of slow-log':
+      return one.resizable([resourcesOf('slow-log', true)], 'agent');
+    case 'is resizing':
+      return one.resizing({ forSeconds: age });
+    case 'is resized':
+      return one.resizing({ awaited: [], forSeconds: age }, 'slow-log');
     case 'has restarted':
       return one.restartedInPlace('slow-log', age);
   }
@@ -332,11 +357,19 @@ const anyInPlace: fc.Arbitrary<InPlaceUpdate> = fc.oneof(
   fc.record({
     kind: fc.constant('possible' as const),
     change: fc.record({
+      resources: fc.constantFrom([], [resourcesOf('agent')], [resourcesOf('slow-log', true)]),
       labels: fc.constantFrom({}, { team: 'a' }),
       annotations: fc.constantFrom({}, { note: null }),
       containers: fc.array(fc.record({ name: anyContainerName, image: fc.string() }), { maxLength: 2 }),
       initContainers: fc.constant([]),
     }),
+    resize: fc.option(
+      fc.record({
+        awaited: fc.constantFrom([], ['mysqld']),
+        deferred: fc.option(fc.string()),
+        forSeconds: anyNumber,
+      }),
+    ),
   }),
   fc.record({
     kind: fc.constant('impossible' as const),
@@ -356,6 +389,7 @@ const rarelyOrNull = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => 
 const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
   mode: fc.constantFrom('Never', 'IfPossible', 'Only'),
   containers: fc.constant([]),
+  resources: fc.boolean(),
   metadata: fc.boolean(),
   primary: fc.constantFrom(null, 'InPlace', 'AfterSwitchover'),
 });

@@ -31,6 +31,7 @@ const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 }
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
 const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 } as const;
 
+const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
 const onlyInPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } } as const;
 
 /** The compiler demands a line for each rule: facts to which it applies, and facts to which it just does not. */
@@ -498,6 +499,25 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       given: lastOne().members(member(2).updated()),
       settings: { pinnedOrdinals: [2] },
       decides: demotes(0),
+    },
+  },
+  AwaitingResize: {
+    applies: {
+      given: cluster(3).members(member(2).stale().resizing({ forSeconds: 299, deferred: 'no room' })),
+      settings: ifPossible,
+      decides: holds({
+        rule: 'AwaitingResize',
+        member: 2,
+        containers: ['mysqld'],
+        deferred: 'no room',
+        minReadySeconds: 5,
+      }),
+      requeueAfterSeconds: 1,
+    },
+    justDoesNot: {
+      given: cluster(3).members(member(2).stale().resizing({ forSeconds: 300, deferred: 'no room' })),
+      settings: ifPossible,
+      decides: evicts('ReplicaHealthy', 2),
     },
   },
   RestartNeeded: {

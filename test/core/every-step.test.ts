@@ -3,7 +3,7 @@ import type { HoldRule } from '../../src/core/decision.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
-import { changeOf, member } from './member-builder.ts';
+import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import {
   type Case,
   check,
@@ -14,6 +14,7 @@ import {
   holds,
   lowers,
   promotes,
+  resizes,
   takesBack,
   updates,
 } from './table.ts';
@@ -108,6 +109,42 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
       given: cluster(3).members(member(2).stale().notChangeable('args differ')),
       settings: inPlace,
       decides: evicts('ReplicaHealthy', 2),
+    },
+  },
+  ResizeRestartsNothing: {
+    applies: {
+      given: cluster(3).members(
+        member(2)
+          .stale()
+          .resizable([resourcesOf('mysqld')]),
+      ),
+      settings: inPlace,
+      decides: resizes('ResizeRestartsNothing', 2, resourcesOf('mysqld')),
+    },
+    justDoesNot: {
+      given: cluster(3).members(member(2).stale().resizing({ awaited: [] })),
+      settings: inPlace,
+      decides: updates('NothingRestarts', 2, changeOf()),
+    },
+  },
+  ResizeRestartsContainers: {
+    applies: {
+      given: cluster(3).members(
+        member(2)
+          .stale()
+          .resizable([resourcesOf('slow-log', true)]),
+      ),
+      settings: inPlace,
+      decides: resizes('ResizeRestartsContainers', 2, resourcesOf('slow-log', true)),
+    },
+    justDoesNot: {
+      given: cluster(3).members(
+        member(2)
+          .stale()
+          .resizable([resourcesOf('slow-log')]),
+      ),
+      settings: inPlace,
+      decides: resizes('ResizeRestartsNothing', 2, resourcesOf('slow-log')),
     },
   },
   PrimaryLast: {
@@ -317,6 +354,13 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   PrimaryWaitsForPinned: {
     does: 'takes back',
     given: { given: demoted().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
+  },
+  AwaitingResize: {
+    does: 'shows instead',
+    given: {
+      given: cluster(3).members(member(0).stale().demotedByUs(10, revisionAfter).resizing({})),
+      settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
+    },
   },
   RestartNeeded: {
     does: 'leaves alone',

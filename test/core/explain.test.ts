@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/decision.ts';
 import { explainStep } from '../../src/core/explain-step.ts';
-import type { InPlaceChange } from '../../src/core/in-place.ts';
+import type { ContainerResources, InPlaceChange } from '../../src/core/in-place.ts';
 import type { Evidence } from '../../src/core/member.ts';
 import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -10,7 +10,7 @@ import { explainHold } from '../../src/core/rules/catalogue.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import { explainEvidence } from '../../src/core/sentences.ts';
 import { type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
-import { changeOf, member, revisionAfter } from './member-builder.ts';
+import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 
 const name = (ordinal: number): string => `moco-test-${ordinal}`;
 const crashing: Evidence = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 };
@@ -387,6 +387,26 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 is not read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s",
     ],
   ],
+  AwaitingResize: [
+    [
+      { rule: 'AwaitingResize', member: 2, containers: ['mysqld', 'agent'], deferred: null, minReadySeconds: 5 },
+      'the kubelet has not resized mysqld, agent of moco-test-2 yet',
+    ],
+    [
+      {
+        rule: 'AwaitingResize',
+        member: 2,
+        containers: ['mysqld'],
+        deferred: "Node didn't have enough resource: cpu.",
+        minReadySeconds: 5,
+      },
+      "the kubelet has not resized mysqld of moco-test-2 yet, and defers it: Node didn't have enough resource: cpu",
+    ],
+    [
+      { rule: 'AwaitingResize', member: 2, containers: [], deferred: null, minReadySeconds: 5 },
+      'moco-test-2 has been resized, and has not participated for 5 s since',
+    ],
+  ],
   RestartNeeded: [
     [
       {
@@ -600,6 +620,13 @@ describe('the sentence for a step', () => {
     revision: revisionAfter,
     change,
   });
+  const resizing = (...resources: readonly ContainerResources[]): Step => ({
+    kind: 'resizeInPlace',
+    rule: resources.some(({ restarts }) => restarts) ? 'ResizeRestartsContainers' : 'ResizeRestartsNothing',
+    targets: [targetOf(2)],
+    revision: revisionAfter,
+    resources,
+  });
   const back = (reason: UndemoteReason): Step => ({
     kind: 'undemote',
     targets: [targetOf(0)],
@@ -630,6 +657,17 @@ describe('the sentence for a step', () => {
         'updating moco-test-2 in place: only metadata changes (team, note)',
       ],
       [updating(changeOf('agent', 'slow-log')), 'updating moco-test-2 in place: the kubelet restarts agent, slow-log'],
+    ],
+    resizeInPlace: [
+      [
+        resizing(resourcesOf('mysqld'), {
+          name: 'agent',
+          limits: { cpu: '1' },
+          requests: { memory: '1Gi' },
+          restarts: true,
+        }),
+        'resizing moco-test-2 in place: mysqld gets limits.cpu 2; agent gets limits.cpu 1, requests.memory 1Gi, and restarts',
+      ],
     ],
     demote: [
       [

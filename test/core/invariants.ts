@@ -56,6 +56,7 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
   return [
     ...(step.kind === 'delete' || step.kind === 'evict' ? ofDisruption(snapshot, policy, step) : []),
     ...(step.kind === 'updateInPlace' ? ofUpdateInPlace(snapshot, policy, step) : []),
+    ...(step.kind === 'resizeInPlace' ? ofResize(snapshot, policy, step) : []),
     ...(step.kind === 'demote' ? ofDemotion(snapshot, policy, step) : []),
     ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
     ...('rule' in step ? unmetNeeds(snapshot, policy, step) : []),
@@ -134,17 +135,53 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
 
 /** I17: what is changed is what the facts allow, of the pod that they are about. */
 function ofUpdateInPlace(
-  { statefulSet, members }: ClusterSnapshot,
+  snapshot: ClusterSnapshot,
   policy: RolloutPolicy,
   { targets: [{ ordinal, uid, resourceVersion }], revision, change, rule }: Extract<Step, { kind: 'updateInPlace' }>,
 ): string[] {
-  const member = members.find((one) => one.ordinal === ordinal);
+  const member = snapshot.members.find((one) => one.ordinal === ordinal);
   if (member === undefined) return ['I17: a target that does not exist'];
   const { inPlace } = member;
   return [
     ...(uid === member.uid && resourceVersion === member.resourceVersion ? [] : ['preconditions of another pod']),
     ...(inPlace?.kind === 'possible' && inPlace.change === change ? [] : ['I17: a change that the facts do not allow']),
+    ...(change.resources.length === 0 ? [] : ['I17: the label before the resize']),
+    ...(inPlace?.kind === 'possible' && (inPlace.resize?.awaited ?? []).length > 0
+      ? ['I17: the label before the kubelet has resized its containers']
+      : []),
     ...((rule === 'NothingRestarts') === (change.containers.length === 0) ? [] : ['I17: a restart by another name']),
+    ...ofChangedPod(snapshot, policy, member, revision),
+  ];
+}
+
+/** I17: what is resized is what the facts allow, and no other member is being resized. */
+function ofResize(
+  snapshot: ClusterSnapshot,
+  policy: RolloutPolicy,
+  { targets: [{ ordinal, uid, resourceVersion }], revision, resources, rule }: Extract<Step, { kind: 'resizeInPlace' }>,
+): string[] {
+  const member = snapshot.members.find((one) => one.ordinal === ordinal);
+  if (member === undefined) return ['I17: a target that does not exist'];
+  const { inPlace } = member;
+  const restarts = resources.some((one) => one.restarts);
+  return [
+    ...(uid === member.uid && resourceVersion === member.resourceVersion ? [] : ['preconditions of another pod']),
+    ...(inPlace?.kind === 'possible' && inPlace.change.resources === resources && resources.length > 0
+      ? []
+      : ['I17: a resize that the facts do not allow']),
+    ...((rule === 'ResizeRestartsContainers') === restarts ? [] : ['I17: a restart by another name']),
+    ...ofChangedPod(snapshot, policy, member, revision),
+  ];
+}
+
+function ofChangedPod(
+  { statefulSet }: ClusterSnapshot,
+  policy: RolloutPolicy,
+  member: MemberFacts,
+  revision: string,
+): string[] {
+  const { ordinal } = member;
+  return [
     ...(revision === statefulSet?.updateRevision ? [] : ['I17: an update to another revision']),
     ...(member.revision === revision ? ['I5: an update of an updated member'] : []),
     ...(ordinal < policy.partition ? ['a member below the partition'] : []),

@@ -1,4 +1,4 @@
-import type { InPlaceChange } from '../../src/core/in-place.ts';
+import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
@@ -32,10 +32,19 @@ const completed = (name: string): ContainerFacts => ({
 
 /** The change that restarts these containers, or that changes nothing but the revision. */
 export const changeOf = (...containers: readonly string[]): InPlaceChange => ({
+  resources: [],
   labels: {},
   annotations: {},
   containers: containers.map((name) => ({ name, image: `example/${name}:2` })),
   initContainers: [],
+});
+
+/** A new limit of CPU for this container. */
+export const resourcesOf = (name: string, restarts = false): ContainerResources => ({
+  name,
+  limits: { cpu: '2' },
+  requests: {},
+  restarts,
 });
 
 /** Says what is special about one member. */
@@ -220,7 +229,19 @@ export class MemberBuilder {
 
   /** Its running pod can be changed, which restarts these containers. */
   changeable(...containers: readonly string[]): this {
-    return this.but({ inPlace: { kind: 'possible', change: changeOf(...containers) } });
+    return this.but({ inPlace: { kind: 'possible', change: changeOf(...containers), resize: null } });
+  }
+
+  /** Its containers can be resized, and the others restarted after that. */
+  resizable(resources: readonly ContainerResources[], ...containers: readonly string[]): this {
+    const change = { ...changeOf(...containers), resources };
+    return this.but({ inPlace: { kind: 'possible', change, resize: null } });
+  }
+
+  /** It was resized, and the kubelet has still to resize these containers. Others restart after that. */
+  resizing(resize: Partial<Resize>, ...containers: readonly string[]): this {
+    const known = { awaited: ['mysqld'], deferred: null, forSeconds: 10, ...resize };
+    return this.but({ inPlace: { kind: 'possible', change: changeOf(...containers), resize: known } });
   }
 
   notChangeable(...reasons: readonly string[]): this {

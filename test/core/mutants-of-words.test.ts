@@ -21,6 +21,7 @@ describe('what a step does to a cluster', () => {
       delete: true,
       evict: true,
       updateInPlace: true,
+      resizeInPlace: true,
       demote: true,
       undemote: true,
       setStrategy: false,
@@ -52,6 +53,7 @@ describe('the default policy', () => {
       inPlaceUpdates: {
         mode: 'Never',
         containers: ['agent', 'slow-log', 'mysqld-exporter'],
+        resources: true,
         metadata: true,
         primary: null,
       },

@@ -225,10 +225,31 @@ const noneToMake: Need = ({ cluster, statefulSet, members, createFailure }) => {
     .every((ordinal) => members.some((one) => one.ordinal === ordinal));
 };
 
+/** The kubelet has still to resize it, or it has just done so. */
+const isResizing = (policy: RolloutPolicy, { inPlace, participatingForSeconds }: MemberFacts): boolean => {
+  const resize = inPlace?.kind === 'possible' ? inPlace.resize : null;
+  if (resize === null) return false;
+  return resize.awaited.length > 0
+    ? resize.forSeconds < 300
+    : Math.min(resize.forSeconds, participatingForSeconds ?? 0) < policy.minReadySeconds;
+};
+/** One member after another is resized, and nobody who works goes meanwhile. */
+const nobodyResizes: Need = (snapshot, policy) =>
+  policy.inPlaceUpdates.mode === 'Never' ||
+  off(policy, 'AwaitingResize') ||
+  snapshot.members.every(
+    (one) =>
+      one.revision === snapshot.statefulSet?.updateRevision ||
+      one.terminatingForSeconds !== null ||
+      kept(policy, one) ||
+      !participates(snapshot, one) ||
+      !isResizing(policy, one),
+  );
+
 const standing = { applied, revisionStands, notKept, unprotected, inTime, passed };
 const calm = { ...standing, slot, oneOnly, rolesRest, nobodyUnsettled, noBackup };
-const alone = { ...calm, nobodyLeaves };
-const healthyOnes = { ...calm, somebodyMayGo, noForeignDemote, healthy, budgetAllows };
+const alone = { ...calm, nobodyResizes, nobodyLeaves };
+const healthyOnes = { ...calm, nobodyResizes, somebodyMayGo, noForeignDemote, healthy, budgetAllows };
 
 /** The pod that runs can be changed, and it works and is done with earlier changes. */
 const changeable: Need = (snapshot, policy, going) =>
@@ -236,13 +257,24 @@ const changeable: Need = (snapshot, policy, going) =>
   going.every(
     (one) =>
       one.inPlace?.kind === 'possible' &&
+      (one.inPlace.resize?.awaited ?? []).length === 0 &&
       participates(snapshot, one) &&
       !impaired(one) &&
       hasItsRole(snapshot, policy, one) &&
       (one.restartInPlace?.awaited ?? []).length === 0,
   );
-const restarting = (one: MemberFacts): readonly string[] =>
-  one.inPlace?.kind === 'possible' ? one.inPlace.change.containers.map(({ name }) => name) : [];
+const resizesFirst = allAre(
+  (_snapshot, { inPlace }) => inPlace?.kind === 'possible' && inPlace.change.resources.length > 0,
+);
+const resized = allAre(
+  (_snapshot, { inPlace }) => inPlace?.kind === 'possible' && inPlace.change.resources.length === 0,
+);
+/** The containers that the next write restarts. */
+const restarting = ({ inPlace }: MemberFacts): readonly string[] => {
+  if (inPlace?.kind !== 'possible') return [];
+  const { resources, containers } = inPlace.change;
+  return (resources.length > 0 ? resources.filter(({ restarts }) => restarts) : containers).map(({ name }) => name);
+};
 /** The primary goes last, with consent, and where nobody asks for a switchover before. */
 const primaryInPlace: Need = (snapshot, policy, going) => {
   const { members, statefulSet, cluster } = snapshot;
@@ -304,6 +336,18 @@ const needs: Readonly<Record<StepRule, Needs>> = {
     notKept,
     oneOnly,
     changeable,
+    nobodyResizes,
+    resized,
+    nothing: allAre((_snapshot, one) => restarting(one).length === 0),
+  },
+  ResizeRestartsNothing: {
+    applied,
+    revisionStands,
+    notKept,
+    oneOnly,
+    changeable,
+    nobodyResizes,
+    resizesFirst,
     nothing: allAre((_snapshot, one) => restarting(one).length === 0),
   },
   ContainersRestart: {
@@ -312,6 +356,18 @@ const needs: Readonly<Record<StepRule, Needs>> = {
     nobodyAway,
     changeable,
     primaryInPlace,
+    nobodyResizes,
+    resized,
+    something: allAre((_snapshot, one) => restarting(one).length > 0),
+  },
+  ResizeRestartsContainers: {
+    ...healthyAtAnyTime,
+    inTimeInPlace,
+    nobodyAway,
+    changeable,
+    primaryInPlace,
+    nobodyResizes,
+    resizesFirst,
     something: allAre((_snapshot, one) => restarting(one).length > 0),
   },
   PrimaryLast: {

@@ -267,6 +267,13 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
     },
     off: evicts('ReplicaHealthy', 2),
   },
+  AwaitingResize: {
+    on: {
+      given: cluster(3).members(member(2).stale().resizing({})),
+      settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
+    },
+    off: evicts('ReplicaHealthy', 2),
+  },
   SwitchoverFailing: { on: { given: lastOne().memory({ switchoverTries: 9 }) }, off: demotes(0) },
 };
 

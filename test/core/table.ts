@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision, Hold } from '../../src/core/decision.ts';
-import type { InPlaceChange } from '../../src/core/in-place.ts';
+import type { ContainerResources, InPlaceChange } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
@@ -30,6 +30,9 @@ export const evicts = (rule: StepRule, ordinal: number): Verdict => ({
 });
 export const updates = (rule: StepRule, ordinal: number, change: InPlaceChange): Verdict => ({
   step: { kind: 'updateInPlace', rule, ordinals: [ordinal], revision: revisionAfter, change },
+});
+export const resizes = (rule: StepRule, ordinal: number, ...resources: readonly ContainerResources[]): Verdict => ({
+  step: { kind: 'resizeInPlace', rule, ordinals: [ordinal], revision: revisionAfter, resources },
 });
 export const demotes = (ordinal: number): Verdict => ({
   step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [ordinal], revision: revisionAfter },

@@ -22,6 +22,7 @@ function everything(): Metrics {
   checks.durationSeconds.observe(1);
   rollouts.delayReadings.inc({ result: 'delay' });
   rollouts.updatesInPlace.inc({ rule: 'ContainersRestart' });
+  rollouts.resizesInPlace.inc({ rule: 'ResizeRestartsNothing' });
   workQueues.observe('clusters', () => []);
   fleet.observe(() => ({ slots: 5, rolling: 1, waiting: 2, failing: 0 }));
   const canary = { name: 'canary', state: 'Rolling', upToDate: 1, rolling: 1, waiting: 0, failing: 0, slots: 1 };

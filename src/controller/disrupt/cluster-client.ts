@@ -1,9 +1,10 @@
 import type { Target } from '../../core/decision.ts';
-import type { InPlaceChange } from '../../core/in-place.ts';
+import type { ContainerResources, InPlaceChange } from '../../core/in-place.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Reservation } from '../../kube/reservation.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
+import { resizeManager } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
 import { mostReads } from '../observe/cluster-reader.ts';
@@ -19,6 +20,9 @@ export interface StatefulSetPatch {
   readonly spec?: Json;
   readonly status?: Json;
 }
+
+/** What the patch of a pod changes that has been resized. */
+export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 
 const mergePatch = 'application/merge-patch+json';
 /** Matches containers by their names. */
@@ -127,7 +131,7 @@ export class ClusterApi extends StatusClient {
   async updateInPlace(
     namespace: string,
     { name, uid, resourceVersion }: Target,
-    { labels, annotations, containers, initContainers }: InPlaceChange,
+    { labels, annotations, containers, initContainers }: InPlacePatch,
     signal: AbortSignal,
     dryRun = false,
   ): Promise<string> {
@@ -137,6 +141,35 @@ export class ClusterApi extends StatusClient {
       ...(dryRun && { query: { dryRun: 'All' } }),
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion, labels, annotations }, spec: { containers, initContainers } },
+      priority: 'disrupt',
+      retries: 0,
+      isStillWanted: this.#isStillWanted,
+      signal,
+    });
+    return after.metadata.resourceVersion;
+  }
+
+  /**
+   * Resizes containers of a running pod, and changes nothing else: the API server ignores labels and images here. Resolves to
+   * the new resourceVersion. With `dryRun` nothing is stored.
+   */
+  async resizePod(
+    namespace: string,
+    { name, uid, resourceVersion }: Target,
+    resources: readonly ContainerResources[],
+    signal: AbortSignal,
+    dryRun = false,
+  ): Promise<string> {
+    const containers = resources.map(({ name: container, limits, requests }) => ({
+      name: container,
+      resources: { limits, requests },
+    }));
+    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+      method: 'PATCH',
+      path: path(pods, { namespace, name, subresource: 'resize' }),
+      query: { fieldManager: resizeManager, ...(dryRun && { dryRun: 'All' }) },
+      contentType: strategicMergePatch,
+      body: { metadata: { uid, resourceVersion }, spec: { containers } },
       priority: 'disrupt',
       retries: 0,
       isStillWanted: this.#isStillWanted,

@@ -59,6 +59,11 @@ export async function act(
         const version = await api.updateInPlace(namespace, target, patchOf(step, pods), signal);
         return seen(`update of ${target.name} in place`, target.uid, version);
       });
+    case 'resizeInPlace':
+      return each(step.targets, async (target) => {
+        const version = await api.resizePod(namespace, target, step.resources, signal);
+        return seen(`resize of ${target.name}`, target.uid, version);
+      });
     case 'demote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };

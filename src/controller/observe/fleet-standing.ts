@@ -44,7 +44,8 @@ function isDisruption({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolean {
   return (
     step === 'evict' ||
     (step === 'delete' && rule !== 'MemberDown') ||
-    (step === 'updateInPlace' && rule !== 'NothingRestarts')
+    (step === 'updateInPlace' && rule !== 'NothingRestarts') ||
+    (step === 'resizeInPlace' && rule !== 'ResizeRestartsNothing')
   );
 }
 

@@ -1,9 +1,11 @@
 import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place.ts';
+import type { Ages } from '../../moco/ages.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { type ImageNeeded, imagesNeeded } from '../../moco/in-place/images.ts';
+import { withResize } from '../../moco/in-place/resize.ts';
 import { hasMysqldRestarted } from '../../moco/in-place/restart.ts';
 import type { Json } from '../../moco/json.ts';
-import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
 
 /** The pod templates of revisions, `withPodDefaults`. A text says why one can't be read. */
 export type TemplatesRead = ReadonlyMap<string, Json | string>;
@@ -32,9 +34,11 @@ export function inPlaceUpdate(
   { statefulSet, pods }: ClusterObjects,
   settings: InPlaceSettings,
   readings: InPlaceReadings,
+  ages: Ages,
 ): InPlaceUpdate | null {
   const revision = statefulSet?.updateRevision ?? '';
-  if (settings.mode === 'Never' || pod.live === null || revision === '' || pod.revision === revision) return null;
+  if (settings.mode === 'Never' || pod.live === null || revision === '') return null;
+  if (pod.revision === revision && !isHalfResized(pod.live, revision, settings, readings)) return null;
   const [before, after] = [pod.revision, revision].map((name) => readings.templates.get(name));
   if (before === undefined || after === undefined) return impossible('its revisions are not read yet');
   if (typeof before === 'string') return impossible(before);
@@ -42,7 +46,7 @@ export function inPlaceUpdate(
   const refusal = readings.refusals.get(pod.uid);
   if (refusal?.revision === revision)
     return impossible(`the API server refuses it (InPlaceRefused): ${refusal.message}`);
-  const update = compare(pod.live, { before, after }, settings);
+  const update = withResize(compare(pod.live, { before, after }, settings), pod, ages);
   if (update.kind === 'impossible' || update.change.containers.length === 0) return update;
   const unlucky = pods.find((one) => one.revision === revision && hasMysqldRestarted(one));
   if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when this revision restarted other containers`);
@@ -51,6 +55,25 @@ export function inPlaceUpdate(
     ? update
     : { kind: 'impossible', reasons: missing.map((needed) => whyMissing(pod, needed)) };
 }
+
+/**
+ * The pod was resized for another revision, which the template had in between: its label says nothing about its
+ * resources.
+ */
+function isHalfResized(
+  live: LivePod,
+  revision: string,
+  settings: InPlaceSettings,
+  { templates }: InPlaceReadings,
+): boolean {
+  const template = templates.get(revision);
+  if (!hasBeenResized(live) || typeof template !== 'object') return false;
+  const update = compare(live, { before: template, after: template }, settings);
+  return update.kind === 'impossible' || update.change.resources.length > 0;
+}
+
+export const hasBeenResized = ({ containers }: LivePod): boolean =>
+  containers.some(({ resized }) => resized.length > 0);
 
 const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
 

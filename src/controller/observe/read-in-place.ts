@@ -8,7 +8,7 @@ import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { type InPlaceReadings, nothingRead, placeOf, type TemplatesRead } from './in-place.ts';
+import { hasBeenResized, type InPlaceReadings, nothingRead, placeOf, type TemplatesRead } from './in-place.ts';
 import type { ObservedFacts } from './snapshot.ts';
 
 /** A node reports its images with its status: every five minutes, and when it changes. */
@@ -32,7 +32,10 @@ export async function refreshInPlace(
   signal: AbortSignal,
 ): Promise<void> {
   const { statefulSet, pods } = objects;
-  const stale = pods.filter(({ revision }) => revision !== statefulSet?.updateRevision && revision !== '');
+  const stale = pods.filter(
+    ({ revision, live }) =>
+      revision !== '' && (revision !== statefulSet?.updateRevision || (live !== null && hasBeenResized(live))),
+  );
   if (policy.inPlaceUpdates.mode === 'Never' || !statefulSet?.observed || stale.length === 0) {
     state.inPlace = nothingRead;
     return;

@@ -71,7 +71,7 @@ function rememberDisruption(
       budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
     };
   }
-  if (step.kind === 'updateInPlace' && result === 'refused') {
+  if ((step.kind === 'updateInPlace' || step.kind === 'resizeInPlace') && result === 'refused') {
     const refusal = message ?? 'no reason given';
     noteAnswers(
       state,

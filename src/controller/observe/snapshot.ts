@@ -61,7 +61,7 @@ export function collectFacts(
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = keyOf(cluster.namespace, cluster.name);
   const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
-  const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, state.inPlace);
+  const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, state.inPlace, state.ages);
   const snapshot = state.ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
     const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt }, inPlace);

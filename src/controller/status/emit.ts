@@ -51,6 +51,7 @@ export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportCon
     metrics.disruptions.inc({ verb: step.kind, rule }, acted.done.length);
   }
   if (step.kind === 'updateInPlace') metrics.updatesInPlace.inc({ rule }, acted.done.length);
+  if (step.kind === 'resizeInPlace') metrics.resizesInPlace.inc({ rule }, acted.done.length);
   const event = stepEvent(ended);
   if (event !== null) recorder.record(event);
 }

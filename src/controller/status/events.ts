@@ -27,6 +27,7 @@ export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>
   delete: 'Deleted',
   evict: 'Evicted',
   updateInPlace: 'UpdatedInPlace',
+  resizeInPlace: 'ResizedInPlace',
   demote: 'Demoted',
   undemote: 'DemotionTakenBack',
   setStrategy: 'StrategySet',

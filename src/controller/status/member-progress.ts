@@ -108,8 +108,9 @@ function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value
 const isStale = ({ updated, state }: Pick<Seen, 'updated' | 'state'>): boolean =>
   !updated && state !== 'missing' && state !== 'terminating';
 
-/** A demotion moves the primary and disrupts no member. */
-const takes = ({ step }: Intent): boolean => disruptive[step] && step !== 'demote' && step !== 'undemote';
+/** A demotion moves the primary and disrupts no member. A member that is resized stays stale. */
+const takes = ({ step }: Intent): boolean =>
+  disruptive[step] && step !== 'demote' && step !== 'undemote' && step !== 'resizeInPlace';
 
 /** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
 const replaces = (intent: Intent): boolean => takes(intent) && intent.step !== 'updateInPlace';

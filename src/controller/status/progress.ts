@@ -87,7 +87,7 @@ function begun(revision: string, { members }: Decision, startedAt: string, corre
 function mostCommonStale(members: Decision['members']): string | undefined {
   const counts = new Map<string, number>();
   for (const { revision, updated } of members.toReversed()) {
-    if (!updated && revision !== null) counts.set(revision, (counts.get(revision) ?? 0) + 1);
+    if (!updated && revision) counts.set(revision, (counts.get(revision) ?? 0) + 1);
   }
   return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
 }

@@ -160,7 +160,7 @@ function memberStatuses(
     return omitUndefined<MemberStatus>({
       ordinal,
       role,
-      revision: revision ?? undefined,
+      revision: revision || undefined,
       updated,
       state,
       verdict,

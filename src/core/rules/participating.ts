@@ -16,6 +16,25 @@ export const participating = {
     ends: 'By itself. A replica of an idle cluster takes a minute until it is ready. If it takes longer, check the pod.',
     routine: true,
   }),
+  AwaitingResize: rule<{
+    readonly member: number;
+    readonly containers: readonly string[];
+    /** Why the kubelet defers the resize, or `null`. */
+    readonly deferred: string | null;
+    readonly minReadySeconds: number;
+  }>({
+    sentence: ({ member, containers, deferred, minReadySeconds }, name) =>
+      containers.length === 0
+        ? `${name(member)} has been resized, and has not participated for ${minReadySeconds} s since`
+        : `the kubelet has not resized ${containers.join(', ')} of ${name(member)} yet` +
+          (deferred === null ? '' : `, and defers it: ${withoutFullStop(deferred)}`),
+    meaning: 'The kubelet has still to give containers of a member the resources of the update revision.',
+    details:
+      'It defers a resize for which its node has no room at the moment. After 5 minutes the member is replaced, as it is at once where the kubelet calls the resize infeasible or reports an error.',
+    endedBy: ['Kubernetes', 'time'],
+    ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more. `override NAME AwaitingResize` replaces the member without the wait.',
+    overridable: true,
+  }),
   ForeignDemote: rule<{ readonly member: number }>({
     sentence: ({ member }, name) => `${name(member)} has a demote annotation that this controller did not set`,
     meaning: 'A member has the annotation demote, which this controller did not set and which has no effect.',

@@ -2,7 +2,7 @@ import type { HoldRule } from './catalogue.ts';
 
 /** Why a member is taken, or a partition lowered: the label of a step in Events and metrics. */
 interface StepRuleEntry {
-  readonly step: 'delete' | 'evict' | 'updateInPlace' | 'demote' | 'setPartition';
+  readonly step: 'delete' | 'evict' | 'updateInPlace' | 'resizeInPlace' | 'demote' | 'setPartition';
   /** Which members it takes, for SPEC.md. */
   readonly takes: string;
   /** Why, in the sentence for a deletion. */
@@ -57,6 +57,16 @@ export const stepRules = {
     step: 'updateInPlace',
     takes:
       'one due member that participates, is not impaired, and whose update restarts only containers that the user allows. The primary goes last, and only if it may be updated without a switchover',
+  }),
+  ResizeRestartsNothing: stepRuleEntry({
+    step: 'resizeInPlace',
+    takes:
+      'no member: containers of a participating member get the resources of the update revision while they run. One member at a time, replicas first',
+  }),
+  ResizeRestartsContainers: stepRuleEntry({
+    step: 'resizeInPlace',
+    takes:
+      'one due member that participates, is not impaired, and of which the `resizePolicy` restarts only containers that the user allows. The primary goes last, and only if it may be updated without a switchover',
   }),
   PrimaryLast: stepRuleEntry({ step: 'demote', takes: 'the due primary when nothing else is due' }),
   SingleMember: stepRuleEntry({ step: 'evict', takes: 'the only member' }),

@@ -1,8 +1,9 @@
-import type { ContainerImage, InPlaceSettings, InPlaceUpdate } from '../../core/in-place.ts';
+import type { ContainerImage, InPlaceChange, InPlaceSettings } from '../../core/in-place.ts';
 import { type Json, object, objects, text } from '../json.ts';
 import type { LivePod } from '../records.ts';
 import { type TemplateDifference, templateDifferences } from '../template-changes.ts';
 import { whyKept } from './metadata.ts';
+import { leafChange, leafOf, leftovers, resourcesOf } from './resources.ts';
 
 /** The pod templates of the revision that the pod was created from, and of the update revision, `withPodDefaults`. */
 export interface Templates {
@@ -10,7 +11,12 @@ export interface Templates {
   readonly after: Json;
 }
 
-type Settings = Pick<InPlaceSettings, 'containers' | 'metadata'>;
+type Settings = Pick<InPlaceSettings, 'containers' | 'resources' | 'metadata'>;
+
+/** `resized` are the containers that have the resources of the update revision, and had others before. */
+export type Comparison =
+  | { readonly kind: 'possible'; readonly change: InPlaceChange; readonly resized: readonly string[] }
+  | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
 /** What one difference means: a part of the patch, or why there can be none. */
 type Part =
@@ -23,14 +29,22 @@ type Part =
  * How a running pod can be made what the update revision would have created. Three values are compared: those of the
  * two revisions and the live one. A live value that is neither was changed by somebody else, and is not overwritten.
  */
-export function compare(live: LivePod, templates: Templates, settings: Settings): InPlaceUpdate {
+export function compare(live: LivePod, templates: Templates, settings: Settings): Comparison {
   const { before, after } = templates;
-  const parts = templateDifferences(before, after).map((one) => partOf(one, live, templates, settings));
-  const reasons = parts.flatMap((part) => (part.kind === 'impossible' ? [part.reason] : []));
+  const differences = templateDifferences(before, after);
+  const leaves = differences.map(leafOf).filter((leaf) => leaf !== null);
+  const quantities = [...leaves, ...leftovers(live, after, leaves)].map((leaf) =>
+    leafChange(leaf, live, after, settings),
+  );
+  const parts = differences.filter((one) => leafOf(one) === null).map((one) => partOf(one, live, templates, settings));
+  const reasons = [...parts, ...quantities].flatMap((part) => (part.kind === 'impossible' ? [part.reason] : []));
   if (reasons.length > 0) return { kind: 'impossible', reasons };
+  const resized = quantities.flatMap((one) => (one.kind === 'has' && one.resized ? [one.container] : []));
   return {
     kind: 'possible',
+    resized: [...new Set(resized)],
     change: {
+      resources: resourcesOf(quantities),
       labels: values(parts, 'labels'),
       annotations: values(parts, 'annotations'),
       containers: images(parts, 'containers'),

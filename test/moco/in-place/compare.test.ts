@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type InPlaceUpdate, neverInPlace } from '../../../src/core/in-place.ts';
-import { compare } from '../../../src/moco/in-place/compare.ts';
+import { neverInPlace } from '../../../src/core/in-place.ts';
+import { type Comparison, compare } from '../../../src/moco/in-place/compare.ts';
+import { liveResources } from '../../../src/moco/in-place/live-resources.ts';
 import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
 import { type Json, object, objects, text, texts } from '../../../src/moco/json.ts';
 import type { LivePod } from '../../../src/moco/records.ts';
@@ -52,21 +53,48 @@ const label =
     metadata.labels[key] = value;
   };
 
+const resources =
+  (name: string, value: object): Edit =>
+  (template) => {
+    container(template, name)['resources'] = value;
+  };
+const restartsFor =
+  (name: string, resourceName: string): Edit =>
+  (template) => {
+    container(template, name)['resizePolicy'] = [{ resourceName, restartPolicy: 'RestartContainer' }];
+  };
+const resize = (name: string, limits: object, requests: object = {}) => ({ name, limits, requests, restarts: false });
+
+/** The `managedFields` of a pod, of which these quantities were resized. */
+function resizedBy(manager: string, name: string, { limits = [], requests = [] }: Record<string, readonly string[]>) {
+  const fields = (list: readonly string[]) => Object.fromEntries(list.map((one) => [`f:${one}`, {}]));
+  const all = { 'f:limits': fields(limits), 'f:requests': fields(requests) };
+  const containers = { [`k:{"name":"${name}"}`]: { 'f:resources': all } };
+  return [
+    { manager: 'kube-controller-manager', operation: 'Update', fieldsV1: { 'f:spec': {} } },
+    { manager, operation: 'Update', subresource: 'resize', fieldsV1: { 'f:spec': { 'f:containers': containers } } },
+  ];
+}
+
 /** The pod that this template has created. */
-function podOf({ metadata, spec }: Template): LivePod {
+function podOf(template: Template, fields: unknown): LivePod {
+  const { metadata } = template;
+  const spec = object(withPodDefaults(template as unknown as Json)['spec']);
   const live = (list: unknown) =>
-    objects(list).map(({ name, image: own }) => ({
-      name: text(name) ?? '',
-      image: text(own) ?? '',
-      id: `id of ${text(name)}`,
+    objects(list).map((one) => ({
+      name: text(one['name']) ?? '',
+      image: text(one['image']) ?? '',
+      id: `id of ${text(one['name'])}`,
+      ...liveResources(one, {}, fields),
     }));
   return {
     labels: texts(metadata.labels),
     annotations: texts(metadata.annotations),
     node: 'node-0',
     observed: true,
-    containers: live(spec.containers),
-    initContainers: live(spec.initContainers),
+    containers: live(spec['containers']),
+    initContainers: live(spec['initContainers']),
+    resize: null,
   };
 }
 
@@ -75,22 +103,25 @@ interface Case {
   readonly after: readonly Edit[];
   /** What happened to the pod since it was created. */
   readonly live?: readonly Edit[];
+  /** What a resize by this program has set last: `managedFields`. */
+  readonly resized?: unknown;
   readonly settings?: object;
   readonly gives: object;
 }
 
 const changes = (change: object): object => ({
   kind: 'possible',
-  change: { labels: {}, annotations: {}, containers: [], initContainers: [], ...change },
+  resized: [],
+  change: { resources: [], labels: {}, annotations: {}, containers: [], initContainers: [], ...change },
 });
 const needsAPod = (...reasons: readonly string[]): object => ({ kind: 'impossible', reasons });
 
-function updateOf({ before = [], after, live = [], settings = {} }: Omit<Case, 'gives'>): InPlaceUpdate {
+function updateOf({ before = [], after, live = [], resized, settings = {} }: Omit<Case, 'gives'>): Comparison {
   const templates = {
     before: withPodDefaults(templateOf(...before) as unknown as Json),
     after: withPodDefaults(templateOf(...before, ...after) as unknown as Json),
   };
-  return compare(podOf(templateOf(...before, ...live)), templates, { ...neverInPlace, ...settings });
+  return compare(podOf(templateOf(...before, ...live), resized), templates, { ...neverInPlace, ...settings });
 }
 
 const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
@@ -253,6 +284,176 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       gives: needsAPod('metadata.labels.team is read by a container'),
     },
   },
+  'that differ by resources': {
+    'of mysqld, beside an image': {
+      before: [image('slow-log', '1')],
+      after: [image('slow-log', '2'), resources('mysqld', { requests: { memory: '2Gi' } })],
+      gives: changes({
+        containers: [{ name: 'slow-log', image: 'example/slow-log:2' }],
+        resources: [resize('mysqld', {}, { memory: '2Gi' })],
+      }),
+    },
+    'of two containers': {
+      before: [
+        resources('mysqld', { limits: { cpu: '1', memory: '1Gi' } }),
+        resources('agent', { limits: { cpu: '1' } }),
+      ],
+      after: [
+        resources('mysqld', { limits: { cpu: '2', memory: '1Gi' } }),
+        resources('agent', { limits: { cpu: '500m' }, requests: { cpu: '250m' } }),
+      ],
+      gives: changes({
+        resources: [resize('mysqld', { cpu: '2' }, { cpu: '2' }), resize('agent', { cpu: '500m' }, { cpu: '250m' })],
+      }),
+    },
+    'only in how a quantity is written': {
+      before: [resources('mysqld', { limits: { cpu: '1', memory: '1Gi' } })],
+      after: [resources('mysqld', { limits: { cpu: '1000m', memory: '1024Mi' } })],
+      gives: changes({}),
+    },
+    'that the pod has already': {
+      before: [resources('agent', { limits: { cpu: '1' } })],
+      after: [resources('agent', { limits: { cpu: '500m' } })],
+      live: [resources('agent', { limits: { cpu: '0.5' }, requests: { cpu: '500m' } })],
+      gives: { ...changes({}), resized: ['agent'] },
+    },
+    'that another program has changed': {
+      before: [resources('agent', { limits: { cpu: '1' } })],
+      after: [resources('agent', { limits: { cpu: '500m' } })],
+      live: [resources('agent', { limits: { cpu: '1' }, requests: { cpu: '700m' } })],
+      gives: needsAPod('another program has changed spec.containers[agent].resources.requests.cpu of the pod'),
+    },
+    'that this program has changed for a revision that is over': {
+      before: [resources('agent', { limits: { cpu: '1' } })],
+      after: [resources('agent', { limits: { cpu: '500m' } })],
+      live: [resources('agent', { limits: { cpu: '700m' }, requests: { cpu: '700m' } })],
+      resized: resizedBy('moco-rollout', 'agent', { limits: ['cpu'], requests: ['cpu'] }),
+      gives: changes({ resources: [resize('agent', { cpu: '500m' }, { cpu: '500m' })] }),
+    },
+    'of a revision in between, which no revision asks for any more': {
+      before: [resources('agent', { limits: { cpu: '1' } })],
+      after: [],
+      live: [resources('agent', { limits: { cpu: '700m' }, requests: { cpu: '1' } })],
+      resized: resizedBy('moco-rollout', 'agent', { limits: ['cpu'] }),
+      gives: changes({ resources: [resize('agent', { cpu: '1' }, {})] }),
+    },
+    'of a revision in between, which set a limit where there is none': {
+      before: [resources('agent', {})],
+      after: [],
+      live: [resources('agent', { limits: { cpu: '700m' } })],
+      resized: resizedBy('moco-rollout', 'agent', { limits: ['cpu'] }),
+      gives: needsAPod("spec.containers[agent].resources.limits.cpu can't be removed from a running pod"),
+    },
+    'and a vertical autoscaler has resized the pod, which no revision asks for': {
+      before: [resources('agent', { limits: { cpu: '1' } })],
+      after: [],
+      live: [resources('agent', { limits: { cpu: '700m' }, requests: { cpu: '1' } })],
+      resized: resizedBy('vpa-updater', 'agent', { limits: ['cpu'] }),
+      gives: changes({}),
+    },
+    'that the user does not allow to change': {
+      before: [resources('agent', { limits: { cpu: '1' } })],
+      after: [resources('agent', { limits: { cpu: '500m' } })],
+      settings: { resources: false },
+      gives: needsAPod(
+        'spec.containers[agent].resources.limits.cpu differs, and inPlace.resources is false',
+        'spec.containers[agent].resources.requests.cpu differs, and inPlace.resources is false',
+      ),
+    },
+    'by a limit that is gone': {
+      before: [resources('agent', { limits: { cpu: '1' } })],
+      after: [resources('agent', {})],
+      gives: needsAPod(
+        "spec.containers[agent].resources.limits.cpu can't be removed from a running pod",
+        "spec.containers[agent].resources.requests.cpu can't be removed from a running pod",
+      ),
+    },
+    'of init containers': {
+      before: [resources('moco-init', {})],
+      after: [resources('moco-init', { limits: { cpu: '50m' } })],
+      gives: needsAPod(
+        "spec.initContainers[moco-init].resources.limits.cpu can't change in a running pod",
+        "spec.initContainers[moco-init].resources.requests.cpu can't change in a running pod",
+      ),
+    },
+    'of another kind': {
+      after: [resources('mysqld', { limits: { 'ephemeral-storage': '1Gi' } })],
+      gives: needsAPod(
+        "spec.containers[mysqld].resources.limits[ephemeral-storage] can't change in a running pod",
+        "spec.containers[mysqld].resources.requests[ephemeral-storage] can't change in a running pod",
+      ),
+    },
+    'by a lower memory limit of mysqld': {
+      before: [resources('mysqld', { limits: { memory: '2Gi' }, requests: { memory: '1Gi' } })],
+      after: [resources('mysqld', { limits: { memory: '2047Mi' }, requests: { memory: '1Gi' } })],
+      gives: needsAPod(
+        'spec.containers[mysqld].resources.limits.memory would be lower in a running pod, and mysqld may use more',
+      ),
+    },
+    'by the first memory limit of mysqld': {
+      before: [resources('mysqld', { requests: { memory: '1Gi' } })],
+      after: [resources('mysqld', { limits: { memory: '8Gi' }, requests: { memory: '1Gi' } })],
+      gives: needsAPod(
+        'spec.containers[mysqld].resources.limits.memory would be lower in a running pod, and mysqld may use more',
+      ),
+    },
+    'by a higher memory limit of mysqld, and a lower one of a sidecar': {
+      before: [
+        resources('mysqld', { limits: { memory: '2Gi' }, requests: { memory: '1Gi' } }),
+        resources('slow-log', { limits: { memory: '2Gi' }, requests: { memory: '1Gi' } }),
+      ],
+      after: [
+        resources('mysqld', { limits: { memory: '3Gi' }, requests: { memory: '1Gi' } }),
+        resources('slow-log', { limits: { memory: '1Gi' }, requests: { memory: '1Gi' } }),
+      ],
+      gives: changes({ resources: [resize('mysqld', { memory: '3Gi' }), resize('slow-log', { memory: '1Gi' })] }),
+    },
+    'by the memory request of mysqld, from which MOCO computes my.cnf': {
+      before: [resources('mysqld', { requests: { memory: '1Gi' } })],
+      after: [
+        resources('mysqld', { requests: { memory: '2Gi' } }),
+        ({ spec }) =>
+          Object.assign(spec, {
+            volumes: objects(spec['volumes']).map((one) =>
+              one['name'] === 'mysql-conf' ? { ...one, configMap: { name: 'moco-test.0a1b2c3d' } } : one,
+            ),
+          }),
+      ],
+      gives: needsAPod("spec.volumes[mysql-conf].configMap.name can't change in a running pod"),
+    },
+    'of a container that restarts for it, if that is allowed': {
+      before: [resources('slow-log', { limits: { cpu: '1' } }), restartsFor('slow-log', 'cpu')],
+      after: [resources('slow-log', { limits: { cpu: '2' }, requests: { cpu: '1' } })],
+      gives: changes({ resources: [{ ...resize('slow-log', { cpu: '2' }), restarts: true }] }),
+    },
+    'of a container that restarts only for other resources': {
+      before: [resources('slow-log', { limits: { cpu: '1' } }), restartsFor('slow-log', 'memory')],
+      after: [resources('slow-log', { limits: { cpu: '2' }, requests: { cpu: '1' } })],
+      gives: changes({ resources: [resize('slow-log', { cpu: '2' })] }),
+    },
+    'of a container that restarts for it, if that is not allowed': {
+      before: [resources('slow-log', { limits: { cpu: '1' } }), restartsFor('slow-log', 'cpu')],
+      after: [resources('slow-log', { limits: { cpu: '2' }, requests: { cpu: '1' } })],
+      settings: { containers: ['agent'] },
+      gives: needsAPod(
+        'spec.containers[slow-log].resources.limits.cpu restarts slow-log, and inPlace.containers does not have it',
+      ),
+    },
+    'of mysqld, which restarts for it': {
+      before: [resources('mysqld', { limits: { cpu: '1' } }), restartsFor('mysqld', 'cpu')],
+      after: [resources('mysqld', { limits: { cpu: '2' }, requests: { cpu: '1' } })],
+      gives: needsAPod(
+        'spec.containers[mysqld].resources.limits.cpu restarts mysqld, and inPlace.containers does not have it',
+      ),
+    },
+    'of the agent, which restarts for it': {
+      before: [resources('agent', { limits: { cpu: '1' } }), restartsFor('agent', 'cpu')],
+      after: [resources('agent', { limits: { cpu: '2' }, requests: { cpu: '1' } })],
+      gives: needsAPod(
+        'spec.containers[agent].resources.limits.cpu restarts the agent, which the probes of mysqld need',
+      ),
+    },
+  },
   'that differ by anything else need another pod': {
     arguments: {
       after: [(template) => Object.assign(container(template, 'agent'), { command: ['/agent', '--verbose'] })],
@@ -261,14 +462,6 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'a container that came': {
       after: [({ spec }) => spec.containers.push({ name: 'new', image: 'example/new:1' })],
       gives: needsAPod("spec.containers[new] can't change in a running pod"),
-    },
-    'resources, beside an image that could change': {
-      before: [image('slow-log', '1')],
-      after: [
-        image('slow-log', '2'),
-        (template) => Object.assign(container(template, 'mysqld'), { resources: { requests: { memory: '2Gi' } } }),
-      ],
-      gives: needsAPod("spec.containers[mysqld].resources.requests.memory can't change in a running pod"),
     },
     'the whole spec': {
       after: [({ spec }) => Object.assign(spec, { nodeSelector: { disk: 'fast' } })],

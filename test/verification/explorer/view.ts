@@ -75,7 +75,14 @@ const behindFor = (pods: c.Cells, ordinal: number): Partial<ContainerFacts> =>
 /** Every update changes the image of the agent alone. */
 const changesAgent: InPlaceUpdate = {
   kind: 'possible',
-  change: { labels: {}, annotations: {}, containers: [{ name: 'agent', image: 'agent:2' }], initContainers: [] },
+  change: {
+    resources: [],
+    labels: {},
+    annotations: {},
+    containers: [{ name: 'agent', image: 'agent:2' }],
+    initContainers: [],
+  },
+  resize: null,
 };
 const awaitsAgent: RestartInPlace = {
   restarts: { agent: 1 },

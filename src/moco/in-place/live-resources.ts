@@ -1,0 +1,61 @@
+import { type Json, object, objects, text, texts, whole } from '../json.ts';
+import { resizeManager } from '../names.ts';
+import type { LivePod, LiveResources, Resources } from '../records.ts';
+
+const noResources: Resources = { limits: {}, requests: {} };
+
+/** The resources of one container, from its spec, its status and the pod's `managedFields`. */
+export function liveResources(spec: Json, status: Json, managedFields: unknown): LiveResources {
+  return {
+    resources: resources(spec),
+    actual: status['resources'] === undefined ? noResources : resources(status),
+    resized: resizedBy(managedFields, text(spec['name']) ?? ''),
+  };
+}
+
+function resources({ resources: given }: Json): Resources {
+  const { limits, requests } = object(given);
+  return { limits: texts(limits), requests: texts(requests) };
+}
+
+/**
+ * The API server records who has set a field last. So a pod tells by itself, to any later leader, what this program has
+ * resized.
+ */
+function resizedBy(managedFields: unknown, container: string): LiveResources['resized'] {
+  const own = objects(managedFields).filter(
+    ({ manager, subresource }) => manager === resizeManager && subresource === 'resize',
+  );
+  return own.flatMap(({ fieldsV1 }) => {
+    const containers = object(object(object(fieldsV1)['f:spec'])['f:containers']);
+    const fields = object(object(containers[`k:{"name":"${container}"}`])['f:resources']);
+    return (['limits', 'requests'] as const).flatMap((list) =>
+      Object.keys(object(fields[`f:${list}`]))
+        .filter((name) => name.startsWith('f:'))
+        .map((name) => ({ list, resource: name.slice('f:'.length) })),
+    );
+  });
+}
+
+/** What a kubelet says about the pod's current spec. A pod that is resized again may still have what it said before. */
+export function resizeOf(conditions: unknown, generation: number): LivePod['resize'] {
+  const current = objects(conditions).filter(
+    ({ status, observedGeneration }) =>
+      status === 'True' && whole(observedGeneration, Number.MAX_SAFE_INTEGER) >= generation,
+  );
+  const [pending, inProgress] = ['PodResizePending', 'PodResizeInProgress'].map((type) =>
+    current.find((condition) => condition['type'] === type),
+  );
+  if (pending !== undefined) {
+    const state = pending['reason'] === 'Infeasible' ? 'Infeasible' : 'Deferred';
+    return { state, ...said(pending) };
+  }
+  if (inProgress === undefined) return null;
+  const state = inProgress['reason'] === 'Error' ? 'Error' : 'InProgress';
+  return { state, ...said(inProgress) };
+}
+
+const said = ({ message, lastTransitionTime }: Json) => ({
+  message: text(message) ?? '',
+  since: text(lastTransitionTime),
+});

@@ -1,0 +1,44 @@
+import type { InPlaceUpdate } from '../../core/in-place.ts';
+import type { Ages } from '../ages.ts';
+import type { LiveContainer, PodRecord } from '../records.ts';
+import { milliseconds } from '../timestamp.ts';
+import type { Comparison } from './compare.ts';
+import { isSameQuantity } from './quantity.ts';
+
+/** How far the kubelet is with what the pod was resized to. Call within `ages.observe`. */
+export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): InPlaceUpdate {
+  if (comparison.kind === 'impossible') return comparison;
+  const { change, resized } = comparison;
+  const { live } = pod;
+  if (live === null || resized.length === 0 || change.resources.length > 0) {
+    return { kind: 'possible', change, resize: null };
+  }
+  const { resize } = live;
+  if (resize?.state === 'Infeasible' || resize?.state === 'Error') {
+    const what = resize.state === 'Infeasible' ? 'calls its resize infeasible' : 'reports an error of its resize';
+    return { kind: 'impossible', reasons: [`the kubelet ${what}: ${resize.message}`] };
+  }
+  const isObserved = live.observed && resize === null;
+  const awaited = resized.filter((name) => !isObserved || !hasItsResources(pod, name));
+  const since = milliseconds(resize?.since ?? null);
+  const wanted = JSON.stringify(resized.map((name) => find(live.containers, name)?.resources));
+  const forSeconds = ages.since(pod, `resize ${wanted}`, awaited.length === 0 ? 'done' : 'awaited', since);
+  const deferred = resize?.state === 'Deferred' ? resize.message : null;
+  return { kind: 'possible', change, resize: { awaited, deferred, forSeconds } };
+}
+
+/** One that is not running is reported with what it would get. */
+function hasItsResources({ live, containers }: PodRecord, name: string): boolean {
+  const container = find(containers, name);
+  const one = find(live?.containers ?? [], name);
+  return container?.state === 'running' && container.ready && one !== undefined && isActual(one);
+}
+
+function isActual({ resources, actual }: LiveContainer): boolean {
+  return (['limits', 'requests'] as const).every((list) =>
+    ['cpu', 'memory'].every((name) => isSameQuantity(resources[list][name], actual[list][name])),
+  );
+}
+
+const find = <One extends { readonly name: string }>(list: readonly One[], name: string): One | undefined =>
+  list.find((one) => one.name === name);
