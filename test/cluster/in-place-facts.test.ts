@@ -1,7 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { revisionHashLabel } from '../../src/moco/names.ts';
+import { type Json, object } from '../../src/moco/json.ts';
+import { clusterNameLabel, revisionHashLabel } from '../../src/moco/names.ts';
+import { projectPod } from '../../src/moco/projections.ts';
+import type { LiveContainer } from '../../src/moco/records.ts';
 import { useControlPlane } from './control-plane-fixture.ts';
 
 const namespace = 'in-place-facts';
@@ -121,6 +124,139 @@ describe('Kubernetes, of a pod under OnDelete', function () {
     expect(after.metadata.labels['team']).to.equal('a');
   });
 
+  describe('that is resized', () => {
+    const kept = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m', memory: '1Gi' } };
+    const resized = (resources: object, more: object = {}) => ({
+      ...more,
+      spec: { containers: [{ name: 'one', resources }] },
+    });
+    const resize = (body: object, ...flags: readonly string[]): Promise<string> =>
+      patch('pod/resized', strategic, body, '--subresource=resize', ...flags);
+
+    before(async () => {
+      const { directory } = controlPlane();
+      const objects = [
+        {
+          apiVersion: 'v1',
+          kind: 'Node',
+          metadata: { name: 'facts' },
+          status: { allocatable: { cpu: '4', memory: '8Gi', pods: '10' } },
+        },
+        {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: 'resized', namespace },
+          spec: {
+            nodeName: 'facts',
+            initContainers: [{ name: 'first', image: image('1'), resources: { limits: { cpu: '1', memory: '1Gi' } } }],
+            containers: [{ name: 'one', image: image('1'), resources: kept }],
+          },
+        },
+        {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: 'ClusterRoleBinding',
+          metadata: { name: 'facts' },
+          subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'patches-pods' }],
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'facts' },
+        },
+        {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: 'ClusterRole',
+          metadata: { name: 'facts' },
+          rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'patch'] }],
+        },
+      ];
+      const file = join(directory, 'resized.json');
+      await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+      await kubectl('create', '-f', file);
+    });
+
+    after(async () => {
+      await kubectl('delete', 'pod/resized', '--grace-period=0', '--force');
+      await controlPlane().kubectl('delete', 'node/facts', 'clusterrole/facts', 'clusterrolebinding/facts');
+    });
+
+    it('gets other CPU and memory, and neither labels nor images of the same request', async () => {
+      const { metadata } = await read('pod/resized');
+      const { uid, resourceVersion } = metadata;
+      const body = {
+        metadata: { uid, resourceVersion, labels: { a: 'b' }, annotations: { a: 'b' } },
+        spec: { containers: [{ name: 'one', image: image('2'), resources: { limits: { cpu: '2' } } }] },
+      };
+      await resize(body, '--dry-run=server', '--field-manager=moco-rollout');
+      expect((await read('pod/resized')).metadata.resourceVersion).to.equal(resourceVersion);
+      await resize(body, '--field-manager=moco-rollout');
+      const after = await read('pod/resized');
+      expect(after.spec.containers[0]).to.deep.include({
+        image: image('1'),
+        resources: { ...kept, limits: { ...kept.limits, cpu: '2' } },
+      });
+      expect(after.metadata).to.deep.include({ uid, generation: (metadata.generation ?? 0) + 1 });
+      expect(after.metadata.labels).to.equal(undefined);
+    });
+
+    it('says in managedFields who has resized it, also after a later patch, until somebody else does', async () => {
+      const live = async () =>
+        projectedContainer(await kubectl('get', 'pod/resized', '-o', 'json', '--show-managed-fields'));
+      await patch('pod/resized', strategic, { metadata: { labels: { later: 'yes' } } }, '--field-manager=moco-rollout');
+      expect((await live()).resized).to.deep.equal([{ list: 'limits', resource: 'cpu' }]);
+      await resize(resized({ limits: { cpu: '1' } }), '--field-manager=vpa-updater');
+      expect((await live()).resized).to.deep.equal([]);
+    });
+
+    it('has a resourceVersion that a resize may name', async () => {
+      const stale = resized({ limits: { cpu: '3' } }, { metadata: { resourceVersion: '1' } });
+      expect(await refusal(resize(stale))).to.contain('Conflict');
+    });
+
+    it('is resized with a right of its own', async () => {
+      const refused = await refusal(resize(resized({ limits: { cpu: '3' } }), '--as=patches-pods'));
+      expect(refused).to.contain('"pods/resize"');
+      await patch('pod/resized', strategic, { metadata: { labels: { may: 'patch' } } }, '--as=patches-pods');
+    });
+
+    const refusals: Readonly<Record<string, readonly [object, string]>> = {
+      'another QoS class': [
+        resized({ limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1', memory: '1Gi' } }),
+        'Pod QOS Class may not change as a result of resizing',
+      ],
+      'a limit that is removed': [resized({ limits: { cpu: null } }), 'resource limits cannot be removed'],
+      'other resources of an init container, unless the node declares that it can': [
+        { spec: { initContainers: [{ name: 'first', resources: { limits: { cpu: '2' } } }] } },
+        'InPlacePodVerticalScalingInitContainers',
+      ],
+      'more than the node has': [resized({ limits: { cpu: '6' }, requests: { cpu: '5' } }), "node didn't have enough allocatable resources"],
+    };
+    for (const [what, [body, words]] of Object.entries(refusals)) {
+      it(`refuses ${what}`, async () => {
+        const refused = await refusal(resize(body));
+        expect(refused).to.contain(words);
+      });
+    }
+
+    it('can not be resized while its kubelet reports no resources of a running container', async () => {
+      const running = {
+        name: 'one',
+        image: image('1'),
+        imageID: '',
+        ready: true,
+        restartCount: 0,
+        state: { running: {} },
+      };
+      const said = (resources: object) =>
+        patch(
+          'pod/resized',
+          '--type=merge',
+          { status: { containerStatuses: [{ ...running, ...resources }] } },
+          '--subresource=status',
+        );
+      await said({});
+      expect(await refusal(resize(resized({ limits: { cpu: '3' } })))).to.contain('without support for resize');
+      await said({ resources: {} });
+      await resize(resized({ limits: { cpu: '3' } }));
+    });
+  });
+
   it('makes the next pod from the update revision, whatever was changed before', async () => {
     const before = await read('pod/facts-0');
     await kubectl('delete', 'pod', 'facts-0', '--grace-period=0', '--force');
@@ -131,6 +267,15 @@ describe('Kubernetes, of a pod under OnDelete', function () {
     expect(after.metadata.labels['team']).to.equal(undefined);
   });
 });
+
+/** The container as the controller sees it. */
+function projectedContainer(pod: string): LiveContainer {
+  const raw = JSON.parse(pod) as Json;
+  const metadata = { ...object(raw['metadata']), name: 'moco-x-0', labels: { [clusterNameLabel]: 'x' } };
+  const [container] = projectPod({ ...raw, metadata })?.live?.containers ?? [];
+  if (container === undefined) throw new Error('expected a container, got none');
+  return container;
+}
 
 async function refusal(attempt: Promise<string>): Promise<string> {
   return attempt.then(

@@ -17,6 +17,20 @@ const withSidecar = {
   spec: { podTemplate: { spec: { containers: [mysqld, sidecar('example/sidecar:1')] } } },
 };
 
+/** The resources of mysqld: one CPU limit, and one request that never changes. */
+const withResources = (cpu: string, more: object = {}) => ({
+  spec: {
+    podTemplate: {
+      spec: {
+        containers: [
+          { ...mysqld, resources: { limits: { cpu, ...more }, requests: { cpu: '500m', ...more } } },
+          sidecar('example/sidecar:1'),
+        ],
+      },
+    },
+  },
+});
+
 const uids = ({ now }: RolloutCluster): readonly string[] => now.pods.map(({ metadata }) => metadata.uid).toSorted();
 /** The pod as the nodes see it. */
 const whole = (pod: unknown): Pod => pod as Pod;
@@ -26,11 +40,15 @@ const idsOf = ({ now }: RolloutCluster, container: string): readonly string[] =>
     .filter(({ name }) => name === container)
     .map(({ containerID }) => containerID ?? '')
     .toSorted();
+const actual = ({ now }: RolloutCluster, container: string): readonly unknown[] =>
+  now.pods.map(
+    (pod) => whole(pod).status?.containerStatuses?.find(({ name }) => name === container)?.resources,
+  );
 const images = ({ now }: RolloutCluster, container: string): readonly (string | undefined)[] =>
   now.pods.map((pod) => whole(pod).spec.containers.find(({ name }) => name === container)?.image);
 
 describe('updates in place on a real control plane', () => {
-  const { scenario, stage } = useRollouts(scene);
+  const { scenario, stage, newCluster } = useRollouts(scene);
   before(() => installInPlace(stage()));
 
   scenario(
@@ -63,6 +81,65 @@ describe('updates in place on a real control plane', () => {
       rollout?.status?.history?.findLast(({ updatedInPlace }) => updatedInPlace !== undefined),
     );
     expect(ended).to.deep.include({ disruptions: 0, updatedInPlace: [0, 1, 2] });
+  });
+
+  scenario('give containers other resources while they run, and delete no pod', withResources('1'), async (cluster) => {
+    await cluster.setting(inPlace({ mode: 'Only' }));
+    const [pods, ids, sidecars] = [uids(cluster), idsOf(cluster, mysqldContainer), idsOf(cluster, 'user-sidecar')];
+    await cluster.patch(withResources('2'));
+    await cluster.completes();
+    expect(uids(cluster)).to.deep.equal(pods);
+    expect(idsOf(cluster, mysqldContainer)).to.deep.equal(ids);
+    expect(idsOf(cluster, 'user-sidecar')).to.deep.equal(sidecars);
+    const resources = { limits: { cpu: '2' }, requests: { cpu: '500m' } };
+    expect(actual(cluster, mysqldContainer)).to.deep.equal([resources, resources, resources]);
+    expect(await cluster.steps()).to.deep.equal([
+      ...[2, 1, 0].flatMap((ordinal) => [`resize ${ordinal}`, `in place ${ordinal}`]),
+      'promoteRevision',
+    ]);
+    expect(await cluster.moves()).to.deep.equal([]);
+    const ended = await cluster.until('the history has the rollout', ({ rollout }) =>
+      rollout?.status?.history?.findLast(({ updatedInPlace }) => updatedInPlace !== undefined),
+    );
+    expect(ended).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
+  });
+
+  scenario('replace a member that its node can not resize, and resize the others', withResources('1'), async (cluster) => {
+    await cluster.setting(inPlace());
+    const [first, second, third] = cluster.now.pods.map(({ metadata }) => metadata.uid);
+    cluster.refuseResize(2, 'Infeasible');
+    await cluster.patch(withResources('2'));
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal([
+      'resize 2',
+      ...[1, 0].flatMap((ordinal) => [`resize ${ordinal}`, `in place ${ordinal}`]),
+      'evict 2',
+      'promoteRevision',
+    ]);
+    expect(uids(cluster)).to.include.members([first, second]).and.not.include(third);
+  });
+
+  it('let the token of the controller resize pods, and not lower the memory limit of mysqld', async () => {
+    const { controlPlane } = stage();
+    const cluster = newCluster();
+    await cluster.create(withResources('1', { memory: '2Gi' }));
+    await cluster.isTaken();
+    const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'moco-rollout-system', name: 'moco-rollout' });
+    // kubectl reads what it patches; the controller does not.
+    const reader = ['--resource=pods/resize', '--verb=get'];
+    await controlPlane.kubectl('create', 'clusterrole', 'reads-resizes', ...reader);
+    const bound = ['--clusterrole=reads-resizes', '--serviceaccount=moco-rollout-system:moco-rollout'];
+    await controlPlane.kubectl('create', 'clusterrolebinding', 'reads-resizes', ...bound);
+    const resize = (resources: object): Promise<string> =>
+      cluster.kubectl(
+        ...['--kubeconfig', kubeconfig, 'patch', 'pod', cluster.podName(2), '--subresource=resize', '--type=strategic'],
+        ...['-p', JSON.stringify({ spec: { containers: [{ name: mysqldContainer, resources }] } })],
+        '--dry-run=server',
+      );
+    await resize({ limits: { cpu: '2', memory: '3Gi' } });
+    const refused = await resize({ limits: { memory: '2047Mi' }, requests: { memory: '2047Mi' } }).catch(String);
+    await controlPlane.kubectl('delete', 'clusterrole/reads-resizes', 'clusterrolebinding/reads-resizes');
+    expect(refused).to.contain('moco-rollout lowers no memory limit of mysqld');
   });
 
   scenario('become evictions where the template differs by more', withSidecar, async (cluster) => {

@@ -47,7 +47,7 @@ describe('the API server and the manifests', function () {
     ]);
   });
 
-  it('build with the component for updates in place into a right to nodes, and a policy that allows images', async () => {
+  it('build with the component for updates in place into rights to nodes and to resizes, and a policy that allows images', async () => {
     const directory = join(controlPlane.directory, 'in-place');
     await mkdir(directory);
     const from = (name: string): string => relative(directory, join(configDirectory, name));
@@ -58,7 +58,10 @@ describe('the API server and the manifests', function () {
       'ClusterRole /moco-rollout-nodes',
       'ClusterRoleBinding /moco-rollout-nodes',
     ]);
-    expect(changed(inPlace, built)).to.deep.equal(['ValidatingAdmissionPolicy /controller.moco-rollout.io']);
+    expect(changed(inPlace, built)).to.have.members([
+      'ClusterRole /moco-rollout-controller',
+      'ValidatingAdmissionPolicy /controller.moco-rollout.io',
+    ]);
   });
 
   it('build with the component for partitions into one more webhook and its Service', async () => {

@@ -18,7 +18,7 @@ import type { Faults } from '../support/moco/faults.ts';
 import { backupCronJobName, prefixedName } from '../support/moco/names.ts';
 import type { KubernetesObject, Pod } from '../support/moco/objects.ts';
 import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
-import type { ContainerFault } from '../support/nodes/faults.ts';
+import type { ContainerFault, ResizeFault } from '../support/nodes/faults.ts';
 import type { Stage } from '../support/stage/stage.ts';
 import { conditionOf, type EventObject, type History, type Moment } from './rollout-history.ts';
 import { isReady, violations } from './rollout-judge.ts';
@@ -162,6 +162,10 @@ export class RolloutCluster {
   /** A fault of one container of the pod that has this ordinal now; it goes with the pod. */
   breakContainer(ordinal: number, container: string, fault: ContainerFault): void {
     this.#stage.nodes.containerFault(this.namespace, this.podName(ordinal), container, fault);
+  }
+
+  refuseResize(ordinal: number, fault: ResizeFault): void {
+    this.#stage.nodes.refuseResize(this.namespace, this.podName(ordinal), fault);
   }
 
   restartContainer(ordinal: number, container: string): void {

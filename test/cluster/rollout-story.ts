@@ -81,6 +81,8 @@ function ours(event: AuditEvent): Deed[] {
       if (revisionHashLabel in record(record(body['metadata'])['labels']))
         return [deed(event, 'controller', `in place ${ordinal}`)];
       return [deed(event, 'controller', `${annotated(record(record(body['metadata'])['annotations']))} ${ordinal}`)];
+    case 'patch pods resize':
+      return event.requestURI.includes('dryRun=') ? [] : [deed(event, 'controller', `resize ${ordinal}`)];
     case 'patch statefulsets':
       return event.requestURI.includes('dryRun=') ? [] : [deed(event, 'controller', changed(body))];
     case 'patch statefulsets status':

@@ -34,6 +34,7 @@ function adoptContainer(
     last: status.lastState.terminated ?? null,
     restarts: status.restartCount,
     ready: container.role !== 'init' && status.ready,
+    resources: status.resources ?? null,
   };
 }
 

@@ -19,6 +19,8 @@ export interface ContainerInput {
   readonly mayStart: boolean;
   /** As the pod's spec has it now. A container that runs another one is stopped, and starts again with this. */
   readonly image: string;
+  /** Its `resizePolicy` makes it stop, and start with its new resources. */
+  readonly restartsForResize: boolean;
   /** `null`: it has no process; time and faults play it. */
   readonly processes: Processes | null;
   readonly podUid: string;
@@ -110,7 +112,7 @@ function advanceRunning(
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
-  const { fault, restartsAsked, image, processes } = input;
+  const { fault, restartsAsked, image, restartsForResize, processes } = input;
   if (processes !== null) {
     return advanceProcess(container, state, processes(state.id), input, now, settings);
   }
@@ -129,7 +131,7 @@ function advanceRunning(
   if (restartsAsked > container.restartsMade) {
     return end({ ...container, restartsMade: restartsAsked }, state, crashExitCode, now, settings);
   }
-  return image === container.image ? container : end(container, state, 0, now, settings);
+  return image === container.image && !restartsForResize ? container : end(container, state, 0, now, settings);
 }
 
 /** Ends when its process has ended; until then it is only asked to. */
@@ -137,7 +139,7 @@ function advanceProcess(
   container: ContainerMemory,
   state: RunningState,
   { exitCode }: ContainerReport,
-  { fault, restartsAsked, image }: ContainerInput,
+  { fault, restartsAsked, image, restartsForResize }: ContainerInput,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
@@ -150,7 +152,8 @@ function advanceProcess(
     return asked(container, state, 'kill');
   }
   const mayBeStopped =
-    container.role !== 'init' && (restartsAsked > container.restartsMade || image !== container.image);
+    container.role !== 'init' &&
+    (restartsAsked > container.restartsMade || image !== container.image || restartsForResize);
   return mayBeStopped ? asked({ ...container, restartsMade: restartsAsked }, state, 'stop') : container;
 }
 

@@ -1,4 +1,4 @@
-import { type Moment, type Terminated, timestamp } from './objects.ts';
+import { type Moment, type Resources, type Terminated, timestamp } from './objects.ts';
 import type { Processes } from './runtime.ts';
 
 /** `until` is when it proceeds by itself, on the monotonic clock; `null`: not by time. */
@@ -35,6 +35,8 @@ export interface ContainerMemory {
   readonly ready: boolean;
   /** Since when its readiness probe has failed although it is ready. */
   readonly failingSince: number | null;
+  /** Those that it runs with, or is to start with; `null` before the first look. */
+  readonly resources: Resources | null;
 }
 
 /** Of a container that is still to start for the first time. */
@@ -58,6 +60,7 @@ export function freshContainer(
     restartsMade: 0,
     ready: false,
     failingSince: null,
+    resources: null,
   };
 }
 

@@ -4,7 +4,7 @@ import type { World } from '../../../src/kube/world.ts';
 import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
 import { createClusterObjects } from './cluster-objects.ts';
 import { FaultScript, withContainerFault, withRestart } from './fault-script.ts';
-import type { ContainerFault, PodFaults } from './faults.ts';
+import type { ContainerFault, PodFaults, ResizeFault } from './faults.ts';
 import { type Databases, Kubelets } from './kubelets.ts';
 import type { ContainerRuntime } from './runtime.ts';
 import { defaultSettings, type NodesSettings } from './settings.ts';
@@ -119,6 +119,11 @@ export class Nodes {
 
   returnNode(namespace: string, pod: string): void {
     this.#fault(namespace, pod, (faults) => ({ ...faults, nodeLost: false }));
+  }
+
+  /** The pod is not resized, for that reason. */
+  refuseResize(namespace: string, pod: string, resize: ResizeFault): void {
+    this.#fault(namespace, pod, (faults) => ({ ...faults, resize }));
   }
 
   /** No node accepts a pod of this name, present or future. */

@@ -8,6 +8,9 @@
  */
 export type ContainerFault = 'imagePull' | 'crashLoop' | 'dead' | 'hangs' | 'notReady';
 
+/** Why a kubelet does not resize a running pod. */
+export type ResizeFault = 'Deferred' | 'Infeasible' | 'Error';
+
 /** The faults of one pod. */
 export interface PodFaults {
   readonly containers: Readonly<Record<string, ContainerFault>>;
@@ -19,6 +22,7 @@ export interface PodFaults {
   readonly hangsTerminating: boolean;
   /** Its node is lost: only the node controller writes its status. */
   readonly nodeLost: boolean;
+  readonly resize: ResizeFault | null;
 }
 
 export const noPodFaults: PodFaults = {
@@ -27,6 +31,7 @@ export const noPodFaults: PodFaults = {
   neverScheduled: false,
   hangsTerminating: false,
   nodeLost: false,
+  resize: null,
 };
 
 /** Faults that come with an image, so that a template can bring them: `mysql:8.4.8-missing`. */

@@ -15,6 +15,7 @@ import {
 } from './pod-memory.ts';
 import { podStatus } from './pod-status.ts';
 import { hasStarted, nextProbes, probed } from './probes.ts';
+import { restartsForResize, withResources } from './resize.ts';
 import { scheduleStep } from './scheduler.ts';
 import type { PodWrite } from './write.ts';
 
@@ -134,8 +135,9 @@ function moveContainer(before: ContainerMemory, mayStart: boolean, input: Moving
   if (memory.terminatingSince !== null && !isRunning(before)) {
     return before;
   }
-  const image = imageOf(before, pod);
-  const container = withImage(before, image);
+  const spec = specOf(before, pod);
+  const image = spec.image ?? before.image;
+  const container = withResources(withImage(before, image), spec, faults.resize);
   return advance(
     container,
     {
@@ -144,6 +146,7 @@ function moveContainer(before: ContainerMemory, mayStart: boolean, input: Moving
       mayStart,
       podUid: pod.metadata.uid,
       image,
+      restartsForResize: faults.resize === null && restartsForResize(container, spec),
       processes: processesOf(container, input),
     },
     now,
@@ -151,10 +154,10 @@ function moveContainer(before: ContainerMemory, mayStart: boolean, input: Moving
   );
 }
 
-/** As the pod's spec has it now: an update in place changes it. */
-function imageOf({ name, image, role }: ContainerMemory, { spec }: Pod): string {
+/** As the pod has it now: an update in place changes it. */
+function specOf({ name, role }: ContainerMemory, { spec }: Pod): Container {
   const containers = role === 'main' ? spec.containers : (spec.initContainers ?? []);
-  return containers.find((container) => container.name === name)?.image ?? image;
+  return containers.find((container) => container.name === name) ?? { name };
 }
 
 function statusWrite(
@@ -172,6 +175,7 @@ function statusWrite(
       address,
       startTime: memory.startTime ?? wallTimestamp,
       conditionsBefore: memory.conditions,
+      resizeFault: input.faults.resize,
       hasStarted: (container) => hasStarted(container, input),
     },
     wallTimestamp,

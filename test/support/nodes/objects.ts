@@ -14,9 +14,16 @@ export interface ObjectMeta {
 export interface Container {
   readonly name: string;
   readonly image?: string;
+  readonly resources?: Partial<Resources>;
+  readonly resizePolicy?: readonly { readonly resourceName: string; readonly restartPolicy: string }[];
   /** Of an init container: `Always` for a sidecar. */
   readonly restartPolicy?: string;
   readonly lifecycle?: { readonly preStop?: { readonly exec?: { readonly command?: readonly string[] } } };
+}
+
+export interface Resources {
+  readonly limits: Readonly<Record<string, string>>;
+  readonly requests: Readonly<Record<string, string>>;
 }
 
 export interface Terminated {
@@ -43,6 +50,7 @@ export interface ContainerStatus {
   readonly image: string;
   readonly imageID: string;
   readonly containerID?: string;
+  readonly resources?: Resources;
 }
 
 export interface PodCondition {

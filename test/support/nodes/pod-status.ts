@@ -1,5 +1,8 @@
 import { type ContainerMemory, isDone, isRunning } from './container.ts';
+import type { ResizeFault } from './faults.ts';
 import type { ContainerStateStatus, ContainerStatus, Pod, PodCondition } from './objects.ts';
+
+import { resizeFinding } from './resize.ts';
 
 /** Whether a condition holds, and its reason and message while it does not. */
 interface Finding {
@@ -19,6 +22,7 @@ export interface PodStatusInput {
   readonly startTime: string;
   /** Conditions as they were last written: a condition keeps its time while its status stays. */
   readonly conditionsBefore: readonly PodCondition[];
+  readonly resizeFault: ResizeFault | null;
   readonly hasStarted: (container: ContainerMemory) => boolean;
 }
 
@@ -64,6 +68,7 @@ function containerStatus(container: ContainerMemory, started: boolean): Containe
     image: container.image,
     imageID: containerID === undefined ? '' : `stand-in://image/${container.image}`,
     ...(containerID === undefined ? {} : { containerID }),
+    ...(container.resources === null ? {} : { resources: container.resources }),
   };
 }
 
@@ -115,6 +120,7 @@ function findings(input: PodStatusInput): readonly Finding[] {
     { type: 'Ready', ...ready },
     { type: 'ContainersReady', ...containersReady },
     { type: 'PodScheduled', holds: true },
+    ...resizeFinding(pod, containers, input.resizeFault),
   ];
 }
 
