@@ -62,9 +62,9 @@ export function awaitingResize(situation: Situation): Hold | null {
   const { policy, overridden, deadlines } = situation;
   const { minReadySeconds } = policy;
   if (policy.inPlaceUpdates.mode === 'Never' || overridden.has('AwaitingResize')) return null;
-  for (const { facts, ordinal, participates } of dueMembers(situation)) {
+  for (const { facts, ordinal } of dueMembers(situation)) {
     const resize = facts.inPlace?.kind === 'possible' ? facts.inPlace.resize : null;
-    if (resize === null || !participates) continue;
+    if (resize === null) continue;
     const { awaited, deferred, forSeconds } = resize;
     const isOver = isResized(resize)
       ? deadlines.reached(Math.min(forSeconds, facts.participatingForSeconds ?? 0), minReadySeconds)

@@ -225,7 +225,10 @@ describe('Kubernetes, of a pod under OnDelete', function () {
         { spec: { initContainers: [{ name: 'first', resources: { limits: { cpu: '2' } } }] } },
         'InPlacePodVerticalScalingInitContainers',
       ],
-      'more than the node has': [resized({ limits: { cpu: '6' }, requests: { cpu: '5' } }), "node didn't have enough allocatable resources"],
+      'more than the node has': [
+        resized({ limits: { cpu: '6' }, requests: { cpu: '5' } }),
+        "node didn't have enough allocatable resources",
+      ],
     };
     for (const [what, [body, words]] of Object.entries(refusals)) {
       it(`refuses ${what}`, async () => {

@@ -41,9 +41,7 @@ const idsOf = ({ now }: RolloutCluster, container: string): readonly string[] =>
     .map(({ containerID }) => containerID ?? '')
     .toSorted();
 const actual = ({ now }: RolloutCluster, container: string): readonly unknown[] =>
-  now.pods.map(
-    (pod) => whole(pod).status?.containerStatuses?.find(({ name }) => name === container)?.resources,
-  );
+  now.pods.map((pod) => whole(pod).status?.containerStatuses?.find(({ name }) => name === container)?.resources);
 const images = ({ now }: RolloutCluster, container: string): readonly (string | undefined)[] =>
   now.pods.map((pod) => whole(pod).spec.containers.find(({ name }) => name === container)?.image);
 
@@ -104,20 +102,24 @@ describe('updates in place on a real control plane', () => {
     expect(ended).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
   });
 
-  scenario('replace a member that its node can not resize, and resize the others', withResources('1'), async (cluster) => {
-    await cluster.setting(inPlace());
-    const [first, second, third] = cluster.now.pods.map(({ metadata }) => metadata.uid);
-    cluster.refuseResize(2, 'Infeasible');
-    await cluster.patch(withResources('2'));
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal([
-      'resize 2',
-      ...[1, 0].flatMap((ordinal) => [`resize ${ordinal}`, `in place ${ordinal}`]),
-      'evict 2',
-      'promoteRevision',
-    ]);
-    expect(uids(cluster)).to.include.members([first, second]).and.not.include(third);
-  });
+  scenario(
+    'replace a member that its node can not resize, and resize the others',
+    withResources('1'),
+    async (cluster) => {
+      await cluster.setting(inPlace());
+      const [first, second, third] = cluster.now.pods.map(({ metadata }) => metadata.uid);
+      cluster.refuseResize(2, 'Infeasible');
+      await cluster.patch(withResources('2'));
+      await cluster.completes();
+      expect(await cluster.steps()).to.deep.equal([
+        'resize 2',
+        ...[1, 0].flatMap((ordinal) => [`resize ${ordinal}`, `in place ${ordinal}`]),
+        'evict 2',
+        'promoteRevision',
+      ]);
+      expect(uids(cluster)).to.include.members([first, second]).and.not.include(third);
+    },
+  );
 
   it('let the token of the controller resize pods, and not lower the memory limit of mysqld', async () => {
     const { controlPlane } = stage();
@@ -130,12 +132,11 @@ describe('updates in place on a real control plane', () => {
     await controlPlane.kubectl('create', 'clusterrole', 'reads-resizes', ...reader);
     const bound = ['--clusterrole=reads-resizes', '--serviceaccount=moco-rollout-system:moco-rollout'];
     await controlPlane.kubectl('create', 'clusterrolebinding', 'reads-resizes', ...bound);
-    const resize = (resources: object): Promise<string> =>
-      cluster.kubectl(
-        ...['--kubeconfig', kubeconfig, 'patch', 'pod', cluster.podName(2), '--subresource=resize', '--type=strategic'],
-        ...['-p', JSON.stringify({ spec: { containers: [{ name: mysqldContainer, resources }] } })],
-        '--dry-run=server',
-      );
+    const resize = (resources: object): Promise<string> => {
+      const body = { spec: { containers: [{ name: mysqldContainer, resources }] } };
+      const flags = ['--subresource=resize', '--type=strategic', '--dry-run=server', '-p', JSON.stringify(body)];
+      return cluster.kubectl('--kubeconfig', kubeconfig, 'patch', 'pod', cluster.podName(2), ...flags);
+    };
     await resize({ limits: { cpu: '2', memory: '3Gi' } });
     const refused = await resize({ limits: { memory: '2047Mi' }, requests: { memory: '2047Mi' } }).catch(String);
     await controlPlane.kubectl('delete', 'clusterrole/reads-resizes', 'clusterrolebinding/reads-resizes');

@@ -242,7 +242,6 @@ const nobodyResizes: Need = (snapshot, policy) =>
       one.revision === snapshot.statefulSet?.updateRevision ||
       one.terminatingForSeconds !== null ||
       kept(policy, one) ||
-      !participates(snapshot, one) ||
       !isResizing(policy, one),
   );
 

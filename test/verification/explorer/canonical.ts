@@ -18,6 +18,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
       after[c.SETTLED + ordinal] = 0;
       after[c.DEMOTE + ordinal] = c.Demote.None;
       after[c.RESTARTING] = (after[c.RESTARTING] as number) & ~(1 << ordinal);
+      after[c.RESIZE + ordinal] = c.Resize.None;
       if (health === Health.Missing) after[c.PREVENT] = (after[c.PREVENT] as number) & ~(1 << ordinal);
       continue;
     }
@@ -80,9 +81,14 @@ export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boo
     before[c.SETTLED + ordinal] !== after[c.SETTLED + ordinal] ||
     before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal] ||
     facts.isProtected(before, ordinal) !== facts.isProtected(after, ordinal) ||
-    facts.restarts(before, ordinal) !== facts.restarts(after, ordinal)
+    facts.restarts(before, ordinal) !== facts.restarts(after, ordinal) ||
+    resizeShown(before, ordinal) !== resizeShown(after, ordinal)
   );
 }
+
+/** That time passes is shown by no pod. */
+const resizeShown = (cells: c.Cells, ordinal: number): number =>
+  facts.isResizing(cells, ordinal) ? c.Resize.Pending : (cells[c.RESIZE + ordinal] as number);
 
 const runsBehind = (health: number | undefined): boolean =>
   health === Health.Up || health === Health.Lagging || health === Health.Severed;

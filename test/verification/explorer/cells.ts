@@ -87,7 +87,10 @@ export const WINDOW = 71;
 /** Members whose container the kubelet has still to restart after an update in place, as bits. */
 export const RESTARTING = 72;
 
-export const cellCount = 73;
+/** How far the resize of each member is. */
+export const RESIZE = 73;
+
+export const cellCount = 82;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {
@@ -160,6 +163,18 @@ export const Upstream = { None: 0, Answers: 1, Away: 2 } as const;
 
 /** `Short`: a member fits, a switchover and the update of the old primary do not. */
 export const Window = { Open: 0, Short: 1, Closed: 2 } as const;
+
+/** Of a pod whose containers have been given the resources of the update revision. */
+export const Resize = {
+  None: 0,
+  /** The kubelet has not made it. */
+  Pending: 1,
+  /** The same for longer than the controller waits: it is deferred. */
+  Overdue: 2,
+  /** The kubelet calls it infeasible, or reports an error. */
+  Refused: 3,
+  Done: 4,
+} as const;
 
 export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;
 

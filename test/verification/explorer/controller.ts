@@ -9,6 +9,7 @@ export const isDisruptive = ({ kind, demoted }: Verdict): boolean =>
   kind === 'delete' ||
   kind === 'evict' ||
   kind === 'updateInPlace' ||
+  kind === 'resizeInPlace' ||
   kind === 'demote' ||
   kind === 'setPartition' ||
   (kind === 'undemote' && demoted);
@@ -24,7 +25,7 @@ export function untouched(read: c.Cells, now: c.Cells, { targets }: Verdict): bo
 /** Does the step to `now`, which becomes the state after it. `taken` were participating all the time until then. */
 export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: World, taken: number): void {
   after.set(now);
-  const needsPod = verdict.kind === 'delete' || verdict.kind === 'evict' || verdict.kind === 'updateInPlace';
+  const needsPod = ['delete', 'evict', 'updateInPlace', 'resizeInPlace'].includes(verdict.kind);
   const targets = needsPod ? liveTargets(verdict, now) : verdict.targets;
   for (let ordinal = 0; targets >> ordinal !== 0; ordinal++) {
     if ((targets & (1 << ordinal)) === 0) continue;
@@ -40,7 +41,11 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
         break;
       case 'updateInPlace':
         after[c.REVISION + ordinal] = after[c.TARGET] as number;
-        after[c.RESTARTING] = (after[c.RESTARTING] as number) | (1 << ordinal);
+        after[c.RESIZE + ordinal] = c.Resize.None;
+        if (world.families.has('in-place')) after[c.RESTARTING] = (after[c.RESTARTING] as number) | (1 << ordinal);
+        break;
+      case 'resizeInPlace':
+        after[c.RESIZE + ordinal] = c.Resize.Pending;
         break;
       case 'demote':
         after[c.DEMOTE + ordinal] = c.Demote.Ours;

@@ -12,7 +12,15 @@ import { StateTable } from './state-table.ts';
 import { moco, Successors } from './successors.ts';
 import { beginnings, type World } from './world.ts';
 
-const intents: readonly Verdict['kind'][] = ['delete', 'evict', 'demote', 'undemote', 'setPartition', 'updateInPlace'];
+const intents: readonly Verdict['kind'][] = [
+  'delete',
+  'evict',
+  'demote',
+  'undemote',
+  'setPartition',
+  'updateInPlace',
+  'resizeInPlace',
+];
 
 const nothing: Verdict = {
   kind: 'none',

@@ -27,6 +27,12 @@ export function restarts(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.RESTARTING] as number) & (1 << ordinal)) !== 0;
 }
 
+/** Its containers have been given other resources, and the kubelet has neither made nor refused that. */
+export function isResizing(cells: c.Cells, ordinal: number): boolean {
+  const resize = cells[c.RESIZE + ordinal];
+  return resize === c.Resize.Pending || resize === c.Resize.Overdue;
+}
+
 /** The API server refuses every DELETE of its pod, that of the kubelet which ends an eviction too. */
 export function isProtected(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.PREVENT] as number) & (1 << ordinal)) !== 0;

@@ -110,8 +110,18 @@ const fitsTogether: Condition = ({ cells }) => cells[c.WINDOW] === c.Window.Open
 /** Nobody may be away while the primary is asked to go, however many replicas may be. */
 const fullHouse: Condition = (moment) => facts.count(moment.cells, moment.n, facts.participates) === moment.n;
 
+const works: Condition = ({ cells, target }) => facts.isWell(cells, target);
+
 /** It works, and no other member restarts a container. */
 const worksAlone: Condition = ({ cells, target }) => facts.isWell(cells, target) && cells[c.RESTARTING] === 0;
+
+/** It works, and no other member is being resized. */
+const resizesAlone: Condition = ({ cells, n, target }) =>
+  facts.isWell(cells, target) &&
+  facts.count(cells, n, (at, one) => one !== target && at[c.RESIZE + one] === c.Resize.Pending) === 0;
+
+/** The kubelet has made its resize. */
+const hasItsResources: Condition = ({ cells, target }) => cells[c.RESIZE + target] === c.Resize.Done;
 
 function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly [Invariant, Condition])[] {
   const onDelete = world.policy.mode === 'OnDelete';
@@ -142,7 +152,21 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['backup', noBackup],
         ['I18', fits],
       ];
+    case 'resizeInPlace':
+      return [
+        ['I17', resizesAlone],
+        ['I5', stale],
+        ['setting', configured],
+      ];
     case 'updateInPlace':
+      if (world.families.has('resize')) {
+        return [
+          ['I17', hasItsResources],
+          ['I17', works],
+          ['I5', stale],
+          ['setting', configured],
+        ];
+      }
       return [
         ['I17', worksAlone],
         ['I2', fullHouse],
@@ -210,6 +234,7 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
     if (
       verdict.kind !== 'demote' &&
       verdict.kind !== 'updateInPlace' &&
+      verdict.kind !== 'resizeInPlace' &&
       path.every((cells) => facts.participates(cells, target))
     )
       taken++;

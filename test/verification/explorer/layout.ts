@@ -97,6 +97,7 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.WINDOW, when(families.has('maintenance'), 2)];
   yield [c.SCALE, when(families.has('scaling'), 2)];
   yield [c.RESTARTING, when(families.has('in-place'), n)];
+  for (let ordinal = 0; ordinal < n; ordinal++) yield [c.RESIZE + ordinal, when(families.has('resize'), 3)];
   yield [c.MOVES, when(world.countMoves, 2)];
   yield [c.LOST, when(world.badRevision, 2)];
 }

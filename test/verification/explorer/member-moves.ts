@@ -32,6 +32,7 @@ export function memberMoves(
   const kept = facts.isProtected(cells, ordinal);
   const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Terminating : Health.Ending);
   if (facts.restarts(cells, ordinal)) agentMoves();
+  if (facts.isResizing(cells, ordinal)) resizeMoves();
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
       const next = become(fine ? Health.Starting : Health.Up, benign);
@@ -127,6 +128,16 @@ export function memberMoves(
     back[c.RESTARTING] = (cells[c.RESTARTING] as number) & ~(1 << ordinal);
     if (facts.participates(cells, ordinal)) become(Health.Lagging, 0);
     else if (health === Health.Lagging) become(again, 0);
+  }
+
+  /** The kubelet resizes the pod, defers that for long, or does not do it at all. */
+  function resizeMoves(): void {
+    const moves: readonly (readonly [resize: number, kind: number])[] = [
+      [c.Resize.Done, 0],
+      [c.Resize.Refused, 0],
+      ...(cells[c.RESIZE + ordinal] === c.Resize.Pending ? ([[c.Resize.Overdue, late]] as const) : []),
+    ];
+    for (const [resize, kind] of moves) out.add(cells, kind)[c.RESIZE + ordinal] = resize;
   }
 
   function servingFails(): void {

@@ -44,6 +44,10 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   [c.OPEN, (value) => (value === 1 ? 'the budget opens' : 'the budget closes')],
   [c.BACKUP, (value) => ['the backup ends', 'a backup begins', 'MOCO closes the budget for it'][value] ?? ''],
   [c.PREVENT, (value) => `members with prevent-delete, as bits: ${value}`],
+  ...Array.from({ length: c.mostMembers }, (_, ordinal): readonly [at: number, say: (value: number) => string] => [
+    c.RESIZE + ordinal,
+    (value) => `resize of member ${ordinal}: ${Object.keys(c.Resize)[value] ?? value}`,
+  ]),
   [c.RESTARTING, (value) => `members whose agent has still to restart, as bits: ${value}`],
   [c.UPSTREAM, (value) => `the upstream is ${value === c.Upstream.Away ? 'away' : 'back'}`],
   [c.ERRANT, (value) => `errant replicas, as bits: ${value}`],

@@ -72,6 +72,18 @@ const behindFor = (pods: c.Cells, ordinal: number): Partial<ContainerFacts> =>
   facts.isBehind(pods, ordinal) && pods[c.GRACE] === 0 ? { notReadyForSeconds: shortSeconds } : {};
 
 /** The label is as it was when the pods were read. */
+/** Every update changes the CPU of mysqld alone. */
+function resizesMysqld(pods: c.Cells, ordinal: number): InPlaceUpdate {
+  const state = pods[c.RESIZE + ordinal];
+  if (state === c.Resize.Refused) return { kind: 'impossible', reasons: ['the kubelet calls its resize infeasible'] };
+  const resources = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
+  const change = { resources: [], labels: {}, annotations: {}, containers: [], initContainers: [] };
+  if (state === c.Resize.None) return { kind: 'possible', change: { ...change, resources }, resize: null };
+  const isDone = state === c.Resize.Done;
+  const forSeconds = state === c.Resize.Pending ? shortSeconds : longSeconds;
+  return { kind: 'possible', change, resize: { awaited: isDone ? [] : ['mysqld'], deferred: null, forSeconds } };
+}
+
 /** Every update changes the image of the agent alone. */
 const changesAgent: InPlaceUpdate = {
   kind: 'possible',
@@ -91,7 +103,12 @@ const awaitsAgent: RestartInPlace = {
   mysqldRestarted: false,
 };
 
-export function memberFacts(pods: c.Cells, ordinal: number, hasInPlace = false): MemberFacts {
+function inPlaceOf(pods: c.Cells, ordinal: number, { families }: World): InPlaceUpdate | null {
+  if (families.has('resize')) return resizesMysqld(pods, ordinal);
+  return families.has('in-place') ? changesAgent : null;
+}
+
+export function memberFacts(pods: c.Cells, ordinal: number, world: World | null = null): MemberFacts {
   const health = facts.healthOf(pods, ordinal);
   const role = ordinal === pods[c.INDEX] ? 'primary' : 'replica';
   const settledThen = pods[c.SETTLED + ordinal] === 1;
@@ -133,7 +150,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, hasInPlace = false):
     demotedFor,
     demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,
     preventDelete: facts.isProtected(pods, ordinal),
-    inPlace: hasInPlace ? changesAgent : null,
+    inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaitsAgent : null,
   };
 }
@@ -149,7 +166,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
   const primaryIsSettled = primaryServes && sameIndex && pods[c.SETTLED + index] === 1;
   const members: MemberFacts[] = [];
   for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
-    if (!facts.isMissing(pods, ordinal)) members.push(memberFacts(pods, ordinal, world.families.has('in-place')));
+    if (!facts.isMissing(pods, ordinal)) members.push(memberFacts(pods, ordinal, world));
   }
   const stage = last[c.STAGE];
   const generation = 5;

@@ -19,6 +19,7 @@ export const families = [
   'recovery',
   'maintenance',
   'in-place',
+  'resize',
 ] as const;
 export type Family = (typeof families)[number];
 
@@ -61,7 +62,7 @@ export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas'
       ...(chosen.has('partition') ? { partition: 1 } : {}),
       ...(chosen.has('two-at-once') ? { maxUnavailable: 2 } : {}),
       ...(chosen.has('partition-mode') ? { mode: 'Partition' as const } : {}),
-      ...(chosen.has('in-place')
+      ...(chosen.has('in-place') || chosen.has('resize')
         ? { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' as const } }
         : {}),
       ...(chosen.has('user') ? { primaryUpdatePolicy: 'Manual' as const } : {}),

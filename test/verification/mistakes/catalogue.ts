@@ -1,5 +1,7 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
+import type { Resize } from '../../../src/core/in-place.ts';
+import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
 import type { Mistake } from './mistake.ts';
@@ -24,6 +26,16 @@ const faultless = (replicas: number): World => worldOf(replicas, { faults: 0, ba
 
 const small = (replicas: number, ...families: readonly Family[]): World =>
   worldOf(replicas, { faults: 1, badRevision: false, families: new Set(families) });
+
+/** What a controller sees that reads resizes in another way. */
+function withResizes(snapshot: ClusterSnapshot, read: (resize: Resize) => Resize | null): ClusterSnapshot {
+  const members = snapshot.members.map((one) => {
+    const { inPlace } = one;
+    const isResized = inPlace?.kind === 'possible' && inPlace.resize !== null && inPlace.resize.awaited.length > 0;
+    return isResized && inPlace.resize ? { ...one, inPlace: { ...inPlace, resize: read(inPlace.resize) } } : one;
+  });
+  return { ...snapshot, members };
+}
 
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'trusts Healthy alone': {
@@ -123,6 +135,45 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) =>
       decide(snapshot, { ...policy, inPlaceUpdates: { ...policy.inPlaceUpdates, primary: 'InPlace' } }),
     explorer: { finds: 'I3', world: small(3, 'in-place') },
+  },
+  'labels a member before the kubelet has resized it': {
+    wrong: 'takes a member for resized as soon as the spec of its pod has the resources of the revision',
+    decide: (snapshot, policy) =>
+      decide(
+        withResizes(snapshot, () => null),
+        policy,
+      ),
+    explorer: { finds: 'I17', world: small(3, 'resize') },
+  },
+  'waits for a deferred resize for ever': {
+    wrong: 'waits for a resize that the kubelet defers, however long that takes',
+    decide: (snapshot, policy) =>
+      decide(
+        withResizes(snapshot, (resize) => ({ ...resize, forSeconds: 0 })),
+        policy,
+      ),
+    explorer: { finds: 'stuck', world: { ...small(3, 'resize'), faults: 0 } },
+  },
+  'resizes the next member while one is being resized': {
+    wrong: 'resizes every member at once, before anybody knows whether one can be resized',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const next = snapshot.members.find(
+        ({ inPlace }) => inPlace?.kind === 'possible' && inPlace.change.resources.length > 0,
+      );
+      if (right.hold?.rule !== 'AwaitingResize' || next?.inPlace?.kind !== 'possible') return right;
+      const revision = snapshot.statefulSet?.updateRevision ?? '';
+      const { resources } = next.inPlace.change;
+      const step = {
+        kind: 'resizeInPlace',
+        rule: 'ResizeRestartsNothing',
+        targets: [target(next)],
+        revision,
+        resources,
+      } as const;
+      return doing(right, step);
+    },
+    explorer: { finds: 'I17', world: small(3, 'resize') },
   },
   'skips the confirmation': {
     wrong: 'acts on what its cache has, without reading again right before the step',
