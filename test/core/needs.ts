@@ -247,7 +247,7 @@ const nobodyResizes: Need = (snapshot, policy) =>
 
 const standing = { applied, revisionStands, notKept, unprotected, inTime, passed };
 const calm = { ...standing, slot, oneOnly, rolesRest, nobodyUnsettled, noBackup };
-const alone = { ...calm, nobodyResizes, nobodyLeaves };
+const alone = { ...calm, nobodyLeaves };
 const healthyOnes = { ...calm, nobodyResizes, somebodyMayGo, noForeignDemote, healthy, budgetAllows };
 
 /** The pod that runs can be changed, and it works and is done with earlier changes. */
@@ -327,7 +327,7 @@ const needs: Readonly<Record<StepRule, Needs>> = {
     graceOver,
     reachable: allAre((_snapshot, one) => !lost(one)),
   },
-  MemberImpaired: { ...alone, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
+  MemberImpaired: { ...alone, nobodyResizes, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
   ReplicaHealthy: { ...healthyOnes, observed, replicaOnly, batchesAbove, mayBeReplaced, mustBeReplaced },
   NothingRestarts: {
     applied,
