@@ -135,6 +135,17 @@ const memberDuration = struct(
   'How long a member was unavailable.',
 );
 
+/** Of more rules those are kept that held it longest. */
+export const mostHeldFor = 8;
+
+const heldFor = struct(
+  {
+    rule: word('The name of the rule.'),
+    seconds: count('The number of seconds, rounded.'),
+  },
+  'How long a rule held the rollout.',
+);
+
 /** Fields of the current rollout and of rollouts that have ended. */
 const ofEveryRollout = {
   revision: revision('The revision that members are updated to.'),
@@ -159,6 +170,17 @@ const ofEveryRollout = {
       memberDuration,
       mostMembers,
       'How long each member was unavailable for the rollout.',
+    ),
+    switchoverSeconds: count(
+      'How long these switchovers took together, in seconds and rounded: each from the request until another member was ' +
+        'the primary.',
+    ),
+    heldFor: listBy(
+      'rule',
+      heldFor,
+      mostHeldFor,
+      'How long each rule held the rollout, the longest first, without the hold that goes on. Waits that are too short ' +
+        'to be shown as a hold are left out.',
     ),
     changes: listOf(
       change,

@@ -5,7 +5,10 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { rolloutKind } from '../../src/api/rollout.ts';
+import { fleetClusters } from '../../src/cli/html/fleet-figures.ts';
+import { fleetPage } from '../../src/cli/html/fleet-page.ts';
 import { FakeCluster } from '../cli/fake-cluster.ts';
+import { fleetNow, recordedFleet } from '../cli/recorded-fleet.ts';
 import { at, recordedHistory, recordRollout, tell } from '../cli/recorded-rollout.ts';
 import { startChromium } from './chromium.ts';
 import { defectsOf, type ExpectedChart } from './defects.ts';
@@ -43,6 +46,19 @@ const charts: readonly ExpectedChart[] = [
     holds: [75 / 120],
   },
 ];
+
+function fleetOf(count: number): string {
+  const since = fleetNow - 30 * 86_400_000;
+  const clusters = fleetClusters(recordedFleet(count), since, fleetNow);
+  const sequences = [{ name: 'production', status: { stage: 'most', clusters: 14, failingClusters: 1 } }];
+  return fleetPage({
+    scope: 'all namespaces',
+    clusters,
+    sequences,
+    sinceMilliseconds: since,
+    nowMilliseconds: fleetNow,
+  });
+}
 
 describe('a report in a browser', () => {
   let browser: Browser | undefined;
@@ -124,6 +140,30 @@ describe('a report in a browser', () => {
     }));
     const { look } = await shown(html.replaceAll('moco-test-', long), narrow);
     expect(defectsOf(look, expected)).to.deep.equal([]);
+  });
+
+  for (const width of [wide, narrow]) {
+    for (const colours of ['light', 'dark'] as const) {
+      it(`can be read as the page of a fleet, ${colours} and ${width} wide`, async () => {
+        const { look, errors, requests } = await shown(fleetOf(21), width, colours);
+        expect(defectsOf(look, [])).to.deep.equal([]);
+        expect([errors, requests]).to.deep.equal([[], []]);
+      });
+    }
+  }
+
+  it('filters the clusters of a fleet by their state, without a script', async () => {
+    const file = join(directory, 'fleet.html');
+    await writeFile(file, fleetOf(21));
+    const page = await browser?.newPage();
+    const rows = (): Promise<number> => page?.locator('.clusters tr:visible').count() ?? Promise.resolve(0);
+    await page?.goto(pathToFileURL(file).href);
+    expect(await rows()).to.equal(21);
+    await page?.getByLabel('stalled').check();
+    expect(await rows()).to.equal(3);
+    await page?.getByLabel('in progress').check();
+    expect(await rows()).to.equal(9);
+    await page?.close();
   });
 
   describe('is detected as broken', () => {

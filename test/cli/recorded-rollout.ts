@@ -13,6 +13,8 @@ export const recordedHistory = [
     finishedAt: at(120),
     disruptions: 3,
     switchovers: 1,
+    switchoverSeconds: 4,
+    heldFor: [{ rule: 'BackupRunning', seconds: 15 }],
     outcome: 'Complete',
     memberDurations: [
       { ordinal: 0, seconds: 30 },

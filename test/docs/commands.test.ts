@@ -90,7 +90,9 @@ describe('the commands in the documents', () => {
     expect(lines).to.include('kubectl moco-rollout release --all --all-namespaces');
     for (const line of lines) {
       const cluster = await FakeCluster.start();
-      const [, , ...argv] = filledIn(line).split(' ');
+      const [, , ...argv] = filledIn(line)
+        .replace(/ > \S+$/, '')
+        .split(' ');
       const { status, err } = await cluster.run(...argv);
       await cluster.close();
       expect(status, `${line}: ${err}`).not.to.equal(2);

@@ -9,20 +9,34 @@ import { CommandError } from '../failure.ts';
 import { page } from '../html/page.ts';
 import { timelinesOf } from '../html/timeline.ts';
 import type { ClusterCommand } from './command.ts';
+import { isReportOfFleet, reportFleet, reportFleetOptions } from './report-fleet.ts';
 
 /** Writes the last rollouts as a page to share. */
 export const reportCommand: ClusterCommand = {
   name: 'report',
-  arguments: '<NAME>',
+  arguments: '[NAME]',
   completes: ['cluster'],
   summary: 'Write an HTML page with a timeline of the last rollouts',
   help: 'The page has no scripts and loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
-  examples: [['Write a page to share', 'report test > rollout.html']],
+  examples: [
+    ['Write a page to share', 'report test > rollout.html'],
+    ['Write a page about all clusters', 'report --fleet > fleet.html'],
+    [
+      'Write a page about production clusters and the last two days',
+      'report --fleet -l env=production --since=48h > fleet.html',
+    ],
+  ],
+  options: reportFleetOptions,
   connects: true,
-  run: async (session, [name = '']) => {
+  run: async (session, names) => {
+    const isFleet = isReportOfFleet(session, names);
+    if (session.host.terminal() !== null) {
+      const [what, file] = isFleet ? ['--fleet', 'fleet.html'] : ['NAME', 'rollout.html'];
+      throw new CommandError(`cannot write a page to a terminal; redirect it to a file: report ${what} > ${file}`);
+    }
+    if (isFleet) return reportFleet(session);
+    const [name = ''] = names;
     const { host, world } = session;
-    if (host.terminal() !== null)
-      throw new CommandError('cannot write a page to a terminal; redirect it to a file: report NAME > rollout.html');
     const cluster = await clusterNamed(session, name);
     const [rollout, reported] = await Promise.all([rolloutOf(session, cluster), eventsAbout(session, cluster)]);
     const now = world.wall();

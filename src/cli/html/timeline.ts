@@ -31,6 +31,10 @@ export interface Timeline {
   readonly outcome: string;
   readonly disruptions: number;
   readonly switchovers: number;
+  /** Of these switchovers together, from the request until another member was the primary; `null` if not recorded. */
+  readonly switchoverSeconds: number | null;
+  /** The holds that have ended, the longest first. */
+  readonly heldFor: readonly { readonly rule: string; readonly seconds: number }[];
   readonly lanes: readonly Lane[];
   readonly marks: readonly Mark[];
   readonly changes: readonly string[];
@@ -112,6 +116,8 @@ function timelineOf(
     outcome: entry.outcome,
     disruptions: entry.disruptions,
     switchovers: entry.switchovers,
+    switchoverSeconds: entry.switchoverSeconds ?? null,
+    heldFor: entry.heldFor ?? [],
     lanes,
     marks,
     changes: (entry.changes ?? []).map(({ path, from, to }) =>

@@ -12,6 +12,7 @@ import type { Observation } from '../observe/observe.ts';
 import { omitUndefined } from '../observe/omit-undefined.ts';
 import { isFailedTry } from '../observe/remember.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
+import { secondsBetween } from './held-for.ts';
 import { inPlaceProgressOf } from './in-place-progress.ts';
 import { didNotHappen, memberProgressOf, ordinalOf, sorted } from './member-progress.ts';
 
@@ -58,6 +59,9 @@ export function progressOf(
     takenDown: sorted([...known.takenDown, ...down]),
     ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),
     switchovers: known.switchovers + (switched ? 1 : 0),
+    switchoverSeconds: switched
+      ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], nowTimestamp)
+      : known.switchoverSeconds,
     // The switchover is complete. The number of failed tries remains.
     tries:
       switched && tries

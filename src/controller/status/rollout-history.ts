@@ -2,33 +2,40 @@ import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rol
 import type { Decision } from '../../core/decision.ts';
 import type { Memory } from '../observe/cluster-state.ts';
 import { omitUndefined } from '../observe/omit-undefined.ts';
+import { heldForOf } from './held-for.ts';
 
 /**
  * The rollout that has just ended, or `null`. It is complete, or the template changed again before that. `progress` is
  * that of the current update revision, `disrupted` the unreported disruptions of the rollout that ended.
  */
 export function finishedRollout(
-  { rollout }: RolloutStatus,
+  { rollout, hold }: RolloutStatus,
   progress: RolloutProgress | null,
   { complete }: Decision,
   { completed }: Memory,
   disrupted: number,
   now: string,
 ): HistoryEntry | null {
-  if (progress !== null && complete) return { ...entry(progress, 'Complete'), finishedAt: completed?.at ?? now };
+  if (progress !== null && complete) return entry(progress, 'Complete', hold, completed?.at ?? now);
   if (!rollout || progress?.revision === rollout.revision) return null;
   const over = { ...rollout, disruptions: rollout.disruptions + disrupted };
-  if (completed?.revision === rollout.revision) return { ...entry(over, 'Complete'), finishedAt: completed.at };
+  if (completed?.revision === rollout.revision) return entry(over, 'Complete', hold, completed.at);
   // The same timestamp for both: it is one change of the revision.
-  return { ...entry(over, 'Superseded'), finishedAt: progress?.startedAt ?? now };
+  return entry(over, 'Superseded', hold, progress?.startedAt ?? now);
 }
 
-function entry(rollout: RolloutProgress, outcome: string): Omit<HistoryEntry, 'finishedAt'> {
+function entry(
+  rollout: RolloutProgress,
+  outcome: string,
+  hold: RolloutStatus['hold'],
+  finishedAt: string,
+): HistoryEntry {
   const { revision, startedAt, disruptions, switchovers, memberDurations, updatedOutOfBand, from, changes } = rollout;
-  const { updatedInPlace, mysqldRestarted } = rollout;
-  return omitUndefined<Omit<HistoryEntry, 'finishedAt'>>({
+  const { updatedInPlace, mysqldRestarted, switchoverSeconds } = rollout;
+  return omitUndefined<HistoryEntry>({
     revision,
     startedAt,
+    finishedAt,
     disruptions,
     switchovers,
     outcome,
@@ -36,6 +43,8 @@ function entry(rollout: RolloutProgress, outcome: string): Omit<HistoryEntry, 'f
     updatedOutOfBand,
     updatedInPlace,
     mysqldRestarted,
+    switchoverSeconds,
+    heldFor: heldForOf(rollout, hold, undefined, finishedAt),
     from,
     changes,
   });

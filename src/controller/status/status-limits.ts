@@ -35,8 +35,8 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
 }
 
 /**
- * Dropped in this order: the template changes of the oldest rollouts, their unavailability of members, the changes of
- * the current rollout, the oldest rollouts themselves.
+ * Dropped in this order: the template changes of the oldest rollouts, their unavailability of members and the times of
+ * their holds, the changes of the current rollout, the oldest rollouts themselves.
  */
 function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): RolloutStatus {
   const bare = withoutOwnChanges(status);
@@ -65,7 +65,7 @@ function withoutChanges({ changes: _, ...entry }: HistoryEntry): HistoryEntry {
   return entry;
 }
 
-function withoutTimes({ memberDurations: _, ...entry }: HistoryEntry): HistoryEntry {
+function withoutTimes({ memberDurations: _, heldFor: _holds, ...entry }: HistoryEntry): HistoryEntry {
   return entry;
 }
 

@@ -1,4 +1,4 @@
-import type { Intent, MemberStatus, RolloutStatus } from '../../api/rollout-status.ts';
+import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { phase } from '../../core/phase.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
@@ -13,6 +13,7 @@ import { policyInForce } from '../observe/policy-in-force.ts';
 import { promotionLeft } from '../observe/released.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
 import { conditions } from './conditions.ts';
+import { heldForOf } from './held-for.ts';
 import { type News, newsOf } from './news.ts';
 import { disruptedFor, progressOf } from './progress.ts';
 import { finishedRollout } from './rollout-history.ts';
@@ -45,6 +46,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
   const message = hold === null ? '' : explainHold(hold, memberName(observation));
   const members = memberStatuses(observation, hold, before.members ?? [], revision, memory.back.at);
   const ended = unreported(before, memory);
+  const shown = hold === null ? undefined : holdStatus(hold, message, before, memory, now);
   const progress = progressOf(before, observation, members, now, intent);
   const unresolved = before.intent && before.intent.id !== memory.settledIntent ? before.intent : undefined;
   const disrupted = disruptedFor(before.rollout?.revision ?? '', ended);
@@ -63,12 +65,12 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     readyReplicas: decision.members.filter((member) => member.ready).length,
     currentReplicas: snapshot.members.filter((member) => member.revision === statefulSet?.currentRevision).length,
     primary: cluster.primaryIndex >= 0 ? cluster.primaryIndex : undefined,
-    hold: hold === null ? undefined : holdStatus(hold, message, before, memory, now),
+    hold: shown,
     members,
     intent: intent ?? unresolved,
     lastStep: ended?.lastStep ?? before.lastStep,
     completeSince: completeSince(before, observation, now),
-    rollout: decision.complete ? undefined : (progress ?? undefined),
+    rollout: decision.complete || progress === null ? undefined : withHolds(progress, before, shown, now),
     history: entry ? [...(before.history ?? []), entry] : before.history,
     settings: settings.problem === null ? settings.sources : before.settings,
     promotion: promotionLeft(before, snapshot.statefulSet, policy.mode === 'OnDelete' && !snapshot.released),
@@ -105,6 +107,16 @@ export function unusableStatusOf(observation: Observation): RolloutStatus | null
     hold: holdStatus(hold, message, before, memory, now),
     conditions: conditions(before.conditions ?? [], decision, hold, message, inForce, generation, now),
   });
+}
+
+function withHolds(
+  progress: RolloutProgress,
+  { rollout, hold }: RolloutStatus,
+  shown: RolloutStatus['hold'],
+  now: string,
+): RolloutProgress {
+  if (rollout?.revision !== progress.revision) return progress;
+  return omitUndefined<RolloutProgress>({ ...progress, heldFor: heldForOf(rollout, hold, shown, now) });
 }
 
 /** Stages count their soak from it, whoever leads. */

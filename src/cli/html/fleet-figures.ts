@@ -1,0 +1,136 @@
+import type { MySQLRollout } from '../../api/rollout.ts';
+import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { milliseconds } from '../../moco/timestamp.ts';
+
+/** One rollout of a cluster. Times are milliseconds since 1970, durations seconds. */
+export interface FleetRollout {
+  readonly startedAt: number;
+  /** `null` while it is in progress. */
+  readonly finishedAt: number | null;
+  readonly outcome: string;
+  readonly disruptions: number;
+  readonly switchovers: number;
+  /** Of these switchovers together; `null` if that was not recorded. */
+  readonly switchoverSeconds: number | null;
+  /** The longest first, the hold that goes on included. */
+  readonly heldFor: readonly HeldFor[];
+  /** How long its members were unavailable, together. */
+  readonly unavailableSeconds: number;
+}
+
+export interface HeldFor {
+  readonly rule: string;
+  readonly seconds: number;
+}
+
+/** One cluster with its rollouts of the period, the newest first. */
+export interface FleetCluster {
+  readonly namespace: string;
+  readonly name: string;
+  /** `Stalled` where it needs a person, otherwise the phase; `Unknown` without a MySQLRollout. */
+  readonly state: string;
+  readonly stalled: boolean;
+  readonly rolling: boolean;
+  /** The rule that holds it now. */
+  readonly hold: string | null;
+  /** A cluster of one member takes no writes while this restarts. */
+  readonly single: boolean;
+  readonly rollouts: readonly FleetRollout[];
+}
+
+export interface HoldCost extends HeldFor {
+  readonly clusters: number;
+  readonly longest: number;
+  /** How many rollouts it holds now. */
+  readonly now: number;
+}
+
+type Listed = {
+  readonly cluster: Pick<ClusterRecord, 'namespace' | 'name' | 'replicas'>;
+  readonly rollout: MySQLRollout | null;
+};
+
+/** Those first that need a person, then those in progress, then by their newest rollout. */
+export function fleetClusters(
+  listed: readonly Listed[],
+  sinceMilliseconds: number,
+  nowMilliseconds: number,
+): readonly FleetCluster[] {
+  return listed
+    .map(({ cluster, rollout }) => fleetCluster(cluster, rollout?.status, sinceMilliseconds, nowMilliseconds))
+    .toSorted((one, other) => rankOf(one) - rankOf(other) || newestOf(other) - newestOf(one));
+}
+
+const rankOf = ({ stalled, rolling, rollouts }: FleetCluster): number =>
+  stalled ? 0 : rolling ? 1 : rollouts.length > 0 ? 2 : 3;
+const newestOf = ({ rollouts }: FleetCluster): number => rollouts[0]?.startedAt ?? 0;
+
+function fleetCluster(
+  { namespace, name, replicas }: Listed['cluster'],
+  status: RolloutStatus | undefined,
+  since: number,
+  now: number,
+): FleetCluster {
+  const stalled = status?.conditions?.some((one) => one.type === 'Stalled' && one.status === 'True') === true;
+  const { rollout, hold, history = [] } = status ?? {};
+  const underWay: HistoryEntry[] = rollout ? [{ ...rollout, finishedAt: '', outcome: status?.phase ?? '' }] : [];
+  const rollouts = [...history, ...underWay].map((entry) => fleetRollout(entry, hold, now));
+  return {
+    namespace,
+    name,
+    state: stalled ? 'Stalled' : (status?.phase ?? 'Unknown'),
+    stalled,
+    rolling: rollout !== undefined,
+    hold: hold?.rule ?? null,
+    single: replicas === 1,
+    rollouts: rollouts.filter(({ finishedAt }) => finishedAt === null || finishedAt >= since).toReversed(),
+  };
+}
+
+function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: number): FleetRollout {
+  const startedAt = milliseconds(entry.startedAt) ?? now;
+  const finishedAt = milliseconds(entry.finishedAt);
+  const heldSince = finishedAt === null ? milliseconds(hold?.since ?? null) : null;
+  const heldNow =
+    hold === undefined || heldSince === null
+      ? []
+      : [{ rule: hold.rule, seconds: Math.max(0, (now - Math.max(heldSince, startedAt)) / 1000) }];
+  return {
+    startedAt,
+    finishedAt,
+    outcome: entry.outcome,
+    disruptions: entry.disruptions,
+    switchovers: entry.switchovers,
+    switchoverSeconds: entry.switchovers === 0 ? 0 : (entry.switchoverSeconds ?? null),
+    heldFor: together([...(entry.heldFor ?? []), ...heldNow]),
+    unavailableSeconds: sum((entry.memberDurations ?? []).map(({ seconds }) => seconds)),
+  };
+}
+
+/** By rule, the longest first. */
+export function together(all: readonly HeldFor[]): readonly HeldFor[] {
+  return [...Map.groupBy(all, ({ rule }) => rule)]
+    .map(([rule, times]) => ({ rule, seconds: sum(times.map(({ seconds }) => seconds)) }))
+    .toSorted((one, other) => other.seconds - one.seconds || (one.rule < other.rule ? -1 : 1));
+}
+
+export const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+
+/** What each hold cost the fleet, the most first. */
+export function holdCosts(clusters: readonly FleetCluster[]): readonly HoldCost[] {
+  const times = clusters.flatMap((cluster) =>
+    cluster.rollouts.flatMap(({ heldFor }) => heldFor.map((one) => ({ ...one, cluster }))),
+  );
+  const byRule = Map.groupBy(times, ({ rule }) => rule);
+  return together(times).map(({ rule, seconds }) => {
+    const own = byRule.get(rule) ?? [];
+    return {
+      rule,
+      seconds,
+      clusters: new Set(own.map(({ cluster }) => cluster)).size,
+      longest: Math.max(...own.map((one) => one.seconds)),
+      now: clusters.filter((one) => one.rolling && one.hold === rule).length,
+    };
+  });
+}

@@ -1,0 +1,176 @@
+import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
+import { ruleAttributes } from '../../core/rules/catalogue.ts';
+import { brief } from '../terminal/durations.ts';
+import { document } from './document.ts';
+import { type FleetCluster, type FleetRollout, type HoldCost, holdCosts, sum, together } from './fleet-figures.ts';
+import { escaped, instant } from './text.ts';
+
+export interface FleetPage {
+  /** Such as `all namespaces`. */
+  readonly scope: string;
+  readonly clusters: readonly FleetCluster[];
+  readonly sequences: readonly Pick<SequenceRecord, 'name' | 'status'>[];
+  /** Rollouts that ended before are left out. */
+  readonly sinceMilliseconds: number;
+  readonly nowMilliseconds: number;
+}
+
+/** The rollouts of a fleet: what they cost, which holds, and a row for each cluster. Filters need no script. */
+export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMilliseconds }: FleetPage): string {
+  const costs = holdCosts(clusters);
+  const body =
+    clusters.length === 0
+      ? '<p>There is no MySQLCluster.</p>'
+      : `<p class="dim">Rollouts that ended before ${instant(sinceMilliseconds)} are left out. A MySQLRollout keeps its last ten.</p>
+${numbersOf(clusters)}
+${sequencesOf(sequences)}${holdsOf(costs)}${rowsOf(clusters, nowMilliseconds)}`;
+  return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide');
+}
+
+const plural = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+const cell = (content: string, name = ''): string => `<td${name === '' ? '' : ` class="${name}"`}>${content}</td>`;
+const head = (name: string, title: string): string =>
+  `<th scope="col"${name === '' ? '' : ` class="${name}"`}>${title}</th>`;
+
+function numbersOf(clusters: readonly FleetCluster[]): string {
+  const rollouts = clusters.flatMap((one) => one.rollouts);
+  const ended = rollouts.filter(({ finishedAt }) => finishedAt !== null);
+  const complete = ended.filter(({ outcome }) => outcome === 'Complete').length;
+  const timed = rollouts.filter((one) => one.switchovers > 0 && one.switchoverSeconds !== null);
+  const switchovers = sum(timed.map((one) => one.switchovers));
+  const seconds = sum(timed.map((one) => one.switchoverSeconds ?? 0));
+  const single = sum(
+    clusters.filter((one) => one.single).flatMap((one) => one.rollouts.map((r) => r.unavailableSeconds)),
+  );
+  const numbers: readonly (readonly [number: string, what: string])[] = [
+    [String(clusters.length), 'clusters'],
+    [String(clusters.filter(({ rolling }) => rolling).length), 'with a rollout in progress'],
+    [String(clusters.filter(({ stalled }) => stalled).length), 'stalled'],
+    [String(complete), 'rollouts complete'],
+    [String(ended.length - complete), 'superseded'],
+    [String(sum(rollouts.map(({ disruptions }) => disruptions))), 'disruptions'],
+    [
+      String(sum(rollouts.map((one) => one.switchovers))),
+      switchovers === 0 ? 'switchovers' : `switchovers, ${brief(seconds / switchovers)} each`,
+    ],
+    ...(single === 0 ? [] : [[brief(single), 'without a server, in clusters of one'] as const]),
+  ];
+  return `<ul class="numbers">
+${numbers.map(([number, what]) => `<li><b>${number}</b>${what}</li>`).join('\n')}
+</ul>
+<p class="dim">Writes pause during a switchover. Its time is from the request until another member was the primary: moco-rollout does not talk to MySQL and does not measure writes. A cluster of one member takes none while its member restarts.</p>
+`;
+}
+
+function sequencesOf(sequences: FleetPage['sequences']): string {
+  if (sequences.length === 0) return '';
+  const rows = sequences.map(({ name, status }) => {
+    const { stage, clusters = 0, upToDateClusters = 0, rollingClusters = 0, failingClusters = 0 } = status;
+    return `<tr><th scope="row">${escaped(name)}</th>${cell(stage === undefined ? 'Complete' : escaped(stage))}${cell(`${upToDateClusters}/${clusters}`, 'number')}${cell(String(rollingClusters), 'number')}${cell(String(failingClusters), failingClusters > 0 ? 'number Stalled' : 'number')}</tr>`;
+  });
+  return `<h2>Sequences</h2>
+<div class="scroll"><table><thead><tr>${head('', 'Sequence')}${head('', 'Stage')}${head('number', 'Up to date')}${head('number', 'Rolling')}${head('number', 'Failing')}</tr></thead><tbody>
+${rows.join('\n')}
+</tbody></table></div>
+`;
+}
+
+function holdsOf(costs: readonly HoldCost[]): string {
+  const most = Math.max(1, ...costs.map(({ seconds }) => seconds));
+  const rows = costs.map(({ rule, seconds, clusters, longest, now }) => {
+    const attributes = ruleAttributes(rule);
+    const width = ((seconds / most) * 100).toFixed(1);
+    return `<tr><th scope="row">${escaped(rule)}</th>${cell(brief(seconds), 'number')}${cell(`<span class="share"><i style="width:${width}%"></i></span>`)}${cell(String(clusters), 'number')}${cell(brief(longest), 'number')}${cell(String(now), 'number')}${cell(escaped(attributes?.endedBy.join(', ') ?? ''))}${cell(escaped(attributes?.meaning ?? ''), 'dim')}</tr>`;
+  });
+  const table =
+    rows.length === 0
+      ? '<p>No hold has been recorded.</p>'
+      : `<div class="scroll"><table><thead><tr>${head('', 'Hold')}${head('number', 'Held for')}<td></td>${head('number', 'Clusters')}${head('number', 'Longest')}${head('number', 'Now')}${head('', 'Ended by')}${head('', 'Meaning')}</tr></thead><tbody>
+${rows.join('\n')}
+</tbody></table></div>`;
+  return `<h2>What rollouts waited for</h2>
+<p class="dim">The time that each hold took of all rollouts, the most first. Waits of less than ten seconds that belong to every step are left out.</p>
+${table}
+`;
+}
+
+/** The filters and what they select, by the class of a row. */
+const filters: readonly (readonly [name: string, label: string, isIn: (cluster: FleetCluster) => boolean])[] = [
+  ['stalled', 'stalled', ({ stalled }) => stalled],
+  ['rolling', 'in progress', ({ rolling }) => rolling],
+  ['held', 'held', ({ hold }) => hold !== null],
+  ['rolled', 'with rollouts', ({ rollouts }) => rollouts.length > 0],
+  ['switched', 'with switchovers', ({ rollouts }) => rollouts.some(({ switchovers }) => switchovers > 0)],
+];
+
+function rowsOf(clusters: readonly FleetCluster[], now: number): string {
+  const from = Math.min(now - 1000, ...clusters.map(({ rollouts }) => rollouts.at(-1)?.startedAt ?? now));
+  const choices = filters.map(
+    ([name, label, isIn]) =>
+      `<label><input type="radio" name="show" id="only-${name}"> ${label} (${clusters.filter(isIn).length})</label>`,
+  );
+  const rules = filters
+    .map(([name]) => `fieldset:has(#only-${name}:checked) + .scroll .clusters tr:not(.${name})`)
+    .join(', ');
+  return `<h2>Clusters</h2>
+<style>${rules} { display: none; }</style>
+<fieldset><legend>Show</legend>
+<label><input type="radio" name="show" id="all" checked> all (${clusters.length})</label>
+${choices.join('\n')}
+</fieldset>
+<div class="scroll"><table><caption>Those first that are stalled, then those in progress, then by the newest rollout. Numbers are of all rollouts since ${instant(from)}.</caption>
+<thead><tr>${head('', 'Cluster')}${head('', 'State')}${head('', 'Newest began')}${head('number', 'Took')}${head('when', `When, ${instant(from).slice(0, 16)} to ${instant(now).slice(0, 16)}`)}${head('', 'Waited for')}${head('number', 'Disruptions')}${head('number', 'Switchovers')}${head('number', 'Unavailable')}</tr></thead>
+<tbody class="clusters">
+${clusters.map((one) => rowOf(one, from, now)).join('\n')}
+</tbody></table></div>
+`;
+}
+
+/** The rest are in the page of the cluster. */
+const mostShownHolds = 2;
+
+function rowOf(cluster: FleetCluster, from: number, now: number): string {
+  const { namespace, name, state, hold, stalled, rollouts } = cluster;
+  const [newest] = rollouts;
+  const held = together(rollouts.flatMap(({ heldFor }) => heldFor));
+  const shown = held.slice(0, mostShownHolds).map(({ rule, seconds }) => `${escaped(rule)} ${brief(seconds)}`);
+  const more = held.length > shown.length ? [`and ${held.length - shown.length} more`] : [];
+  const classes = filters.flatMap(([filter, , isIn]) => (isIn(cluster) ? [filter] : []));
+  const cells = [
+    `<th scope="row">${escaped(namespace)}/${escaped(name)}</th>`,
+    cell(
+      `<span${stalled ? ' class="Stalled"' : ''}>${escaped(state)}</span>${hold === null ? '' : `<br><span class="dim">${escaped(hold)}</span>`}`,
+      'state',
+    ),
+    cell(newest === undefined ? '' : instant(newest.startedAt).slice(0, 16), 'time'),
+    cell(newest === undefined ? '' : brief(((newest.finishedAt ?? now) - newest.startedAt) / 1000), 'number'),
+    cell(`<div class="lane">${rollouts.map((one) => barOf(one, from, now)).join('')}</div>`),
+    cell([...shown, ...more].join('<br>')),
+    cell(orBlank(sum(rollouts.map((one) => one.disruptions)), String), 'number'),
+    cell(switchoversOf(rollouts), 'number'),
+    cell(orBlank(sum(rollouts.map((one) => one.unavailableSeconds)), brief), 'number'),
+  ];
+  return `<tr class="${classes.join(' ')}">${cells.join('')}</tr>`;
+}
+
+const orBlank = (number: number, text: (number: number) => string): string => (number === 0 ? '' : text(number));
+
+function switchoversOf(rollouts: readonly FleetRollout[]): string {
+  const number = sum(rollouts.map(({ switchovers }) => switchovers));
+  const isTimed = rollouts.every(({ switchoverSeconds }) => switchoverSeconds !== null);
+  const took = isTimed ? ` in ${brief(sum(rollouts.map(({ switchoverSeconds }) => switchoverSeconds ?? 0)))}` : '';
+  return orBlank(number, (all) => `${all}${took}`);
+}
+
+function barOf(
+  { startedAt, finishedAt, outcome, disruptions, switchovers }: FleetRollout,
+  from: number,
+  now: number,
+): string {
+  const share = (moment: number): number => ((moment - from) / (now - from)) * 100;
+  const end = finishedAt ?? now;
+  const took = `${finishedAt === null ? 'for' : 'took'} ${brief((end - startedAt) / 1000)}`;
+  const words = `${outcome}, ${instant(startedAt)}, ${took}, ${plural(disruptions, 'disruption')}, ${plural(switchovers, 'switchover')}`;
+  const place = `left:${share(startedAt).toFixed(2)}%;width:${(share(end) - share(startedAt)).toFixed(2)}%`;
+  return `<div class="rollout ${escaped(outcome)}" style="${place}" title="${escaped(words)}"></div>`;
+}

@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import { fleetClusters, holdCosts } from '../../../src/cli/html/fleet-figures.ts';
+import { fleetPage } from '../../../src/cli/html/fleet-page.ts';
+import { FakeCluster, forbidden, sequencesPath } from '../fake-cluster.ts';
+import { fleetNow, recordedFleet } from '../recorded-fleet.ts';
+import { recordRollout } from '../recorded-rollout.ts';
+import { addSequence, production } from '../staged-objects.ts';
+
+const monthAgo = fleetNow - 30 * 86_400_000;
+
+function pageOf(count: number, nameOf?: (index: number) => string): string {
+  const clusters = fleetClusters(recordedFleet(count, nameOf), monthAgo, fleetNow);
+  return fleetPage({
+    scope: 'all namespaces',
+    clusters,
+    sequences: [],
+    sinceMilliseconds: monthAgo,
+    nowMilliseconds: fleetNow,
+  });
+}
+
+const rowsOf = (html: string): readonly string[] => html.match(/<tr class=.*/g) ?? [];
+
+describe('the figures of a fleet', () => {
+  const clusters = fleetClusters(recordedFleet(14), monthAgo, fleetNow);
+
+  it('have the clusters first that are stalled, then those in progress, then by the newest rollout', () => {
+    expect(clusters.map(({ state }) => state).join(' ')).to.equal(
+      'Stalled Stalled Progressing Progressing Paused Paused ' +
+        'UpToDate UpToDate Superseded Superseded UpToDate Unknown UpToDate Unknown',
+    );
+  });
+
+  it('have what each hold cost, the hold that goes on included', () => {
+    const costs = Object.fromEntries(holdCosts(clusters).map(({ rule, ...cost }) => [rule, cost]));
+    expect(holdCosts(clusters)[0]?.rule).to.equal('Paused');
+    expect(costs).to.deep.include({
+      Paused: { seconds: 18_000, clusters: 2, longest: 9000, now: 2 },
+      BackupRunning: { seconds: 1800, clusters: 6, longest: 300, now: 0 },
+      AwaitingFleetSlot: { seconds: 480, clusters: 2, longest: 240, now: 0 },
+    });
+  });
+
+  it('leave out rollouts that ended earlier', () => {
+    const recent = fleetClusters(recordedFleet(1), fleetNow - 86_400_000, fleetNow);
+    expect([clusters[6]?.rollouts.length, recent[0]?.rollouts.length]).to.deep.equal([2, 1]);
+  });
+});
+
+describe('the page of a fleet', () => {
+  it('has a row for each cluster with a bar for each rollout, and names what they waited for', () => {
+    const html = pageOf(7);
+    expect(rowsOf(html)).to.have.length(7);
+    expect(rowsOf(html)[0]).to.match(
+      /^<tr class="stalled rolling held rolled">.*default\/db-4.*UpdateRevisionFailing 45m00s/,
+    );
+    expect(html.match(/class="rollout /g)).to.have.length(6);
+    expect(html).to.contain('<li><b>2</b>switchovers, 3s each</li>').and.to.contain('2 in 6s');
+  });
+
+  it('shows one cluster, and none', () => {
+    expect(rowsOf(pageOf(1))).to.have.length(1);
+    expect(pageOf(0)).to.contain('There is no MySQLCluster.');
+  });
+
+  it('loads nothing, has no script, and escapes all text', () => {
+    const html = pageOf(7, (index) => `"><script>alert(${index})</script>`);
+    expect(html).not.to.match(/<script|https?:|url\(|@import|src=|href=/);
+    expect(html).to.contain('default/&quot;&gt;&lt;script&gt;alert(0)');
+  });
+
+  it('stays below half a kilobyte for each of 1,000 clusters', () => {
+    expect(pageOf(1000).length).to.be.below(600_000);
+  });
+});
+
+describe('report --fleet', () => {
+  let cluster: FakeCluster;
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+    recordRollout(cluster);
+  });
+
+  afterEach(() => cluster.close());
+
+  it('writes a page about the clusters and the sequences', async () => {
+    addSequence(cluster, 'production', production);
+    const { status, out, err } = await cluster.run('report', '--fleet');
+    expect([status, err]).to.deep.equal([0, '']);
+    expect(out).to.contain('<title>Rollouts of all namespaces</title>').and.to.contain('production');
+    expect(rowsOf(out)[0]).to.contain('default/test').and.to.contain('BackupRunning 15s').and.to.contain('1 in 4s');
+  });
+
+  it('shows a cluster without any rollout, and names what may not be read', async () => {
+    cluster.server.remove(rolloutKind, 'test');
+    cluster.fault = (request) => (request.path.startsWith(sequencesPath) ? forbidden(request) : null);
+    const { status, out, err } = await cluster.run('report', '--fleet', '-n', 'default', '--since=1h');
+    expect([status, err]).to.deep.equal([0, 'warning: you may not read MySQLRolloutSequences: the page lacks them\n']);
+    expect(out).to.contain('Rollouts of namespace default').and.to.contain('No hold has been recorded.');
+  });
+
+  const refused: Readonly<Record<string, string>> = {
+    report: 'expected a NAME or --fleet, got neither',
+    'report test --fleet': 'expected either a NAME or --fleet, got both',
+    'report test --since=1h': 'expected --fleet with --since, got a NAME',
+    'report test -A': 'expected --fleet with --all-namespaces, got a NAME',
+    'report --fleet --since=soon': 'expected --since to be',
+  };
+  for (const [words, sentence] of Object.entries(refused)) {
+    it(`refuses \`${words}\``, async () => {
+      const { status, err } = await cluster.run(...words.split(' '));
+      expect([status, err.includes(sentence)], err).to.deep.equal([2, true]);
+    });
+  }
+});
