@@ -1,4 +1,4 @@
-import type { ContainerMemory, ContainerState } from './container.ts';
+import type { ContainerMemory, ContainerRole, ContainerState } from './container.ts';
 import type { ContainerStatus, Moment, Pod } from './objects.ts';
 import type { PodMemory } from './pod-memory.ts';
 
@@ -30,7 +30,7 @@ function adoptContainer(
   }
   return {
     ...container,
-    state: adoptState(status, now) ?? container.state,
+    state: adoptState(status, container.role, now) ?? container.state,
     last: status.lastState.terminated ?? null,
     restarts: status.restartCount,
     ready: container.role !== 'init' && status.ready,
@@ -39,14 +39,14 @@ function adoptContainer(
 }
 
 /** `null` for one that has not begun. What waits or has failed is tried again at once. */
-function adoptState({ state, containerID }: ContainerStatus, now: Moment): ContainerState | null {
+function adoptState({ state, containerID }: ContainerStatus, role: ContainerRole, now: Moment): ContainerState | null {
   const { waiting, running, terminated } = state;
   const since = now.monotonicMilliseconds;
   if (running !== undefined) {
     return { kind: 'running', since, startedAt: running.startedAt, id: containerID ?? '' };
   }
   if (terminated !== undefined) {
-    return { kind: 'terminated', how: terminated, until: terminated.exitCode === 0 ? null : since };
+    return { kind: 'terminated', how: terminated, until: role === 'init' && terminated.exitCode === 0 ? null : since };
   }
   return waiting?.reason === undefined ? null : { kind: 'waiting', reason: waiting.reason, until: since };
 }

@@ -131,7 +131,15 @@ function advanceRunning(
   if (restartsAsked > container.restartsMade) {
     return end({ ...container, restartsMade: restartsAsked }, state, crashExitCode, now, settings);
   }
-  return image === container.image && !restartsForResize ? container : end(container, state, 0, now, settings);
+  if (image !== container.image) return pulling(end(container, state, 0, now, settings), settings);
+  return restartsForResize ? end(container, state, 0, now, settings) : container;
+}
+
+/** The kubelet stops a container first and pulls its new image afterwards. */
+function pulling(container: ContainerMemory, { pullMilliseconds }: NodesSettings): ContainerMemory {
+  const { state } = container;
+  if (state.kind !== 'terminated' || state.until === null) return container;
+  return { ...container, state: { ...state, until: state.until + pullMilliseconds } };
 }
 
 /** Ends when its process has ended; until then it is only asked to. */
@@ -199,7 +207,8 @@ function restart(container: ContainerMemory, podUid: string, now: Moment): Conta
   return run({ ...container, restarts: container.restarts + 1 }, podUid, now);
 }
 
-function end(
+/** It ends, and starts again after a moment unless it is an init container that has succeeded. */
+export function end(
   container: ContainerMemory,
   state: RunningState,
   exitCode: number,
@@ -209,5 +218,6 @@ function end(
   const how = terminated(state, exitCode, now);
   const isDone = container.role === 'init' && exitCode === 0;
   const until = isDone ? null : now.monotonicMilliseconds + settings.restartMilliseconds;
-  return { ...container, ready: false, state: { kind: 'terminated', how, until } };
+  const endedAt = now.monotonicMilliseconds;
+  return { ...container, ready: false, endedAt, state: { kind: 'terminated', how, until } };
 }

@@ -37,6 +37,8 @@ export interface ContainerMemory {
   readonly failingSince: number | null;
   /** Those that it runs with, or is to start with; `null` before the first look. */
   readonly resources: Resources | null;
+  /** When its last run ended, on the monotonic clock. */
+  readonly endedAt: number | null;
 }
 
 /** Of a container that is still to start for the first time. */
@@ -61,6 +63,7 @@ export function freshContainer(
     ready: false,
     failingSince: null,
     resources: null,
+    endedAt: null,
   };
 }
 

@@ -14,7 +14,7 @@ import {
   target,
 } from './pod-memory.ts';
 import { podStatus } from './pod-status.ts';
-import { hasStarted, nextProbes, probed } from './probes.ts';
+import { alive, hasStarted, livenessFailsAt, nextProbes, probed } from './probes.ts';
 import { restartsForResize, withResources } from './resize.ts';
 import { scheduleStep } from './scheduler.ts';
 import type { PodWrite } from './write.ts';
@@ -107,7 +107,8 @@ function move(asked: Moving): PodMemory {
     memory.startAt ?? (initialized && isPrepared ? now.monotonicMilliseconds + settings.startMilliseconds : null);
   // Nothing is started any more in a pod that is terminating.
   const mayStart = startAt !== null && now.monotonicMilliseconds >= startAt && memory.terminatingSince === null;
-  const containers = memory.containers.map((container) => moveContainer(container, mayStart, input));
+  const moved = memory.containers.map((container) => moveContainer(container, mayStart, input));
+  const containers = moved.map((container) => alive(container, moved, input));
   return {
     ...memory,
     startTime: memory.startTime ?? timestamp(now.wallMilliseconds),
@@ -201,7 +202,7 @@ function untilNext(memory: PodMemory, input: KubeletInput): number | null {
   const ends = [...memory.initContainers, ...memory.containers]
     .filter((container) => isRunning(container) && processesOf(container, input) === null)
     .map(({ name }) => endAt(name, { ...input, memory }));
-  const ahead = [...moments, memory.startAt, ...ends].filter(
+  const ahead = [...moments, memory.startAt, livenessFailsAt(memory.containers, input), ...ends].filter(
     (moment): moment is number => moment !== null && moment > now && Number.isFinite(moment),
   );
   return ahead.length === 0 ? null : Math.min(...ahead) - now;

@@ -92,6 +92,14 @@ class Stage {
     return this;
   }
 
+  image(container: string, image: string): this {
+    const { metadata, spec, ...rest } = this.existing();
+    const containers = spec.containers.map((one) => (one.name === container ? { ...one, image } : one));
+    const generation = (metadata.generation ?? 0) + 1;
+    this.pod = { ...rest, metadata: { ...metadata, generation }, spec: { ...spec, containers } };
+    return this;
+  }
+
   existing(): Pod {
     if (this.pod === null) {
       throw new Error('Expected the pod to be there, it has been deleted');
@@ -280,9 +288,60 @@ describe('the nodes stand-in', () => {
     });
 
     it('ends when the agent stops', () => {
-      const stage = new Stage().pass(minute).fault('agent', 'dead').pass(minute);
+      const stage = new Stage()
+        .pass(minute)
+        .fault('agent', 'dead')
+        .pass(minute / 4);
       expect(stage.container('agent').state).to.have.nested.property('waiting.reason', 'CrashLoopBackOff');
       expect(stage.container('mysqld')).to.include({ ready: false, restartCount: 0 });
+    });
+  });
+
+  describe('the liveness of mysqld', () => {
+    const away = (seconds: number) =>
+      new Stage({}, { pullMilliseconds: seconds * 1000 }).pass(minute).image('agent', 'agent:2');
+
+    it('fails while the agent is away for too long: mysqld restarts once, whatever time the agent takes', () => {
+      const stage = away(600).pass(29_000);
+      expect(stage.container('mysqld')).to.include({ restartCount: 0, ready: false });
+      expect(stage.pass(2000).container('mysqld')).to.include({ restartCount: 1, ready: false });
+      expect(stage.pass(20 * minute).container('mysqld')).to.include({ restartCount: 1, ready: true });
+      expect(stage.container('agent')).to.include({ restartCount: 1, ready: true, image: 'agent:2' });
+    });
+
+    it('passes again if the agent is back in time', () => {
+      const stage = away(20);
+      const { containerID } = stage.container('mysqld');
+      stage.pass(minute);
+      expect(stage.container('mysqld')).to.include({ containerID, restartCount: 0, ready: true });
+    });
+
+    it('does not depend on the other containers', () => {
+      const stage = new Stage()
+        .pass(minute)
+        .fault('slow-log', 'dead')
+        .pass(20 * minute);
+      expect(stage.container('mysqld')).to.include({ restartCount: 0, ready: true });
+    });
+  });
+
+  describe('an image that changes in a running pod', () => {
+    it('ends the container first, is pulled afterwards, and the container runs anew under another id', () => {
+      const stage = new Stage({}, { pullMilliseconds: 10_000 }).pass(minute);
+      const before = stage.container('slow-log').containerID;
+      stage.image('slow-log', 'log:2').pass(5000);
+      expect(stage.container('slow-log').state.terminated?.containerID).to.equal(before);
+      expect(stage.status).to.include({ observedGeneration: 4 });
+      stage.pass(minute);
+      expect(stage.container('slow-log')).to.include({ image: 'log:2', restartCount: 1, ready: true });
+      expect(stage.container('slow-log').containerID).not.to.equal(before);
+      expect(stage.container('mysqld')).to.include({ restartCount: 0, ready: true });
+    });
+
+    it('stops the container although it can not be pulled', () => {
+      const stage = new Stage().pass(minute).image('slow-log', 'log:missing').pass(minute);
+      expect(stage.container('slow-log').state.waiting?.reason).to.match(/^(ErrImagePull|ImagePullBackOff)$/);
+      expect(stage.image('slow-log', 'log:3').pass(minute).container('slow-log').ready).to.equal(true);
     });
   });
 

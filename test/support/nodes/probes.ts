@@ -1,4 +1,5 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
+import { end } from './advance.ts';
 import { type ContainerMemory, isRunning, isStarted } from './container.ts';
 import { faultOf, type KubeletInput, type Moving, processesOf } from './pod-memory.ts';
 import type { NodesSettings } from './settings.ts';
@@ -19,6 +20,24 @@ export function probed(container: ContainerMemory, all: readonly ContainerMemory
   const failingSince = container.failingSince ?? now.monotonicMilliseconds;
   const isBelieved = now.monotonicMilliseconds - failingSince >= settings.readinessPatienceMilliseconds;
   return { ...container, ready: !isBelieved, failingSince };
+}
+
+/** The agent answers mysqld's liveness probe: mysqld ends once the agent has been away for too long. */
+export function alive(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): ContainerMemory {
+  const due = container.name === mysqldContainer ? livenessFailsAt(all, input) : null;
+  return due === null || due > input.now.monotonicMilliseconds || container.state.kind !== 'running'
+    ? container
+    : end(container, container.state, 0, input.now, input.settings);
+}
+
+/** When mysqld's liveness probe has failed for too long; `null` if it passes, or its startup probe has not passed. */
+export function livenessFailsAt(all: readonly ContainerMemory[], input: KubeletInput): number | null {
+  const { settings } = input;
+  const [mysqld, agent] = [mysqldContainer, agentContainer].map((name) => all.find((one) => one.name === name));
+  if (mysqld?.state.kind !== 'running' || processesOf(mysqld, input) !== null) return null;
+  const awaySince = agent === undefined || isRunning(agent) ? null : agent.endedAt;
+  const hadStarted = awaySince !== null && mysqld.state.since + settings.startupMilliseconds <= awaySince;
+  return hadStarted ? awaySince + settings.livenessPatienceMilliseconds : null;
 }
 
 /** When time alone changes what probes find. */

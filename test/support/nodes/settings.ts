@@ -21,6 +21,10 @@ export interface NodesSettings {
   readonly preStopHooks: boolean;
   /** From a container's end to its next start, when it does not have to back off. */
   readonly restartMilliseconds: number;
+  /** How long the image of a running container is pulled once it has changed. 0: the node has it. */
+  readonly pullMilliseconds: number;
+  /** How long the agent, which answers mysqld's probes, may be away before mysqld is restarted. MOCO: 20 s to 30 s. */
+  readonly livenessPatienceMilliseconds: number;
   /** How long a container that crashes runs each time. */
   readonly crashAfterMilliseconds: number;
   /** The first back-off after a second crash in a row; doubles each time. Kubernetes: 10 s. */
@@ -59,6 +63,8 @@ export const defaultSettings: NodesSettings = {
   othersStopMilliseconds: null,
   preStopHooks: false,
   restartMilliseconds: 100,
+  pullMilliseconds: 0,
+  livenessPatienceMilliseconds: 30_000,
   crashAfterMilliseconds: 100,
   backOffMilliseconds: 10_000,
   longestBackOffMilliseconds: 300_000,
