@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { agentContainer, mysqldContainer } from '../../src/moco/names.ts';
 import type { Pod } from '../support/nodes/objects.ts';
-import { inPlaceFlag, installInPlace, pull } from './in-place-scene.ts';
+import { inPlaceFlag, installInPlace, pull } from '../support/stage/in-place.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 

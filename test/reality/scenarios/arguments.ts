@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
 import { disturbed } from './disturbed.ts';
+import { inPlace } from './in-place.ts';
 import type { Scenario } from './scenario.ts';
 import { unchanged } from './unchanged.ts';
 import { others, undisturbed } from './undisturbed.ts';
@@ -17,7 +18,7 @@ export interface RealityOptions {
   readonly record: string | undefined;
 }
 
-export const scenarios: readonly Scenario[] = [...undisturbed, ...disturbed, ...unchanged, ...others];
+export const scenarios: readonly Scenario[] = [...undisturbed, ...disturbed, ...unchanged, ...inPlace, ...others];
 const mostRuns = 100;
 const mostSideBySide = 20;
 

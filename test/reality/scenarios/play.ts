@@ -13,7 +13,6 @@ import type { Program } from './program.ts';
 import { isServing, RealityCluster, type Surroundings } from './reality-cluster.ts';
 import { eventsOf, RunDirectory } from './run-directory.ts';
 import type { Scenario } from './scenario.ts';
-import { onDelete } from './way.ts';
 
 /** One rollout in numbers, as the record keeps it. */
 export interface Played {
@@ -146,7 +145,7 @@ async function judged(
   const { changes } = cluster;
   const departures = departuresOf(changes, fromMilliseconds);
   const ratio = limitMilliseconds === null ? null : milliseconds / limitMilliseconds;
-  const findings = way === onDelete ? await findingsOf(cluster) : [];
+  const findings = way.settings.strategy === 'OnDelete' ? await findingsOf(cluster) : [];
   const alarms = alarmsOf(changes, await eventsOf(cluster));
   const facts = { rows, gaps, departures, alarms, findings, ratio, unfinished };
   return {

@@ -7,6 +7,7 @@ type Controller = Awaited<ReturnType<Bed['startController']>>;
 export class Program {
   readonly #bed: Bed;
   readonly #all: Controller[] = [];
+  #flags: readonly string[] = [];
 
   private constructor(bed: Bed) {
     this.#bed = bed;
@@ -20,7 +21,7 @@ export class Program {
 
   /** Resolves once it is ready. */
   async start(): Promise<void> {
-    this.#all.push(await this.#bed.startController());
+    this.#all.push(await this.#bed.startController(this.#flags));
   }
 
   /** SIGKILL: nothing is cleaned up. */
@@ -31,6 +32,12 @@ export class Program {
   async killAndStart(): Promise<void> {
     await this.kill();
     await this.start();
+  }
+
+  /** Starts it anew with these flags, and from now on. */
+  async restartWith(flags: readonly string[]): Promise<void> {
+    this.#flags = flags;
+    await this.killAndStart();
   }
 
   /** What each process has logged so far, the oldest first. */

@@ -1,16 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { nodes } from '../../src/kube/resource.ts';
-import { configDirectory } from '../config/manifests.ts';
-import { nodeNames } from '../support/nodes/cluster-objects.ts';
-import type { Stage } from '../support/stage/stage.ts';
+import { nodes } from '../../../src/kube/resource.ts';
+import { nodeNames } from '../nodes/cluster-objects.ts';
+import type { Stage } from './stage.ts';
 
 export const inPlaceFlag = '--feature-gates=UpdateStrategyOnDelete=true,InPlaceUpdate=true';
 
-/** Installs config/in-place beside what a stage has installed: the right to nodes, and the policy that allows images. */
-export async function installInPlace({ controlPlane }: Stage): Promise<void> {
-  const directory = join(configDirectory, 'in-place');
+const directory = fileURLToPath(new URL('../../../config/in-place', import.meta.url));
+/** The patches apply once. */
+const installed = new WeakSet<Stage['controlPlane']>();
+
+/** Installs config/in-place beside what is installed already: the right to nodes, and the policy that allows images. */
+export async function installInPlace({ controlPlane }: Pick<Stage, 'controlPlane'>): Promise<void> {
+  if (installed.has(controlPlane)) return;
+  installed.add(controlPlane);
   await controlPlane.apply(join(directory, 'cluster-role.yaml'), join(directory, 'cluster-role-binding.yaml'));
   const { patches } = parse(await readFile(join(directory, 'Kustomization'), 'utf8')) as {
     readonly patches: readonly {
@@ -24,7 +29,7 @@ export async function installInPlace({ controlPlane }: Stage): Promise<void> {
 }
 
 /** Every node reports that it has the image. */
-export async function pull({ client }: Stage, image: string): Promise<void> {
+export async function pull({ client }: Pick<Stage, 'client'>, image: string): Promise<void> {
   for (const name of nodeNames) {
     const body = { status: { images: [{ names: [image] }] } };
     await client.patch(nodes, { name, subresource: 'status' }, 'application/merge-patch+json', body, {
