@@ -8,14 +8,17 @@ export interface Estimate {
   readonly from: string;
 }
 
-/** Each member takes as long as the members of this rollout took, or of the last one. `null` if there was none. */
+/** Each member that goes or whose containers restart takes as long as the members of this rollout took, or of the last one. `null` if there was none. */
 export function estimate({ entries }: Plan, status: RolloutStatus): Estimate | null {
   const members = entries.reduce((sum, entry) => {
     // MOCO replaces a member here.
     if (entry.kind === 'wait') return entry.hold.rule === 'AwaitingMoco' ? sum + 1 : sum;
     if (entry.kind !== 'step') return sum;
     const { step } = entry;
-    return step.kind === 'delete' || step.kind === 'evict' || step.kind === 'setPartition'
+    return (step.kind === 'updateInPlace' && step.rule === 'ContainersRestart') ||
+      step.kind === 'delete' ||
+      step.kind === 'evict' ||
+      step.kind === 'setPartition'
       ? sum + step.targets.length
       : sum;
   }, 0);

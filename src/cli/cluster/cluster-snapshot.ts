@@ -74,11 +74,18 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
+  const inPlace = await readInPlace(session, factsOf(objects, rollout, sources, world, {}, nothingRead));
+  return { rollout, unread, observe: (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace) };
+}
+
+/** What updates in place of a cluster depend on. Rejects with `ApiError`. */
+export async function readInPlace(
+  { api, world, signal }: Session,
+  facts: Pick<ObservedFacts, 'objects' | 'policy'>,
+): Promise<InPlaceReadings> {
   const state = new ClusterState(world);
-  const observe = (assumed?: RolloutSpec): ObservedFacts =>
-    factsOf(objects, rollout, sources, world, assumed, state.inPlace);
-  await refreshInPlace(observe(), state, { api, world, unreadNodes: 'haveImages' }, signal);
-  return { rollout, unread, observe };
+  await refreshInPlace(facts, state, { api, world, unreadNodes: 'haveImages' }, signal);
+  return state.inPlace;
 }
 
 type SourcesOf = Dependencies['cache']['settingsSources'];

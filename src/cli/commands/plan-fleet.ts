@@ -1,12 +1,13 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Cache, keyOf } from '../../controller/observe/cache.ts';
 import { type FleetLimits, noFleetLimits } from '../../controller/observe/fleet.ts';
+import { type InPlaceReadings, nothingRead } from '../../controller/observe/in-place.ts';
 import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
 import { UsageError } from '../../failure.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { type FlagName, flags } from '../../options/flags.ts';
-import { factsOf } from '../cluster/cluster-snapshot.ts';
+import { factsOf, readInPlace } from '../cluster/cluster-snapshot.ts';
 import { clustersIn } from '../cluster/clusters.ts';
 import { readFleet } from '../cluster/fleet-objects.ts';
 import { type Session, textOf } from '../cluster/session.ts';
@@ -64,7 +65,7 @@ export async function planFleet(session: Session): Promise<number> {
   const assumeStale = given['assumeStale'] === true;
   const { cache, unread } = await readFleet(session);
   const selected = await selectedKeys(session, cache);
-  const facts = factsOfAll(session, cache, selected, assumed, assumeStale);
+  const facts = await factsOfAll(session, cache, selected, assumed, assumeStale);
   const sequences = cache.sequences.values().toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const plan = playFleet({ nowSeconds: Math.floor(world.wall() / 1000), facts, sequences, limits });
   const assumptions: Assumptions = { assumed, assumeStale, limits, unread };
@@ -105,29 +106,31 @@ async function selectedKeys(session: Session, { clusters }: Cache): Promise<Read
 }
 
 /** By `namespace/name`. The assumptions are about the selected clusters alone. */
-function factsOfAll(
-  { world }: Session,
+async function factsOfAll(
+  session: Session,
   cache: Cache,
   selected: ReadonlySet<string>,
   assumed: RolloutSpec,
   assumeStale: boolean,
-): ReadonlyMap<string, ObservedFacts> {
+): Promise<ReadonlyMap<string, ObservedFacts>> {
   const facts = new Map<string, ObservedFacts>();
   for (const { namespace, name, deleting } of cache.clusters.values()) {
     const key = keyOf(namespace, name);
     const objects = cache.objects(key);
     if (objects === null || deleting) continue;
     const isSelected = selected.has(key);
-    facts.set(
-      key,
+    const observe = (inPlace: InPlaceReadings): ObservedFacts =>
       factsOf(
         isSelected && assumeStale ? withChange(objects) : objects,
         cache.rollouts.get(namespace, name)?.object ?? null,
         (cluster) => cache.settingsSources(cluster),
-        world,
+        session.world,
         isSelected ? assumed : {},
-      ),
-    );
+        inPlace,
+      );
+    const seen = observe(nothingRead);
+    const inPlace = seen.policy.inPlaceUpdates.mode === 'Never' ? null : await readInPlace(session, seen);
+    facts.set(key, inPlace === null ? seen : observe(inPlace));
   }
   return new Map([...facts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

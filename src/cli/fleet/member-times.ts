@@ -60,9 +60,12 @@ type Timed = Extract<FleetWait['hold'], { readonly until: number }>;
 
 const isTimed = (hold: Hold): hold is Timed => hold.rule === 'AwaitingSoak' || hold.rule === 'AwaitingSettle';
 
-/** The members that a step takes. */
+/** The members that a step takes. Containers that restart in place count as long as a member that is replaced. */
 export function takenBy(step: Step): readonly number[] {
-  return step.kind === 'delete' || step.kind === 'evict' || step.kind === 'setPartition'
+  return (step.kind === 'updateInPlace' && step.rule === 'ContainersRestart') ||
+    step.kind === 'delete' ||
+    step.kind === 'evict' ||
+    step.kind === 'setPartition'
     ? step.targets.map(({ ordinal }) => ordinal)
     : [];
 }

@@ -159,7 +159,8 @@ export class VirtualCluster {
     const { replicas, primaryIndex } = this.#snapshot.cluster;
     const taken = takenBy(step);
     const budget = budgetOf(this.policy.maxUnavailable, replicas, this.policy.partition);
-    const isReplica = taken.length > 0 && !taken.includes(primaryIndex);
+    // Containers restart in one member at a time.
+    const isReplica = taken.length > 0 && !taken.includes(primaryIndex) && step.kind !== 'updateInPlace';
     return (isReplica ? away[away.length - budget] : away.at(-1)) ?? now;
   }
 

@@ -16,9 +16,13 @@ export function page(cluster: string, timelines: readonly Timeline[], nowMillise
 function section(timeline: Timeline, nowMilliseconds: number): string {
   const { hash, from, startedAt, finishedAt, outcome, disruptions, switchovers, lanes, changes, marks, heldFor } =
     timeline;
-  const { switchoverSeconds } = timeline;
+  const { switchoverSeconds, avoided } = timeline;
   const took = brief(((finishedAt ?? nowMilliseconds) - startedAt) / 1000);
   const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+  const spared =
+    avoided.restarts === 0
+      ? ''
+      : `, avoided ${count(avoided.restarts, 'restart')} and ${count(avoided.switchovers, 'switchover')} by updates in place`;
   const rows = lanes.map((lane) => `<tr><td>${escaped(lane.name)}</td><td>${escaped(fate(lane))}</td></tr>`).join('');
   const held = heldFor
     .map(({ rule, seconds }) => `<tr><td>${escaped(rule)}</td><td>${brief(seconds)}</td></tr>`)
@@ -30,7 +34,7 @@ function section(timeline: Timeline, nowMilliseconds: number): string {
     .join('');
   return `<section>
 <h2>Revision ${escaped(hash)} <span class="outcome ${escaped(outcome)}">${escaped(outcome)}</span></h2>
-<p class="dim">${instant(startedAt)}, ${finishedAt === null ? 'for' : 'took'} ${took}, ${count(disruptions, 'disruption')}, ${count(switchovers, 'switchover')}${switchoverSeconds === null ? '' : ` in ${brief(switchoverSeconds)}`}${from === null ? '' : `, before it ${escaped(from)}`}</p>
+<p class="dim">${instant(startedAt)}, ${finishedAt === null ? 'for' : 'took'} ${took}, ${count(disruptions, 'disruption')}, ${count(switchovers, 'switchover')}${switchoverSeconds === null ? '' : ` in ${brief(switchoverSeconds)}`}${spared}${from === null ? '' : `, before it ${escaped(from)}`}</p>
 ${changes.map((change) => `<p><code>${escaped(change)}</code></p>`).join('')}
 ${drawing(timeline, nowMilliseconds)}
 <table><thead><tr><th>Member</th><th>Unavailable</th></tr></thead><tbody>${rows}</tbody></table>
@@ -40,7 +44,9 @@ ${holds === '' ? '' : `<details><summary>Waits and switchovers (${marks.length})
 `;
 }
 
-function fate({ seconds, takenAt, outOfBand }: Lane): string {
+function fate({ seconds, takenAt, outOfBand, inPlace }: Lane): string {
+  if (inPlace === 'mysqldWentOn') return 'updated in place, mysqld went on';
+  if (inPlace === 'mysqldRestarted') return 'updated in place, and mysqld restarted all the same';
   return `${unavailable(seconds, takenAt)}${outOfBand ? ', out of band: it restarted by itself' : ''}`;
 }
 

@@ -12,6 +12,8 @@ export interface Lane {
   /** How long it was unavailable; `null` while it is, or if that was not recorded. */
   readonly seconds: number | null;
   readonly outOfBand: boolean;
+  /** `null` if its pod was replaced, or is not updated yet. */
+  readonly inPlace: 'mysqldWentOn' | 'mysqldRestarted' | null;
 }
 
 /** An event at a point in time. */
@@ -35,9 +37,17 @@ export interface Timeline {
   readonly switchoverSeconds: number | null;
   /** The holds that have ended, the longest first. */
   readonly heldFor: readonly { readonly rule: string; readonly seconds: number }[];
+  /** By updates in place. */
+  readonly avoided: Avoided;
   readonly lanes: readonly Lane[];
   readonly marks: readonly Mark[];
   readonly changes: readonly string[];
+}
+
+/** What would have happened without updates in place. */
+export interface Avoided {
+  readonly restarts: number;
+  readonly switchovers: number;
 }
 
 interface Report {
@@ -102,6 +112,7 @@ function timelineOf(
       takenAt: taken?.at ?? milliseconds(unavailable.find((one) => one.ordinal === ordinal)?.since ?? null),
       seconds,
       outOfBand: entry.updatedOutOfBand?.includes(ordinal) === true,
+      inPlace: inPlaceOf(entry, ordinal),
     };
   });
   const marks = during.flatMap(({ at, reason, action, note }): readonly Mark[] => {
@@ -118,12 +129,36 @@ function timelineOf(
     switchovers: entry.switchovers,
     switchoverSeconds: entry.switchoverSeconds ?? null,
     heldFor: entry.heldFor ?? [],
+    avoided: avoidedBy(entry, replicas),
     lanes,
     marks,
     changes: (entry.changes ?? []).map(({ path, from, to }) =>
       from === undefined && to === undefined ? path : `${path}: ${from ?? 'none'} → ${to ?? 'none'}`,
     ),
   };
+}
+
+type InPlaceHistory = Pick<HistoryEntry, 'updatedInPlace' | 'mysqldRestarted'>;
+
+function inPlaceOf({ updatedInPlace = [], mysqldRestarted = [] }: InPlaceHistory, ordinal: number): Lane['inPlace'] {
+  if (mysqldRestarted.includes(ordinal)) return 'mysqldRestarted';
+  return updatedInPlace.includes(ordinal) ? 'mysqldWentOn' : null;
+}
+
+/**
+ * A rollout that replaces every pod of several members has one switchover. One that ended without, although no member
+ * was updated by chance, has updated its primary in place.
+ */
+function avoidedBy(entry: HistoryEntry, replicas: number): Avoided {
+  const { updatedInPlace = [], mysqldRestarted = [], updatedOutOfBand = [], switchovers, outcome } = entry;
+  const restarts = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal)).length;
+  const avoidsOne =
+    replicas > 1 &&
+    outcome === 'Complete' &&
+    switchovers === 0 &&
+    updatedInPlace.length > 0 &&
+    updatedOutOfBand.length === 0;
+  return { restarts, switchovers: avoidsOne ? 1 : 0 };
 }
 
 /** A repeated event occurred at its first and at its last time. */

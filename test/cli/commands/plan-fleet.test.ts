@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { controllerRevisions } from '../../../src/kube/resource.ts';
+import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import { FakeCluster, forbidden } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { addSequence, production } from '../staged-objects.ts';
@@ -41,6 +43,21 @@ describe('plan --fleet', () => {
     const { out } = await cluster.run('plan', '--fleet', '--assume-stale', '-l', 'env=production', '-o', 'wide');
     expectGolden('plan-fleet-assumed.txt', out);
     expect(cluster.server.writes).to.deep.equal([]);
+  });
+
+  it('takes no time for members whose update in place restarts nothing', async () => {
+    const spec = { strategy: 'OnDelete', inPlace: { mode: 'IfPossible' } } as const;
+    const status = { ...measured(100), strategy: 'OnDelete', updatesInPlace: true };
+    add({ name: 'same', spec, status }, { name: 'other', spec, status });
+    for (const hash of [revisionBefore, revisionAfter].map((name) => name.slice('moco-test-'.length))) {
+      const template = { spec: { containers: [] } };
+      const metadata = { name: `moco-same-${hash}`, namespace: 'default' };
+      cluster.server.create(controllerRevisions, { metadata, data: { spec: { template } } });
+    }
+    const { out } = await cluster.run('plan', '--fleet', '-o', 'json');
+    const { clusters } = JSON.parse(out) as { readonly clusters: readonly object[] };
+    expect(clusters[0]).to.include({ name: 'other', seconds: 325 });
+    expect(clusters[1]).to.include({ name: 'same', seconds: 0 });
   });
 
   it('counts windows and slots', async () => {

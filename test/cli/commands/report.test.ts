@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { FakeCluster, forbidden } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
-import { recordRollout } from '../recorded-rollout.ts';
+import { recordedHistory, recordRollout } from '../recorded-rollout.ts';
 
 describe('report', () => {
   let cluster: FakeCluster;
@@ -41,6 +41,16 @@ describe('report', () => {
     ]);
     expect(out).not.to.contain('class="unavailable" style');
     expect(out).to.contain('31s (start unknown)');
+  });
+
+  it('tells which restarts and which switchover updates in place have avoided', async () => {
+    const [entry] = recordedHistory;
+    const { memberDurations: _, ...inPlace } = { ...entry, disruptions: 1, switchovers: 0, updatedInPlace: [0, 1, 2] };
+    cluster.server.change(rolloutKind, 'test', { status: { history: [{ ...inPlace, mysqldRestarted: [1] }] } });
+    const { out } = await cluster.run('report', 'test');
+    expect(out).to.contain('1 disruption, 0 switchovers, avoided 2 restarts and 1 switchover by updates in place');
+    expect(out.match(/updated in place, mysqld went on/g)).to.have.length(2);
+    expect(out).to.contain('<td>moco-test-1</td><td>updated in place, and mysqld restarted all the same</td>');
   });
 
   it('shows a cluster without any rollout', async () => {
