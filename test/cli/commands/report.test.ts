@@ -48,7 +48,7 @@ describe('report', () => {
     const { memberDurations: _, ...inPlace } = { ...entry, disruptions: 1, switchovers: 0, updatedInPlace: [0, 1, 2] };
     cluster.server.change(rolloutKind, 'test', { status: { history: [{ ...inPlace, mysqldRestarted: [1] }] } });
     const { out } = await cluster.run('report', 'test');
-    expect(out).to.contain('1 disruption, 0 switchovers, avoided 2 restarts and 1 switchover by updates in place');
+    expect(out).to.contain('avoided 2 restarts and 1 switchover by updates in place');
     expect(out.match(/updated in place, mysqld went on/g)).to.have.length(2);
     expect(out).to.contain('<td>moco-test-1</td><td>updated in place, and mysqld restarted all the same</td>');
   });

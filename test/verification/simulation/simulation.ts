@@ -152,7 +152,13 @@ export class Simulation {
     this.situations = new Situations(() => !this.processes.some(({ isServing }) => isServing));
     server.onRequest((request, given) => this.situations.answered(request, given));
     this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
-    const settings: NodesSettings = { ...nodesSettings, labelBeforeReady: roleLabel, ...nodes };
+    const settings: NodesSettings = {
+      ...nodesSettings,
+      labelBeforeReady: roleLabel,
+      // Its histories have no updates in place, and mysqld does not restart with its agent.
+      livenessPatienceMilliseconds: Number.POSITIVE_INFINITY,
+      ...nodes,
+    };
     this.kubelets = new Kubelets({
       clock,
       server,
