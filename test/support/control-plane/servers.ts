@@ -17,8 +17,8 @@ import { until } from './until.ts';
 
 const readyDeadlineMilliseconds = 120_000;
 const portTries = 5;
-/** Twice as much as by default: a server that lives for minutes had better spend memory than processor time. */
-const garbagePercent = '200';
+/** Four times as much as by default: a server that lives for minutes had better spend memory than processor time. */
+const garbagePercent = '400';
 
 export type ServerName = Exclude<keyof Binaries, 'kubectl'>;
 
