@@ -34,6 +34,12 @@ const longComputing = [
   'test/cli/settings.test.ts',
   'test/api/maintenance.test.ts',
   'test/kube/lines.test.ts',
+  'test/hack/demo.test.ts',
+  'test/core/properties.test.ts',
+  'test/controller/in-place.test.ts',
+  'test/controller/disrupt/adopt.test.ts',
+  'test/cli/commands/report-fleet.test.ts',
+  'test/kube/connection.test.ts',
 ];
 
 /** What the tests of a file share with those of others in their process, by what the file imports or calls. */
