@@ -161,9 +161,14 @@ const ofEveryRollout = {
     updatedInPlace: ordinals(
       'The ordinals of the members that were updated in place, each of which avoided a restart of mysqld.',
     ),
+    resizedInPlace: ordinals('The ordinals of the members that were resized in place.'),
+    primaryInPlace: ordinals(
+      'The ordinals of the members that were updated in place while they were the primary of several members, each of ' +
+        'which avoided a switchover.',
+    ),
     mysqldRestarted: ordinals(
       'The ordinals of the members whose mysqld restarted all the same, because of containers that an update in place ' +
-        'had restarted. Each counts as a disruption.',
+        'had restarted, or because of a resize. Each counts as a disruption.',
     ),
     memberDurations: listBy(
       'ordinal',

@@ -4,6 +4,8 @@
 export interface InPlaceChange {
   /** What the resize still has to change. The patch follows when the kubelet has made the change. */
   readonly resources: readonly ContainerResources[];
+  /** Containers that a resize has given the resources of the update revision, and that had others before. */
+  readonly resized: readonly string[];
   /** `null` removes the label. */
   readonly labels: Readonly<Record<string, string | null>>;
   readonly annotations: Readonly<Record<string, string | null>>;
@@ -37,6 +39,8 @@ export interface Resize {
   readonly deferred: string | null;
   /** Seconds for which it has been awaited, or done. */
   readonly forSeconds: number;
+  /** mysqld restarted since, which must not happen. */
+  readonly mysqldRestarted: boolean;
 }
 
 /** How a stale member can reach the update revision. */

@@ -1,5 +1,5 @@
 import { metricsPortName, probePortName } from './agent.ts';
-import { liveResources, resizeOf } from './in-place/live-resources.ts';
+import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
 import {
   agentContainer,
@@ -206,6 +206,7 @@ function livePod(raw: Json, labels: LivePod['labels']): LivePod {
     containers: liveContainers(spec['containers'], status['containerStatuses'], metadata['managedFields']),
     initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses'], undefined),
     resize: resizeOf(status['conditions'], generation),
+    resizedAt: resizedAt(metadata['managedFields']),
   };
 }
 

@@ -96,6 +96,8 @@ export interface LivePod {
     /** Since when, or `null`. */
     readonly since: string | null;
   } | null;
+  /** When this program has resized it last, by the clock of the API server, or `null`. */
+  readonly resizedAt: string | null;
 }
 
 export interface LiveContainer extends LiveResources {

@@ -21,6 +21,7 @@ export class RolloutMetrics {
   readonly updatesInPlace: Counter<'rule'>;
   readonly resizesInPlace: Counter<'rule'>;
   readonly mysqldRestarts: Counter;
+  readonly switchoversAvoided: Counter;
   readonly switchovers: Counter<'outcome'>;
   readonly finished: Counter<'outcome'>;
   readonly delayReadings: Counter<'result'>;
@@ -75,9 +76,14 @@ export class RolloutMetrics {
       labelNames: ['rule'],
       registers,
     });
+    this.switchoversAvoided = new Counter({
+      name: 'moco_rollout_switchovers_avoided_total',
+      help: 'Primaries of several members updated in place, each without a switchover.',
+      registers,
+    });
     this.mysqldRestarts = new Counter({
       name: 'moco_rollout_in_place_mysqld_restarts_total',
-      help: 'Members whose mysqld restarted because of containers that an update in place had restarted.',
+      help: 'Members whose mysqld restarted because of an update in place or its resize.',
       registers,
     });
     this.switchovers = new Counter({

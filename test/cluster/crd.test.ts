@@ -80,6 +80,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     waiting: [0],
     updatedOutOfBand: [2],
     updatedInPlace: [0, 1],
+    resizedInPlace: [0],
+    primaryInPlace: [0],
     mysqldRestarted: [1],
     unavailableMembers: [{ ordinal: 1, since: at }],
     memberDurations: [{ ordinal: 2, seconds: 41 }],
@@ -101,6 +103,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
       heldFor: [{ rule: 'AwaitingApproval', seconds: 3600 }],
       updatedOutOfBand: [1],
       updatedInPlace: [0],
+      resizedInPlace: [0],
+      primaryInPlace: [0],
       mysqldRestarted: [0],
       from: 'moco-test-6c8d9f7b5d',
       changes: [

@@ -8,6 +8,7 @@ import { ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-f
 /** `make soak` has more. */
 const clusterCount = Number(process.env['CLUSTERS'] ?? 5);
 const newAgent = 'example/agent:2';
+const slowAgent = 'example/agent:3';
 const scene = ownScene({}, [inPlaceFlag, '--max-concurrent-rollouts=0'], (cluster) => cluster.isTaken());
 
 /** The pods, and the runs of mysqld in them. */
@@ -65,5 +66,24 @@ describe(`a MOCO upgrade that changes the image of the agent in ${clusterCount} 
       );
       expect(ended).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
     }
+  });
+
+  it('replaces other members once a slow pull has restarted mysqld of the first', async () => {
+    const [cluster, ...others] = clusters;
+    if (cluster === undefined) throw new Error('Expected a cluster, got none');
+    await Promise.all(others.map((other) => other.setting({ paused: true })));
+    await cluster.setting({ inPlace: { mode: 'IfPossible' } });
+    await cluster.begin();
+    cluster.slowNodes({ pullMilliseconds: 2000, livenessPatienceMilliseconds: 500 });
+    await pull(stage(), slowAgent);
+    await stage().moco.upgradeAgent(slowAgent);
+    await cluster.until('every agent is new', () => agents(cluster).every((image) => image === slowAgent));
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(['in place 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+    const ended = await cluster.until('the history has the rollout', ({ rollout }) =>
+      rollout?.status?.history?.findLast(({ updatedInPlace }) => updatedInPlace?.length === 1),
+    );
+    expect(ended).to.deep.include({ disruptions: 3, switchovers: 1, updatedInPlace: [2] });
+    await cluster.event('MysqldRestarted');
   });
 });

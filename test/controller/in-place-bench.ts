@@ -118,6 +118,18 @@ export class InPlaceBench extends Bench {
     this.changePod(ordinal, { status: { conditions: [...others, said], observedGeneration: metadata.generation } });
   }
 
+  /** A container ends and starts again. */
+  restarts(ordinal: number, container: string): void {
+    const statuses = (this.podOf(ordinal).status as { readonly containerStatuses: readonly Status[] }).containerStatuses;
+    const containerStatuses = statuses.map((one) => {
+      if (one.name !== container) return one;
+      const restartCount = (one.restartCount ?? 0) + 1;
+      const containerID = `fake://${container}/${restartCount}`;
+      return { ...one, restartCount, containerID, state: { running: { startedAt: this.now } } };
+    });
+    this.changePod(ordinal, { status: { containerStatuses } });
+  }
+
   /** Restarts the containers whose image has changed. `also` restarts others with them. */
   kubelet(ordinal: number, ...also: readonly string[]): void {
     const { spec, status, metadata } = this.podOf(ordinal);

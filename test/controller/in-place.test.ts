@@ -45,6 +45,15 @@ describe('an update in place', () => {
     );
     expect(bench.status.history?.[0]?.memberDurations).to.equal(undefined);
     expect(bench.status.history?.[0]?.updatedOutOfBand).to.equal(undefined);
+    expect(bench.status.history?.[0]).to.deep.include({ updatedInPlace: [0, 1, 2], primaryInPlace: [0] });
+    expect(await program.registry.metrics()).to.contain('moco_rollout_switchovers_avoided_total 1\n');
+    const notes = program.events.filter(({ reason }) => reason === 'UpdatedInPlace').map(({ note }) => note);
+    const differs = 'in place: the revisions differ by nothing; this avoids a restart of mysqld';
+    expect(notes).to.deep.equal([
+      `updating moco-test-2 ${differs}`,
+      `updating moco-test-1 ${differs}`,
+      `updating moco-test-0 ${differs} and a switchover`,
+    ]);
     expect(bench.status.phase).to.equal('UpToDate');
     expect(reasons(program)).to.include('UpdatedInPlace').and.not.include('Evicted');
   });
@@ -198,6 +207,8 @@ describe('containers that an update in place restarts', () => {
     expect(bench.podOf(0).metadata.uid).to.equal(uid);
     expect(bench.podOf(0).metadata.annotations).not.to.have.property('moco-rollout.io/demoted-for');
     await program.reportAll();
+    expect(bench.status.history?.[0]).to.deep.include({ switchovers: 1, updatedInPlace: [0, 1, 2] });
+    expect(bench.status.history?.[0]).not.to.have.property('primaryInPlace');
     expect(bench.status.phase).to.equal('UpToDate');
   });
 
@@ -210,7 +221,7 @@ describe('containers that an update in place restarts', () => {
     await program.reportAll();
     expect(bench.status.rollout).to.deep.include({ updatedInPlace: [2], mysqldRestarted: [2], disruptions: 2 });
     expect(bench.status.members?.[0]?.update).to.equal(
-      'by another pod: mysqld of moco-test-2 restarted when this revision restarted other containers',
+      'by another pod: mysqld of moco-test-2 restarted when its pod was changed for this revision',
     );
     const warnings = program.events.filter(({ type }) => type === 'Warning');
     expect(warnings.map(({ reason, related }) => [reason, related?.name])).to.deep.equal([
@@ -246,7 +257,13 @@ describe('resources', () => {
     }
     expect(bench.steps).to.deep.equal([...steps, 'promoteRevision']);
     await program.reportAll();
-    expect(bench.status.history?.[0]).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
+    expect(bench.status.history?.[0]).to.deep.include({
+      disruptions: 0,
+      switchovers: 0,
+      updatedInPlace: [0, 1, 2],
+      resizedInPlace: [0, 1, 2],
+      primaryInPlace: [0],
+    });
     expect(bench.status.history?.[0]?.updatedOutOfBand).to.equal(undefined);
     expect(await program.registry.metrics()).to.contain(
       'moco_rollout_resizes_in_place_total{rule="ResizeRestartsNothing"} 3',
@@ -360,6 +377,23 @@ describe('resources', () => {
     await next.work();
     expect(bench.steps).to.deep.equal(['resize 2', 'resize 2']);
     expect(bench.resourcesOf(2, 'agent')).to.deep.equal(before);
+  });
+
+  it('are not given to other members once mysqld of the first has restarted for them', async () => {
+    const bench = new InPlaceBench(newCpu);
+    const program = await started(bench, ifPossible);
+    bench.restarts(2, 'mysqld');
+    bench.resized(2);
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal(['resize 2', 'in place 2', 'evict 1']);
+    const next = bench.start();
+    await next.reportAll();
+    expect(bench.status.members?.[0]?.update).to.equal(
+      'by another pod: mysqld of moco-test-2 restarted when its pod was changed for this revision',
+    );
+    expect(bench.status.rollout).to.deep.include({ mysqldRestarted: [2], resizedInPlace: [2], disruptions: 2 });
+    const warnings = [...program.events, ...next.events].filter(({ reason }) => reason === 'MysqldRestarted');
+    expect(warnings.map(({ related }) => related?.name)).to.deep.equal(['moco-test-2']);
   });
 
   it('that another program has changed stay as they are, and the pod is replaced', async () => {

@@ -196,7 +196,11 @@ export class ObjectServer {
               object,
               body,
               subresource,
-              (before) => resizedBy(url.searchParams, subresource, patched(before, body, request) as Raw, before),
+              (before) => {
+                const after = patched(before, body, request) as Raw;
+                const manager = url.searchParams.get('fieldManager');
+                return subresource === 'resize' ? resizedBy(manager, this.#wall(), after, before) : after;
+              },
               isDryRun,
             )
           : notFound(key);
@@ -320,8 +324,7 @@ const patched = (before: Raw, body: Patch, { headers }: ExchangeRequest): unknow
   headers['content-type']?.includes('strategic') ? strategicMergePatch(before, body) : mergePatch(before, body);
 
 /** `pods/resize` changes resources alone, and the API server records who has changed them. */
-function resizedBy(query: URLSearchParams, subresource: string | undefined, after: Raw, before: Raw): Raw {
-  if (subresource !== 'resize') return after;
+function resizedBy(manager: string | null, wallMilliseconds: number, after: Raw, before: Raw): Raw {
   const [old, now] = [before, after].map(({ spec }) => (spec as { readonly containers: readonly Patch[] }).containers);
   const containers = (old ?? []).map((one) => ({
     ...one,
@@ -329,9 +332,10 @@ function resizedBy(query: URLSearchParams, subresource: string | undefined, afte
   }));
   const { managedFields = [], generation } = before.metadata;
   const entry = {
-    manager: query.get('fieldManager'),
+    manager,
     operation: 'Update',
-    subresource,
+    subresource: 'resize',
+    time: new Date(wallMilliseconds).toISOString().replace(/\.\d+/, ''),
     fieldsV1: { 'f:spec': { 'f:containers': Object.fromEntries(containers.map((one) => fieldsOf(one, old ?? []))) } },
   };
   return {

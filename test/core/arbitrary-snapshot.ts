@@ -358,6 +358,7 @@ const anyInPlace: fc.Arbitrary<InPlaceUpdate> = fc.oneof(
     kind: fc.constant('possible' as const),
     change: fc.record({
       resources: fc.constantFrom([], [resourcesOf('agent')], [resourcesOf('slow-log', true)]),
+      resized: fc.constantFrom([], ['mysqld']),
       labels: fc.constantFrom({}, { team: 'a' }),
       annotations: fc.constantFrom({}, { note: null }),
       containers: fc.array(fc.record({ name: anyContainerName, image: fc.string() }), { maxLength: 2 }),
@@ -368,6 +369,7 @@ const anyInPlace: fc.Arbitrary<InPlaceUpdate> = fc.oneof(
         awaited: fc.constantFrom([], ['mysqld']),
         deferred: fc.option(fc.string()),
         forSeconds: anyNumber,
+        mysqldRestarted: fc.boolean(),
       }),
     ),
   }),

@@ -33,6 +33,7 @@ const completed = (name: string): ContainerFacts => ({
 /** The change that restarts these containers, or that changes nothing but the revision. */
 export const changeOf = (...containers: readonly string[]): InPlaceChange => ({
   resources: [],
+  resized: [],
   labels: {},
   annotations: {},
   containers: containers.map((name) => ({ name, image: `example/${name}:2` })),
@@ -240,7 +241,7 @@ export class MemberBuilder {
 
   /** It was resized, and the kubelet has still to resize these containers. Others restart after that. */
   resizing(resize: Partial<Resize>, ...containers: readonly string[]): this {
-    const known = { awaited: ['mysqld'], deferred: null, forSeconds: 10, ...resize };
+    const known = { awaited: ['mysqld'], deferred: null, forSeconds: 10, mysqldRestarted: false, ...resize };
     return this.but({ inPlace: { kind: 'possible', change: changeOf(...containers), resize: known } });
   }
 

@@ -2,6 +2,7 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
+import { type Avoided, avoidedBy } from './timeline.ts';
 
 /** One rollout of a cluster. Times are milliseconds since 1970, durations seconds. */
 export interface FleetRollout {
@@ -17,6 +18,7 @@ export interface FleetRollout {
   readonly heldFor: readonly HeldFor[];
   /** How long its members were unavailable, together. */
   readonly unavailableSeconds: number;
+  readonly avoided: Avoided;
 }
 
 export interface HeldFor {
@@ -105,6 +107,7 @@ function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: num
     switchoverSeconds: entry.switchovers === 0 ? 0 : (entry.switchoverSeconds ?? null),
     heldFor: together([...(entry.heldFor ?? []), ...heldNow]),
     unavailableSeconds: sum((entry.memberDurations ?? []).map(({ seconds }) => seconds)),
+    avoided: avoidedBy(entry),
   };
 }
 

@@ -53,6 +53,7 @@ function numbersOf(clusters: readonly FleetCluster[]): string {
       String(sum(rollouts.map((one) => one.switchovers))),
       switchovers === 0 ? 'switchovers' : `switchovers, ${brief(seconds / switchovers)} each`,
     ],
+    ...avoidedIn(rollouts),
     ...(single === 0 ? [] : [[brief(single), 'without a server, in clusters of one'] as const]),
   ];
   return `<ul class="numbers">
@@ -60,6 +61,17 @@ ${numbers.map(([number, what]) => `<li><b>${number}</b>${what}</li>`).join('\n')
 </ul>
 <p class="dim">Writes pause during a switchover. Its time is from the request until another member was the primary: moco-rollout does not talk to MySQL and does not measure writes. A cluster of one member takes none while its member restarts.</p>
 `;
+}
+
+/** What updates in place have avoided, if anything. */
+function avoidedIn(rollouts: readonly FleetRollout[]): readonly (readonly [number: string, what: string])[] {
+  const of = (what: keyof FleetRollout['avoided']): number => sum(rollouts.map(({ avoided }) => avoided[what]));
+  if (of('restarts') === 0) return [];
+  const resized = of('resized');
+  return [
+    [String(of('restarts')), `restarts of mysqld avoided in place${resized === 0 ? '' : `, ${resized} of members resized`}`],
+    [String(of('switchovers')), 'switchovers avoided in place'],
+  ];
 }
 
 function sequencesOf(sequences: FleetPage['sequences']): string {

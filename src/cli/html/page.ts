@@ -22,7 +22,7 @@ function section(timeline: Timeline, nowMilliseconds: number): string {
   const spared =
     avoided.restarts === 0
       ? ''
-      : `, avoided ${count(avoided.restarts, 'restart')} and ${count(avoided.switchovers, 'switchover')} by updates in place`;
+      : `, avoided ${count(avoided.restarts, 'restart')} and ${count(avoided.switchovers, 'switchover')} by updates in place${avoided.resized === 0 ? '' : ` (${avoided.resized} resized)`}`;
   const rows = lanes.map((lane) => `<tr><td>${escaped(lane.name)}</td><td>${escaped(fate(lane))}</td></tr>`).join('');
   const held = heldFor
     .map(({ rule, seconds }) => `<tr><td>${escaped(rule)}</td><td>${brief(seconds)}</td></tr>`)

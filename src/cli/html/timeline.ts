@@ -48,6 +48,8 @@ export interface Timeline {
 export interface Avoided {
   readonly restarts: number;
   readonly switchovers: number;
+  /** Of these members, those whose containers got other resources. */
+  readonly resized: number;
 }
 
 interface Report {
@@ -129,7 +131,7 @@ function timelineOf(
     switchovers: entry.switchovers,
     switchoverSeconds: entry.switchoverSeconds ?? null,
     heldFor: entry.heldFor ?? [],
-    avoided: avoidedBy(entry, replicas),
+    avoided: avoidedBy(entry),
     lanes,
     marks,
     changes: (entry.changes ?? []).map(({ path, from, to }) =>
@@ -138,27 +140,26 @@ function timelineOf(
   };
 }
 
-type InPlaceHistory = Pick<HistoryEntry, 'updatedInPlace' | 'mysqldRestarted'>;
+type InPlaceHistory = Pick<
+  HistoryEntry,
+  'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted'
+>;
 
 function inPlaceOf({ updatedInPlace = [], mysqldRestarted = [] }: InPlaceHistory, ordinal: number): Lane['inPlace'] {
   if (mysqldRestarted.includes(ordinal)) return 'mysqldRestarted';
   return updatedInPlace.includes(ordinal) ? 'mysqldWentOn' : null;
 }
 
-/**
- * A rollout that replaces every pod of several members has one switchover. One that ended without, although no member
- * was updated by chance, has updated its primary in place.
- */
-function avoidedBy(entry: HistoryEntry, replicas: number): Avoided {
-  const { updatedInPlace = [], mysqldRestarted = [], updatedOutOfBand = [], switchovers, outcome } = entry;
-  const restarts = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal)).length;
-  const avoidsOne =
-    replicas > 1 &&
-    outcome === 'Complete' &&
-    switchovers === 0 &&
-    updatedInPlace.length > 0 &&
-    updatedOutOfBand.length === 0;
-  return { restarts, switchovers: avoidsOne ? 1 : 0 };
+/** What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing. */
+export function avoidedBy({
+  updatedInPlace = [],
+  resizedInPlace = [],
+  primaryInPlace = [],
+  mysqldRestarted = [],
+}: InPlaceHistory): Avoided {
+  const went = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal));
+  const among = (ordinals: readonly number[]): number => ordinals.filter((ordinal) => went.includes(ordinal)).length;
+  return { restarts: went.length, switchovers: among(primaryInPlace), resized: among(resizedInPlace) };
 }
 
 /** A repeated event occurred at its first and at its last time. */

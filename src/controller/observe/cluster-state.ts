@@ -19,6 +19,8 @@ export interface Finished {
   readonly revision: string;
   /** The number of members that the step disrupted. */
   readonly disrupted: number;
+  /** It updated the primary of several members in place. */
+  readonly sparesSwitchover: boolean;
   /**
    * Whether a demotion was requested or withdrawn. A withdrawal after its timeout is a failed try; other withdrawals
    * are not.
@@ -32,7 +34,8 @@ export interface Finished {
 
 /** The last result, unless the status has it already: the response to a status write may have been lost. */
 export function unreported({ lastStep }: RolloutStatus, { finished }: Pick<ClusterState, 'finished'>): Finished | null {
-  return finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step ? null : finished;
+  const isKnown = finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step;
+  return isKnown && finished?.lastStep.pods.join() === lastStep?.pods.join() ? null : finished;
 }
 
 export interface RevisionChange {

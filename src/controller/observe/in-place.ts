@@ -3,7 +3,7 @@ import type { Ages } from '../../moco/ages.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { type ImageNeeded, imagesNeeded } from '../../moco/in-place/images.ts';
 import { withResize } from '../../moco/in-place/resize.ts';
-import { hasMysqldRestarted } from '../../moco/in-place/restart.ts';
+import { hasMysqldRestarted, hasRestartedResized } from '../../moco/in-place/restart.ts';
 import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
 
@@ -47,13 +47,29 @@ export function inPlaceUpdate(
   if (refusal?.revision === revision)
     return impossible(`the API server refuses it (InPlaceRefused): ${refusal.message}`);
   const update = withResize(compare(pod.live, { before, after }, settings), pod, ages);
-  if (update.kind === 'impossible' || update.change.containers.length === 0) return update;
-  const unlucky = pods.find((one) => one.revision === revision && hasMysqldRestarted(one));
-  if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when this revision restarted other containers`);
+  if (update.kind === 'impossible') return update;
+  const { containers, resources } = update.change;
+  if (containers.length + resources.length === 0) return update;
+  const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestarted(one, revision, settings, readings));
+  if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when its pod was changed for this revision`);
   const missing = imagesNeeded(update.change, after).filter((needed) => !isPresent(pod, needed, readings));
   return missing.length === 0
     ? update
     : { kind: 'impossible', reasons: missing.map((needed) => whyMissing(pod, needed)) };
+}
+
+/** mysqld restarted because of the update in place to the update revision, be it between its resize and its patch. */
+function hasRestarted(
+  pod: PodRecord,
+  updateRevision: string,
+  settings: InPlaceSettings,
+  { templates }: InPlaceReadings,
+): boolean {
+  if (pod.revision === updateRevision) return hasMysqldRestarted(pod);
+  const [before, after] = [pod.revision, updateRevision].map((name) => templates.get(name));
+  if (pod.live === null || typeof before !== 'object' || typeof after !== 'object') return false;
+  const update = compare(pod.live, { before, after }, settings);
+  return update.kind === 'possible' && hasRestartedResized(pod, update.change);
 }
 
 /**

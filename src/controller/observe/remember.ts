@@ -6,7 +6,7 @@ import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce, noteAdmission, noteAdoption } from './admission-memory.ts';
 import { type ClusterState, type FailedStep, type Finished, unreported } from './cluster-state.ts';
-import { type Acted, type ActedStep, type Result, refusedBy, type StepFailed, tooSlow } from './result.ts';
+import { type Acted, type ActedStep, type Result, refusedBy, type StepFailed, sparesSwitchover, tooSlow } from './result.ts';
 
 /** The reason of a refusal that this program detects: a dry run of a release would update members. */
 export const releaseUnsafe = 'ReleaseUnsafe';
@@ -92,6 +92,7 @@ function rememberDisruption(
     result,
     revision: intent.revision,
     disrupted: step.kind === 'delete' || step.kind === 'evict' ? done.length : lowered,
+    sparesSwitchover: sparesSwitchover(step, objects),
     demotion: demotionOf(step, intent.at),
   };
 }
@@ -143,6 +144,7 @@ function rememberAdjustment(state: ClusterState, step: Step, { result, message, 
     result,
     revision: '',
     disrupted: 0,
+    sparesSwitchover: false,
     demotion: null,
   };
 }

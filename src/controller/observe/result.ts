@@ -74,6 +74,10 @@ export function isApiServerFailure(
   return error instanceof ApiError && !signal.aborted && isLeading();
 }
 
+/** An update in place of the primary of several members. To replace its pod would have taken a switchover. */
+export const sparesSwitchover = (step: Step, { cluster }: Observation['objects']): boolean =>
+  step.kind === 'updateInPlace' && cluster.replicas > 1 && step.targets[0].ordinal === cluster.primaryIndex;
+
 /** The maximum age of a confirmation. */
 export const confirmationMilliseconds = 1000;
 

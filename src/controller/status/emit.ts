@@ -4,7 +4,7 @@ import { milliseconds } from '../../moco/timestamp.ts';
 import { keyOf } from '../observe/cache.ts';
 import type { ClusterState } from '../observe/cluster-state.ts';
 import { rememberReported } from '../observe/remember.ts';
-import type { ActedStep } from '../observe/result.ts';
+import { type ActedStep, sparesSwitchover } from '../observe/result.ts';
 import type { ReportContext } from './context.ts';
 import { mysqldRestartedEvent, outOfBandEvent, type Reported, stepEvent } from './events.ts';
 import type { News } from './news.ts';
@@ -51,6 +51,7 @@ export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportCon
     metrics.disruptions.inc({ verb: step.kind, rule }, acted.done.length);
   }
   if (step.kind === 'updateInPlace') metrics.updatesInPlace.inc({ rule }, acted.done.length);
+  if (sparesSwitchover(step, observation.objects)) metrics.switchoversAvoided.inc();
   if (step.kind === 'resizeInPlace') metrics.resizesInPlace.inc({ rule }, acted.done.length);
   const event = stepEvent(ended);
   if (event !== null) recorder.record(event);

@@ -8,7 +8,7 @@ import { apiVersion, type ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { Observation } from '../observe/observe.ts';
-import type { ActedStep } from '../observe/result.ts';
+import { type ActedStep, sparesSwitchover } from '../observe/result.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
 import { isShown, reportedAfterSeconds } from './shown.ts';
 import { memberName } from './status.ts';
@@ -47,8 +47,14 @@ export function stepEvent({ observation, step, acted }: ActedStep): Occurrence |
     type: step.kind === 'undemote' ? 'Warning' : 'Normal',
     reason: stepReasons[step.kind],
     action: isDisruptive(step) ? ruleOf(step) : step.kind,
-    note: explainStep(step),
+    note: `${explainStep(step)}${avoided(step, observation)}`,
   };
+}
+
+/** A resize is followed by the update that says it. */
+function avoided(step: Step, { objects }: Observation): string {
+  if (step.kind !== 'updateInPlace') return '';
+  return `; this avoids a restart of mysqld${sparesSwitchover(step, objects) ? ' and a switchover' : ''}`;
 }
 
 /** The Event of a hold that has lasted long enough, unless it was the last one reported. */
@@ -90,7 +96,7 @@ export function mysqldRestartedEvent(facts: Reported, ordinal: number): Occurren
     type: 'Warning',
     reason: 'MysqldRestarted',
     action: 'UpdatedInPlace',
-    note: `mysqld of ${pod?.name ?? `member ${ordinal}`} restarted with the containers of an update in place; no other member restarts containers in place for this revision`,
+    note: `mysqld of ${pod?.name ?? `member ${ordinal}`} restarted because its pod was changed in place; no other member restarts containers or is resized in place for this revision`,
   };
 }
 

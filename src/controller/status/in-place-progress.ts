@@ -1,36 +1,47 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
-import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import type { Finished } from '../observe/cluster-state.ts';
 import { ordinalOf, sorted } from './member-progress.ts';
 
 type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
-  readonly [Field in 'updatedInPlace' | 'mysqldRestarted']: RolloutProgress[Field] | undefined;
+  readonly [Field in Recorded]: RolloutProgress[Field] | undefined;
 };
+type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
 
 /**
  * What a rollout records of updates in place. A restart of mysqld that they were to avoid is a disruption. `disruptions`
  * are those of the steps.
  */
 export function inPlaceProgressOf(
-  known: Pick<RolloutProgress, 'revision' | 'updatedInPlace' | 'mysqldRestarted'>,
+  known: Pick<RolloutProgress, 'revision' | Recorded>,
   { members }: Pick<ClusterSnapshot, 'members'>,
   ended: Finished | null,
   disruptions: number,
 ): InPlaceProgress {
-  const isDone =
-    ended?.lastStep.step === 'updateInPlace' && ended.result === 'done' && ended.revision === known.revision;
-  const updated = isDone ? ended.lastStep.pods.map(ordinalOf) : [];
-  const restarted = members
-    .filter(({ revision, restartInPlace }) => revision === known.revision && restartInPlace?.mysqldRestarted === true)
-    .map(({ ordinal }) => ordinal);
+  const isDone = ended?.result === 'done' && ended.revision === known.revision;
+  const done = isDone ? ended.lastStep.pods.map(ordinalOf) : [];
+  const isUpdate = ended?.lastStep.step === 'updateInPlace';
+  const isResize = ended?.lastStep.step === 'resizeInPlace';
+  const restarted = members.filter((member) => hasRestarted(member, known.revision)).map(({ ordinal }) => ordinal);
   const before = known.mysqldRestarted ?? [];
   const after = sorted([...before, ...restarted]);
   return {
     disruptions: disruptions + after.length - before.length,
-    updatedInPlace: orAbsent(sorted([...(known.updatedInPlace ?? []), ...updated])),
-    mysqldRestarted: orAbsent(after),
+    updatedInPlace: added(known.updatedInPlace, isUpdate ? done : []),
+    resizedInPlace: added(known.resizedInPlace, isResize ? done : []),
+    primaryInPlace: added(known.primaryInPlace, isUpdate && ended.sparesSwitchover ? done : []),
+    mysqldRestarted: added(after, []),
   };
 }
 
-const orAbsent = (ordinals: readonly number[]): readonly number[] | undefined =>
-  ordinals.length === 0 ? undefined : ordinals;
+/** Before the patch that follows a resize, or after it. */
+const hasRestarted = ({ revision, inPlace, restartInPlace }: MemberFacts, updateRevision: string): boolean =>
+  revision === updateRevision
+    ? restartInPlace?.mysqldRestarted === true
+    : inPlace?.kind === 'possible' && inPlace.resize?.mysqldRestarted === true;
+
+/** `undefined` if there are none. */
+function added(known: readonly number[] | undefined, ordinals: readonly number[]): readonly number[] | undefined {
+  const all = sorted([...(known ?? []), ...ordinals]);
+  return all.length === 0 ? undefined : all;
+}

@@ -31,7 +31,7 @@ function entry(
   finishedAt: string,
 ): HistoryEntry {
   const { revision, startedAt, disruptions, switchovers, memberDurations, updatedOutOfBand, from, changes } = rollout;
-  const { updatedInPlace, mysqldRestarted, switchoverSeconds } = rollout;
+  const { updatedInPlace, resizedInPlace, primaryInPlace, mysqldRestarted, switchoverSeconds } = rollout;
   return omitUndefined<HistoryEntry>({
     revision,
     startedAt,
@@ -42,6 +42,8 @@ function entry(
     memberDurations,
     updatedOutOfBand,
     updatedInPlace,
+    resizedInPlace,
+    primaryInPlace,
     mysqldRestarted,
     switchoverSeconds,
     heldFor: heldForOf(rollout, hold, undefined, finishedAt),

@@ -13,9 +13,8 @@ export interface Templates {
 
 type Settings = Pick<InPlaceSettings, 'containers' | 'resources' | 'metadata'>;
 
-/** `resized` are the containers that have the resources of the update revision, and had others before. */
 export type Comparison =
-  | { readonly kind: 'possible'; readonly change: InPlaceChange; readonly resized: readonly string[] }
+  | { readonly kind: 'possible'; readonly change: InPlaceChange }
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
 
 /** What one difference means: a part of the patch, or why there can be none. */
@@ -42,9 +41,9 @@ export function compare(live: LivePod, templates: Templates, settings: Settings)
   const resized = quantities.flatMap((one) => (one.kind === 'has' && one.resized ? [one.container] : []));
   return {
     kind: 'possible',
-    resized: [...new Set(resized)],
     change: {
       resources: resourcesOf(quantities),
+      resized: [...new Set(resized)],
       labels: values(parts, 'labels'),
       annotations: values(parts, 'annotations'),
       containers: images(parts, 'containers'),

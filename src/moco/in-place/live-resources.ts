@@ -23,10 +23,7 @@ function resources({ resources: given }: Json): Resources {
  * resized.
  */
 function resizedBy(managedFields: unknown, container: string): LiveResources['resized'] {
-  const own = objects(managedFields).filter(
-    ({ manager, subresource }) => manager === resizeManager && subresource === 'resize',
-  );
-  return own.flatMap(({ fieldsV1 }) => {
+  return ownResizes(managedFields).flatMap(({ fieldsV1 }) => {
     const containers = object(object(object(fieldsV1)['f:spec'])['f:containers']);
     const fields = object(object(containers[`k:{"name":"${container}"}`])['f:resources']);
     return (['limits', 'requests'] as const).flatMap((list) =>
@@ -36,6 +33,16 @@ function resizedBy(managedFields: unknown, container: string): LiveResources['re
     );
   });
 }
+
+/** When this program has resized the pod last. */
+export const resizedAt = (managedFields: unknown): string | null =>
+  ownResizes(managedFields)
+    .flatMap(({ time }) => text(time) ?? [])
+    .toSorted()
+    .at(-1) ?? null;
+
+const ownResizes = (managedFields: unknown): readonly Json[] =>
+  objects(managedFields).filter(({ manager, subresource }) => manager === resizeManager && subresource === 'resize');
 
 /** What a kubelet says about the pod's current spec. A pod that is resized again may still have what it said before. */
 export function resizeOf(conditions: unknown, generation: number): LivePod['resize'] {

@@ -4,11 +4,13 @@ import type { LiveContainer, PodRecord } from '../records.ts';
 import { milliseconds } from '../timestamp.ts';
 import type { Comparison } from './compare.ts';
 import { isSameQuantity } from './quantity.ts';
+import { hasRestartedResized } from './restart.ts';
 
 /** How far the kubelet is with what the pod was resized to. Call within `ages.observe`. */
 export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): InPlaceUpdate {
   if (comparison.kind === 'impossible') return comparison;
-  const { change, resized } = comparison;
+  const { change } = comparison;
+  const { resized } = change;
   const { live } = pod;
   if (live === null || resized.length === 0 || change.resources.length > 0) {
     return { kind: 'possible', change, resize: null };
@@ -24,7 +26,7 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   const wanted = JSON.stringify(resized.map((name) => find(live.containers, name)?.resources));
   const forSeconds = ages.since(pod, `resize ${wanted}`, awaited.length === 0 ? 'done' : 'awaited', since);
   const deferred = resize?.state === 'Deferred' ? resize.message : null;
-  return { kind: 'possible', change, resize: { awaited, deferred, forSeconds } };
+  return { kind: 'possible', change, resize: { awaited, deferred, forSeconds, mysqldRestarted: hasRestartedResized(pod, change) } };
 }
 
 /** One that is not running is reported with what it would get. */

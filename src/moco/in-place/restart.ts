@@ -7,23 +7,41 @@ import { milliseconds } from '../timestamp.ts';
 
 /** How long after the restarted containers mysqld may restart because of them: its probes fail for at most 30 s. */
 const consequenceMilliseconds = 60_000;
+/** The same after a resize, for which the kubelet has five minutes. */
+const resizeConsequenceMilliseconds = 360_000;
 
 /**
  * The annotation that goes with the patch, so that any later leader knows which containers the kubelet has to restart:
- * the ids of their runs before it, and that of mysqld. `undefined` if nothing restarts.
+ * the ids of their runs before it, and that of mysqld. It also keeps that mysqld restarted after the resize before it.
+ * `undefined` if nothing restarts.
  */
 export function restartNote(
-  { containers }: InPlaceChange,
+  change: InPlaceChange,
   revision: string,
   pod: Pick<PodRecord, 'live' | 'containers'>,
 ): string | undefined {
-  if (containers.length === 0) return undefined;
+  const { containers } = change;
+  const mysqldRestarted = hasRestartedResized(pod, change);
+  if (containers.length === 0 && !mysqldRestarted) return undefined;
   const before = containers.map(({ name }) => [name, { id: idOf(pod.live, name), restarts: restartsOf(pod, name) }]);
   return JSON.stringify({
     revision,
     mysqld: idOf(pod.live, mysqldContainer),
     containers: Object.fromEntries(before),
+    ...(mysqldRestarted && { mysqldRestarted }),
   });
+}
+
+/** mysqld restarted between the resize for the update revision and its patch. Two clocks: the API server's, the node's. */
+export function hasRestartedResized(
+  { live, containers }: Pick<PodRecord, 'live' | 'containers'>,
+  { resized }: Pick<InPlaceChange, 'resized'>,
+): boolean {
+  const resizedAt = milliseconds(live?.resizedAt ?? null);
+  const mysqld = find(containers, mysqldContainer);
+  const startedAt = milliseconds(mysqld?.startedAt ?? null);
+  if (resized.length === 0 || resizedAt === null || startedAt === null || mysqld?.restarts === 0) return false;
+  return startedAt >= resizedAt && startedAt < resizedAt + resizeConsequenceMilliseconds;
 }
 
 const idOf = (live: LivePod | null, name: string): string | null => find(live?.containers ?? [], name)?.id ?? null;
@@ -56,6 +74,7 @@ export function hasMysqldRestarted(pod: PodRecord): boolean {
 }
 
 function restartsMysqld(pod: PodRecord, note: Note): boolean {
+  if (note.mysqldRestarted) return true;
   const id = idOf(pod.live, mysqldContainer);
   if (note.mysqld === null || id === null || id === note.mysqld) return false;
   const started = milliseconds(find(pod.containers, mysqldContainer)?.startedAt ?? null);
@@ -94,6 +113,8 @@ interface Note {
   readonly revision: string;
   readonly mysqld: string | null;
   readonly containers: Json;
+  /** Already before the patch. */
+  readonly mysqldRestarted: boolean;
 }
 
 /** The note of the revision that the pod has. `null` without one, or if it is not what `restartNote` has written. */
@@ -104,7 +125,12 @@ function noteOf({ live }: PodRecord): Note | null {
     const read = object(JSON.parse(written));
     const revision = text(read['revision']);
     if (revision === null || revision !== live.labels[revisionHashLabel]) return null;
-    return { revision, mysqld: text(read['mysqld']), containers: object(read['containers']) };
+    return {
+      revision,
+      mysqld: text(read['mysqld']),
+      containers: object(read['containers']),
+      mysqldRestarted: read['mysqldRestarted'] === true,
+    };
   } catch {
     return null;
   }

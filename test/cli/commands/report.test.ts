@@ -46,9 +46,10 @@ describe('report', () => {
   it('tells which restarts and which switchover updates in place have avoided', async () => {
     const [entry] = recordedHistory;
     const { memberDurations: _, ...inPlace } = { ...entry, disruptions: 1, switchovers: 0, updatedInPlace: [0, 1, 2] };
-    cluster.server.change(rolloutKind, 'test', { status: { history: [{ ...inPlace, mysqldRestarted: [1] }] } });
+    const more = { resizedInPlace: [2], primaryInPlace: [0], mysqldRestarted: [1] };
+    cluster.server.change(rolloutKind, 'test', { status: { history: [{ ...inPlace, ...more }] } });
     const { out } = await cluster.run('report', 'test');
-    expect(out).to.contain('avoided 2 restarts and 1 switchover by updates in place');
+    expect(out).to.contain('avoided 2 restarts and 1 switchover by updates in place (1 resized)');
     expect(out.match(/updated in place, mysqld went on/g)).to.have.length(2);
     expect(out).to.contain('<td>moco-test-1</td><td>updated in place, and mysqld restarted all the same</td>');
   });

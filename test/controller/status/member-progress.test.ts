@@ -181,6 +181,7 @@ describe('the progress of members', () => {
     result,
     revision: revisionAfter,
     disrupted: 0,
+    sparesSwitchover: false,
     demotion: null,
   });
   const noWrites = { ownWrites: [] };

@@ -95,6 +95,7 @@ function podOf(template: Template, fields: unknown): LivePod {
     containers: live(spec['containers']),
     initContainers: live(spec['initContainers']),
     resize: null,
+    resizedAt: null,
   };
 }
 
@@ -111,8 +112,7 @@ interface Case {
 
 const changes = (change: object): object => ({
   kind: 'possible',
-  resized: [],
-  change: { resources: [], labels: {}, annotations: {}, containers: [], initContainers: [], ...change },
+  change: { resources: [], resized: [], labels: {}, annotations: {}, containers: [], initContainers: [], ...change },
 });
 const needsAPod = (...reasons: readonly string[]): object => ({ kind: 'impossible', reasons });
 
@@ -315,7 +315,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       before: [resources('agent', { limits: { cpu: '1' } })],
       after: [resources('agent', { limits: { cpu: '500m' } })],
       live: [resources('agent', { limits: { cpu: '0.5' }, requests: { cpu: '500m' } })],
-      gives: { ...changes({}), resized: ['agent'] },
+      gives: changes({ resized: ['agent'] }),
     },
     'that another program has changed': {
       before: [resources('agent', { limits: { cpu: '1' } })],

@@ -77,11 +77,12 @@ function resizesMysqld(pods: c.Cells, ordinal: number): InPlaceUpdate {
   const state = pods[c.RESIZE + ordinal];
   if (state === c.Resize.Refused) return { kind: 'impossible', reasons: ['the kubelet calls its resize infeasible'] };
   const resources = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
-  const change = { resources: [], labels: {}, annotations: {}, containers: [], initContainers: [] };
+  const change = { resources: [], resized: [], labels: {}, annotations: {}, containers: [], initContainers: [] };
   if (state === c.Resize.None) return { kind: 'possible', change: { ...change, resources }, resize: null };
   const isDone = state === c.Resize.Done;
   const forSeconds = state === c.Resize.Pending ? shortSeconds : longSeconds;
-  return { kind: 'possible', change, resize: { awaited: isDone ? [] : ['mysqld'], deferred: null, forSeconds } };
+  const resize = { awaited: isDone ? [] : ['mysqld'], deferred: null, forSeconds, mysqldRestarted: false };
+  return { kind: 'possible', change: { ...change, resized: ['mysqld'] }, resize };
 }
 
 /** Every update changes the image of the agent alone. */
@@ -89,6 +90,7 @@ const changesAgent: InPlaceUpdate = {
   kind: 'possible',
   change: {
     resources: [],
+    resized: [],
     labels: {},
     annotations: {},
     containers: [{ name: 'agent', image: 'agent:2' }],
