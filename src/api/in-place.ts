@@ -1,5 +1,6 @@
 import { neverInPlace } from '../core/in-place.ts';
 import { mysqldContainer } from '../moco/names.ts';
+import { maintenanceWindow } from './maintenance.ts';
 import { flag, type Infer, listOf, oneOf, rules, struct, text } from './schema.ts';
 
 // How pods are updated without being replaced: the setting `inPlace`.
@@ -14,7 +15,7 @@ const fields = {
     ['Never', 'IfPossible', 'Only'],
     'Whether running pods are changed instead of replaced. With IfPossible a member is replaced where its pod can not ' +
       'be changed. With Only such a member waits (RestartNeeded) until somebody approves the revision or overrides the ' +
-      `rule; members that are down are replaced all the same. Defaults to ${neverInPlace.mode}.`,
+      `rule, or for one of the restartWindows; members that are down are replaced all the same. Defaults to ${neverInPlace.mode}.`,
   ).exactOptional(),
   containers: listOf(
     container,
@@ -38,6 +39,12 @@ const fields = {
     ['InPlace', 'AfterSwitchover'],
     'Whether containers of the primary restart while it is primary, or after a switchover. Defaults to AfterSwitchover ' +
       'if one of them is the agent, which answers the probes of mysqld, else to InPlace.',
+  ).exactOptional(),
+  restartWindows: listOf(
+    maintenanceWindow,
+    8,
+    'The times at which the mode Only replaces members that need another pod, if the expected time fits into what is ' +
+      'left of the window. The maintenance windows apply as well. Without any, somebody has to allow it.',
   ).exactOptional(),
 };
 

@@ -16,7 +16,7 @@ const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"
 /** What `timeZone` is if it is left out. */
 const defaultZone = 'UTC';
 
-const maintenanceWindow = struct(
+export const maintenanceWindow = struct(
   {
     schedule: z
       .string(schedule)
@@ -64,10 +64,17 @@ export interface MaintenanceSettings {
   readonly maintenanceWindows: readonly MaintenanceWindow[];
   readonly blackouts: readonly Infer<typeof blackout>[];
   readonly expectedMemberSeconds: number;
+  /** Of the setting `inPlace`. */
+  readonly restartWindows: readonly MaintenanceWindow[];
 }
 
 /** The defaults: at any time. */
-export const noMaintenance: MaintenanceSettings = { maintenanceWindows: [], blackouts: [], expectedMemberSeconds: 300 };
+export const noMaintenance: MaintenanceSettings = {
+  maintenanceWindows: [],
+  blackouts: [],
+  expectedMemberSeconds: 300,
+  restartWindows: [],
+};
 
 export const maintenanceFields = {
   maintenanceWindows: listOf(

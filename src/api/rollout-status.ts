@@ -40,7 +40,7 @@ const hold = struct(
     message: message('What the rule found and what it waits for.'),
     since: time('Since when this rule holds the rollout.'),
     ...optional({
-      opensAt: time('When the next step may begin. Only of OutsideMaintenanceWindow and Blackout.'),
+      opensAt: time('When the next step may begin. Only of OutsideMaintenanceWindow, Blackout and RestartNeeded.'),
     }),
   },
   'Why nothing is done at the moment. Absent while nothing holds the rollout.',

@@ -1,11 +1,9 @@
 import type { Step } from './decision.ts';
+import { lookAgainSeconds, nextOpening, primarySeconds, type Times } from './openings.ts';
 import type { HoldOf } from './rules/catalogue.ts';
 import { type Outcome, type Situation, wait } from './situation.ts';
-import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts';
+import type { MaintenanceFacts } from './snapshot.ts';
 import { takenAtWork } from './taken-at-work.ts';
-
-/** The facts cover the next 30 days, so they are collected again long before these are over. */
-const lookAgainSeconds = 86_400;
 
 /**
  * Holds a step that takes a member that works and does not fit into the maintenance windows, or not before a blackout.
@@ -37,35 +35,6 @@ function neededSeconds(situation: Situation, { memberSeconds }: MaintenanceFacts
   return movesPrimary ? primarySeconds(situation, memberSeconds) : memberSeconds;
 }
 
-/** A switchover and the update of the old primary belong together. */
-const primarySeconds = ({ replicas, policy }: Pick<Situation, 'replicas' | 'policy'>, memberSeconds: number): number =>
-  memberSeconds + (replicas > 1 ? policy.switchoverTimeoutSeconds : 0);
-
-type Times = Pick<MaintenanceFacts, 'windows' | 'blackouts'>;
-
-const now: Moment = { inSeconds: 0, at: 'now' };
-const never: Moment = { inSeconds: Number.POSITIVE_INFINITY, at: 'never' };
-
-/** When the next opening begins that is so long, be it now; `null` if none of the next 30 days is. */
-function nextOpening({ windows, blackouts }: Times, seconds: number): Moment | null {
-  for (const { from, until } of blackouts.reduce(without, windows ?? [{ from: now, until: never }])) {
-    const start = later(from, now);
-    if (until.inSeconds - start.inSeconds >= seconds) return start;
-  }
-  return null;
-}
-
-const without = (open: readonly Interval[], blackout: Blackout): readonly Interval[] =>
-  open
-    .flatMap(({ from, until }) => [
-      { from, until: earlier(until, blackout.from) },
-      { from: later(from, blackout.until), until },
-    ])
-    .filter(({ from, until }) => from.inSeconds < until.inSeconds);
-
-const earlier = (one: Moment, other: Moment): Moment => (one.inSeconds <= other.inSeconds ? one : other);
-const later = (one: Moment, other: Moment): Moment => (one.inSeconds >= other.inSeconds ? one : other);
-
 /** The window is over, or is over first; else a blackout is in the way. */
 function closedBy(
   { windows, blackouts }: Times,
@@ -96,20 +65,4 @@ export function hasOpening({ maintenance, cluster }: Situation['snapshot'], poli
   if (maintenance === null) return true;
   const { replicas } = cluster;
   return nextOpening(maintenance, primarySeconds({ replicas, policy }, maintenance.memberSeconds)) !== null;
-}
-
-/** The facts at an opening that a hold has named. */
-export function atOpening(maintenance: MaintenanceFacts, at: string): MaintenanceFacts {
-  const { windows, blackouts } = maintenance;
-  const openings = [...(windows ?? []).map(({ from }) => from), ...blackouts.map(({ until }) => until)];
-  return afterSeconds(maintenance, openings.find((one) => one.at === at)?.inSeconds ?? 0);
-}
-
-/** The facts that much later. */
-export function afterSeconds(maintenance: MaintenanceFacts, seconds: number): MaintenanceFacts {
-  const moved = ({ inSeconds, at }: Moment): Moment => ({ inSeconds: inSeconds - seconds, at });
-  const all = <Kind extends Interval>(intervals: readonly Kind[]): readonly Kind[] =>
-    intervals.map((one) => ({ ...one, from: moved(one.from), until: moved(one.until) }));
-  const { windows, blackouts } = maintenance;
-  return { ...maintenance, windows: windows && all(windows), blackouts: all(blackouts) };
 }

@@ -70,6 +70,8 @@ export interface ClusterSnapshot {
 export interface MaintenanceFacts {
   /** The maintenance windows that are not over, in order and apart from each other. `null` if there are none. */
   readonly windows: readonly Interval[] | null;
+  /** The same of the windows in which `inPlace.mode: Only` replaces members. */
+  readonly restartWindows: readonly Interval[] | null;
   /** The blackouts that are not over. */
   readonly blackouts: readonly Blackout[];
   /** How long a member is expected to be unavailable while it is updated. */

@@ -1,8 +1,10 @@
 import { isApproved } from './approval.ts';
 import type { Hold, Step } from './decision.ts';
 import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place.ts';
+import { lookAgainSeconds, nextOpening, primarySeconds } from './openings.ts';
 import { plural, withoutFullStop } from './sentences.ts';
 import { descending, dueMembers, type Member, type Outcome, type Situation, take, target, wait } from './situation.ts';
+import type { Moment } from './snapshot.ts';
 
 // The other way to update a member that works: its running pod is changed into what the update revision would have
 // created. Under OnDelete a pod counts as updated once its label says so. The label comes last: a member whose resize
@@ -102,11 +104,22 @@ export function explainInPlace(update: InPlaceUpdate): string {
   ].join(', ');
 }
 
-/** With `inPlace.mode: Only` a member that works is replaced only once somebody allows it. */
-export function restartNeeded(situation: Situation, { facts, ordinal }: Member): Hold | null {
-  const { policy, overridden } = situation;
+/** With `inPlace.mode: Only` a member that works is replaced only once somebody allows it, or in a window for that. */
+export function restartNeeded(situation: Situation, { facts, ordinal, primary }: Member): Hold | null {
+  const { policy, overridden, deadlines } = situation;
   if (policy.inPlaceUpdates.mode !== 'Only' || isApproved(situation) || overridden.has('RestartNeeded')) return null;
-  return { rule: 'RestartNeeded', member: ordinal, reasons: whyReplaced(facts.inPlace) };
+  const opening = nextRestartWindow(situation, primary);
+  if (opening !== null && deadlines.reached(0, opening.inSeconds)) return null;
+  return { rule: 'RestartNeeded', member: ordinal, reasons: whyReplaced(facts.inPlace), opensAt: opening?.at ?? null };
+}
+
+/** When the next window for restarts begins that is long enough, be it now; `null` without one in the next 30 days. */
+function nextRestartWindow(situation: Situation, primary: boolean): Moment | null {
+  const { maintenance } = situation.snapshot;
+  if (maintenance === null || maintenance.restartWindows === null) return null;
+  const { restartWindows: windows, memberSeconds } = maintenance;
+  situation.deadlines.reached(0, lookAgainSeconds);
+  return nextOpening({ windows, blackouts: [] }, primary ? primarySeconds(situation, memberSeconds) : memberSeconds);
 }
 
 function whyReplaced(inPlace: InPlaceUpdate | null): readonly string[] {

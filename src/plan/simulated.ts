@@ -1,6 +1,6 @@
 import type { Hold, Step } from '../core/decision.ts';
 import type { InPlaceUpdate } from '../core/in-place.ts';
-import { afterSeconds, atOpening } from '../core/maintenance.ts';
+import { afterSeconds, atOpening } from '../core/openings.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
 import {
   changed,
@@ -117,6 +117,7 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
       return { ...snapshot, fleetInterval: null };
     case 'OutsideMaintenanceWindow':
     case 'Blackout':
+    case 'RestartNeeded':
       return snapshot.maintenance === null || hold.opensAt === null
         ? null
         : { ...snapshot, maintenance: atOpening(snapshot.maintenance, hold.opensAt) };

@@ -158,6 +158,7 @@ const interval = fc
 const maintenance: fc.Arbitrary<MaintenanceFacts | null> = fc.option(
   fc.record({
     windows: fc.option(fc.array(interval, { maxLength: 1 })),
+    restartWindows: fc.option(fc.array(interval, { maxLength: 1 })),
     blackouts: fc.array(
       interval.map((one) => ({ ...one, reason: 'sales' })),
       { maxLength: 2 },

@@ -16,6 +16,9 @@ import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore 
 import { delayRead, noDelays } from './replication-delays.ts';
 import { undisturbed } from './undisturbed.ts';
 
+const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds >= 0 ? '+' : ''}${inSeconds}` });
+const interval = ([from, until]: Pair): Interval => ({ from: moment(from), until: moment(until) });
+
 /** One of each hold that other clusters cause. */
 export const fleetHolds = {
   SequenceConflict: { rule: 'SequenceConflict', sequences: ['by-team', 'production'] },
@@ -191,14 +194,21 @@ export class ClusterBuilder {
 
   /** Maintenance windows and blackouts as pairs of seconds from now. A member takes 100 s. */
   maintenance(windows: readonly Pair[] | null, ...blackouts: readonly Pair[]): this {
-    const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds >= 0 ? '+' : ''}${inSeconds}` });
-    const interval = ([from, until]: Pair): Interval => ({ from: moment(from), until: moment(until) });
     const maintenance = {
       windows: windows && windows.map(interval),
+      restartWindows: null,
       blackouts: blackouts.map((pair) => ({ ...interval(pair), reason: 'sales' })),
       memberSeconds: 100,
     };
     this.#around = { ...this.#around, maintenance };
+    return this;
+  }
+
+  /** Windows in which members may be replaced in the mode Only, as pairs of seconds from now. A member takes 100 s. */
+  restartWindows(...windows: readonly Pair[]): this {
+    const { maintenance } = this.#around;
+    const others = maintenance ?? { windows: null, blackouts: [], memberSeconds: 100 };
+    this.#around = { ...this.#around, maintenance: { ...others, restartWindows: windows.map(interval) } };
     return this;
   }
 

@@ -524,7 +524,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     applies: {
       given: cluster(3).members(member(2).stale().notChangeable('args differ')),
       settings: onlyInPlace,
-      decides: holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'] }),
+      decides: holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'], opensAt: null }),
     },
     justDoesNot: {
       given: cluster(3).members(member(2).stale().notChangeable('args differ')),

@@ -413,8 +413,13 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
         rule: 'RestartNeeded',
         member: 2,
         reasons: ["spec.containers[mysqld].args can't change in a running pod", 'no.'],
+        opensAt: null,
       },
       "moco-test-2 can't be updated without a restart: spec.containers[mysqld].args can't change in a running pod; no",
+    ],
+    [
+      { rule: 'RestartNeeded', member: 2, reasons: ['no.'], opensAt: '2026-01-03T01:00:00Z' },
+      "moco-test-2 can't be updated without a restart: no; it may restart at 2026-01-03T01:00:00Z",
     ],
   ],
   SwitchoverFailing: [

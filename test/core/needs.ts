@@ -1,7 +1,7 @@
 import type { Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { StepRule } from '../../src/core/rules/steps.ts';
-import type { ClusterSnapshot, MaintenanceFacts, MemberFacts } from '../../src/core/snapshot.ts';
+import type { ClusterSnapshot, Interval, MemberFacts } from '../../src/core/snapshot.ts';
 import {
   crashes,
   down,
@@ -115,8 +115,6 @@ function fits(
   const primary = primaryOf(snapshot);
   if (maintenance === null || !primary || repairs(snapshot, going)) return true;
   const switchover = going.includes(primary) ? switchoverSeconds : 0;
-  const during = (all: MaintenanceFacts['blackouts'] | NonNullable<MaintenanceFacts['windows']>, second: number) =>
-    all.some(({ from, until }) => from.inSeconds <= second && second < until.inSeconds);
   for (let second = 0; second < maintenance.memberSeconds + switchover; second++) {
     const open = maintenance.windows === null || during(maintenance.windows, second);
     if (!open && !off(policy, 'OutsideMaintenanceWindow')) return false;
@@ -297,9 +295,24 @@ const nobodyAway: Need = (snapshot, policy) =>
   serving(snapshot).filter((one) => !unsettled(snapshot, policy, one)).length === snapshot.cluster.replicas;
 const { inTime: _inTime, ...healthyAtAnyTime } = healthyOnes;
 
+const during = (all: readonly Interval[], second: number): boolean =>
+  all.some(({ from, until }) => from.inSeconds <= second && second < until.inSeconds);
+
+/** The whole of it fits into one window for restarts that is open. */
+const inRestartWindow: Need = ({ maintenance, cluster, members }, policy, going) => {
+  if (maintenance === null) return false;
+  const primary = members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  const movesRole = cluster.replicas > 1 && primary !== undefined && going.includes(primary);
+  const seconds = maintenance.memberSeconds + (movesRole ? policy.switchoverTimeoutSeconds : 0);
+  return (maintenance.restartWindows ?? []).some(
+    ({ from, until }) => from.inSeconds <= 0 && until.inSeconds >= seconds,
+  );
+};
+
 /** With `Only` nobody who works is replaced without consent. */
 const mayBeReplaced: Need = (snapshot, policy, going) =>
   policy.inPlaceUpdates.mode !== 'Only' ||
+  inRestartWindow(snapshot, policy, going) ||
   approved(policy, snapshot) ||
   off(policy, 'RestartNeeded') ||
   changeable(snapshot, policy, going);

@@ -246,17 +246,19 @@ describe('the primary is updated in place', () => {
   });
 });
 
+const needsPod = () => cluster(3).members(member(2).stale().notChangeable('args differ'));
+
 describe('the mode Only', () => {
   play({
     'keeps a replica that needs another pod': {
       given: cluster(3).members(member(2).stale().notChangeable('args differ')),
       settings: only,
-      decides: holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'] }),
+      decides: holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'], opensAt: null }),
     },
     'keeps the primary from a switchover': {
       given: cluster(3).members(member(0).stale().notChangeable('args differ')),
       settings: only,
-      decides: holds({ rule: 'RestartNeeded', member: 0, reasons: ['args differ'] }),
+      decides: holds({ rule: 'RestartNeeded', member: 0, reasons: ['args differ'], opensAt: null }),
     },
     'lets the primary switch over in order to be changed as a replica': {
       given: lastOne(...agent),
@@ -268,6 +270,41 @@ describe('the mode Only', () => {
       settings: { ...only, overrides: [{ rule: 'RestartNeeded', remainingSeconds: 60 }] },
       decides: evicts('ReplicaHealthy', 2),
       requeueAfterSeconds: 60,
+    },
+    'replaces a replica in a window for restarts that is long enough, within the maintenance windows': {
+      given: needsPod().restartWindows([-60, 100]),
+      settings: only,
+      decides: evicts('ReplicaHealthy', 2),
+      requeueAfterSeconds: 86_400,
+    },
+    'keeps a replica if the window is too short': {
+      given: needsPod().restartWindows([-60, 99], [3600, 7200]),
+      settings: only,
+      decides: holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'], opensAt: 'T+3600' }),
+      requeueAfterSeconds: 3600,
+    },
+    'keeps a replica in a window for restarts outside of the maintenance windows': {
+      given: needsPod()
+        .maintenance([[3600, 7200]])
+        .restartWindows([-60, 100]),
+      settings: only,
+      decides: holds({
+        rule: 'OutsideMaintenanceWindow',
+        closesAt: null,
+        neededSeconds: 100,
+        opensAt: 'T+3600',
+      }),
+      requeueAfterSeconds: 3600,
+    },
+    'keeps the primary if the window is too short for a switchover as well': {
+      given: cluster(3).members(member(0).stale().notChangeable('args differ')).restartWindows([0, 189]),
+      settings: only,
+      decides: holds({ rule: 'RestartNeeded', member: 0, reasons: ['args differ'], opensAt: null }),
+    },
+    'lets the primary switch over in a window that is long enough for both': {
+      given: cluster(3).members(member(0).stale().notChangeable('args differ')).restartWindows([0, 190]),
+      settings: only,
+      decides: demotes(0),
     },
     'replaces members that are down': {
       given: cluster(3).members(member(2).stale().notChangeable('args differ').down('CrashLoopBackOff')),

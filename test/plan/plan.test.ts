@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { decide } from '../../src/core/decide.ts';
+import { neverInPlace } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { type PlanEntry, plan } from '../../src/plan/plan.ts';
@@ -170,6 +171,13 @@ describe('the plan of a rollout', () => {
     ],
     'after a blackout': [stale(1).maintenance(null, [-60, 60]), ['wait Blackout', 'evict 0', promote, 'done']],
     'that no window is long enough for': [stale(1).maintenance([[60, 159]]), ['stops at OutsideMaintenanceWindow']],
+    'that replaces members in windows for restarts': [
+      cluster(3)
+        .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().notChangeable('args differ')))
+        .restartWindows([3600, 3900], [7200, 10_800]),
+      ['wait RestartNeeded', 'evict 2', 'evict 1', 'wait RestartNeeded', ...lastOf3],
+      { inPlaceUpdates: { ...neverInPlace, mode: 'Only' } },
+    ],
     'that first takes a demotion back': [
       lastOne().members(member(0).stale().demotedByUs(90)),
       ['undemote 0', ...andDone],

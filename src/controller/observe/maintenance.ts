@@ -1,5 +1,5 @@
 import { secondsOf } from '../../api/duration.ts';
-import { type MaintenanceSettings, opensAt } from '../../api/maintenance.ts';
+import { type MaintenanceSettings, type MaintenanceWindow, opensAt } from '../../api/maintenance.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
@@ -17,7 +17,7 @@ interface Opening {
 
 /** When members that work may be taken, as seen from this moment of the wall clock. `null` if at any time. */
 export function maintenanceFacts(
-  { maintenanceWindows, blackouts, expectedMemberSeconds }: MaintenanceSettings,
+  { maintenanceWindows, blackouts, expectedMemberSeconds, restartWindows }: MaintenanceSettings,
   status: RolloutStatus,
   nowMilliseconds: number,
 ): MaintenanceFacts | null {
@@ -36,9 +36,12 @@ export function maintenanceFacts(
       reason,
     })),
   );
-  if (maintenanceWindows.length === 0 && ahead.length === 0) return null;
+  const opened = (windows: readonly MaintenanceWindow[]) =>
+    windows.length === 0 ? null : seen(openings(windows, nowMilliseconds));
+  if (maintenanceWindows.length + restartWindows.length === 0 && ahead.length === 0) return null;
   return {
-    windows: maintenanceWindows.length === 0 ? null : seen(openings(maintenanceWindows, nowMilliseconds)),
+    windows: opened(maintenanceWindows),
+    restartWindows: opened(restartWindows),
     blackouts: ahead,
     memberSeconds: measuredMemberSeconds(status) ?? expectedMemberSeconds,
   };
@@ -53,7 +56,7 @@ interface Calendar {
 const calendars = new Map<string, Calendar>();
 const mostCalendars = 1000;
 
-function openings(windows: MaintenanceSettings['maintenanceWindows'], now: number): readonly Opening[] {
+function openings(windows: readonly MaintenanceWindow[], now: number): readonly Opening[] {
   const key = JSON.stringify(windows);
   const known = calendars.get(key);
   if (known !== undefined && now >= known.madeAt && now < known.madeAt + dayMilliseconds) return known.openings;
@@ -64,7 +67,7 @@ function openings(windows: MaintenanceSettings['maintenanceWindows'], now: numbe
 }
 
 /** In order, apart from each other, from the one that is open at this moment. */
-function openingsFrom(windows: MaintenanceSettings['maintenanceWindows'], now: number): readonly Opening[] {
+function openingsFrom(windows: readonly MaintenanceWindow[], now: number): readonly Opening[] {
   const all = windows.flatMap((window) => {
     const duration = (secondsOf(window.duration) ?? 0) * 1000;
     return [...opensAt(window, now - duration, now + horizonMilliseconds)].map((from) => ({

@@ -76,6 +76,7 @@ export function settingsOf(
   ) => resolution.take(field, otherwise, builtIn);
   const takeFor = <Field extends keyof CommonSettings & keyof RolloutPolicy>(field: Field) =>
     take<Field>(field, defaults.policy[field], defaultPolicy[field]);
+  const { restartWindows = noMaintenance.restartWindows, ...inPlace } = resolution.takeIfSet('inPlace') ?? {};
   const strategy = take('strategy', defaults.strategy, builtInStrategy);
   const policy: RolloutPolicy = {
     ...defaults.policy,
@@ -90,13 +91,14 @@ export function settingsOf(
     maxReplicaDelaySeconds: takeFor('maxReplicaDelaySeconds'),
     replicaDelayGraceSeconds: takeFor('replicaDelayGraceSeconds'),
     primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
-    inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...resolution.takeIfSet('inPlace') },
+    inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
     ...ofThisClusterAlone(own, defaults.policy, nowMilliseconds, resolution),
   };
   const maintenance: MaintenanceSettings = {
     maintenanceWindows: resolution.takeIfSet('maintenanceWindows') ?? noMaintenance.maintenanceWindows,
     blackouts: resolution.takeIfSet('blackouts') ?? noMaintenance.blackouts,
     expectedMemberSeconds: resolution.takeIfSet('expectedMemberSeconds') ?? noMaintenance.expectedMemberSeconds,
+    restartWindows,
   };
   const checks = resolution.takeIfSet('checks') ?? [];
   resolution.showNamesOnly('checks', checks);

@@ -120,13 +120,19 @@ export const participating = {
     requestedBy: '`primaryUpdatePolicy: Manual`',
     phase: 'AwaitingApproval',
   }),
-  RestartNeeded: rule<{ readonly member: number; readonly reasons: readonly string[] }>({
-    sentence: ({ member, reasons }, name) =>
-      `${name(member)} can't be updated without a restart: ${reasons.map(withoutFullStop).join('; ')}`,
+  RestartNeeded: rule<{
+    readonly member: number;
+    readonly reasons: readonly string[];
+    /** When the next window for restarts opens that is long enough, within 30 days. */
+    readonly opensAt: string | null;
+  }>({
+    sentence: ({ member, reasons, opensAt }, name) =>
+      `${name(member)} can't be updated without a restart: ${reasons.map(withoutFullStop).join('; ')}` +
+      (opensAt === null ? '' : `; it may restart at ${opensAt}`),
     meaning: 'A member needs another pod, and `inPlace.mode: Only` does not replace members that work.',
     details: 'The message says which fields differ, or why the running pod can not be changed.',
-    endedBy: ['a person'],
-    ends: 'By `approve NAME`, which lets this revision restart members, or by `override NAME RestartNeeded` until a time.',
+    endedBy: ['a person', 'time'],
+    ends: 'By `approve NAME`, which lets this revision restart members, or by `override NAME RestartNeeded` until a time. With `inPlace.restartWindows` also by itself, when the next of these windows opens that is long enough.',
     overridable: true,
     requestedBy: '`inPlace.mode: Only`',
     phase: 'AwaitingApproval',

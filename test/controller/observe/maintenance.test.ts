@@ -28,6 +28,16 @@ describe('the maintenance windows of a cluster', () => {
     expect(windows[1]?.from).to.deep.equal({ inSeconds: 79_200, at: '2026-01-03T01:00:00Z' });
   });
 
+  it('are not the windows for restarts, which are read alike', () => {
+    const facts = factsAt({ restartWindows: [nightly] });
+    expect(facts?.windows).to.equal(null);
+    expect(facts?.restartWindows?.[0]).to.deep.equal({
+      from: { inSeconds: -7200, at: '2026-01-02T01:00:00Z' },
+      until: { inSeconds: 7200, at: '2026-01-02T05:00:00Z' },
+    });
+    expect(factsAt({ maintenanceWindows: [nightly] })?.restartWindows).to.equal(null);
+  });
+
   it('have the one that began on another day', () => {
     const saturday = { schedule: '0 22 * * SAT', duration: '6h', timeZone: 'Asia/Tokyo' };
     expect(windowsAt([saturday], Date.parse('2026-01-03T18:00:00Z'))?.[0]).to.deep.equal([

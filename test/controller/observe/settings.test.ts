@@ -35,7 +35,10 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   blackouts: [[{ from: '2026-12-20T00:00:00Z', until: '2027-01-04T00:00:00Z', reason: 'end of the year' }], []],
   expectedMemberSeconds: [60, 3600],
   checks: [[{ name: 'errant', query: 'x' }], []],
-  inPlace: [{ mode: 'Only', containers: ['slow-log'] }, { primary: 'InPlace' }],
+  inPlace: [
+    { mode: 'Only', containers: ['slow-log'], restartWindows: [{ schedule: '0 1 * * *', duration: '4h' }] },
+    { primary: 'InPlace' },
+  ],
 };
 /** The status has no queries. */
 const namesOf = (checks: unknown): unknown => (checks as { name: string }[]).map(({ name }) => ({ name }));
@@ -122,15 +125,16 @@ describe('the settings for a cluster', () => {
         else policies.unshift(policy(name, placed(name, { [field]: value })));
         const result = settings(rollout, policies);
         const { inPlaceUpdates } = result.policy;
+        const { restartWindows, ...maintenance } = result.maintenance;
         const all = {
           ...result.policy,
-          ...result.maintenance,
+          ...maintenance,
           checks: result.checks,
           strategy: result.strategy,
-          inPlace: inPlaceUpdates,
+          inPlace: { ...inPlaceUpdates, restartWindows },
         };
         // What an object leaves out has its default.
-        const whole = field === 'inPlace' ? { ...defaultPolicy.inPlaceUpdates, ...(value as object) } : value;
+        const whole = field === 'inPlace' ? { ...defaultPolicy.inPlaceUpdates, restartWindows: [], ...(value as object) } : value;
         expect(all[field as keyof typeof all]).to.deep.equal(whole);
         expect(result.sources[field as keyof typeof result.sources]).to.deep.equal({
           value: field === 'checks' ? namesOf(value) : value,

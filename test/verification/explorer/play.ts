@@ -45,7 +45,7 @@ export class Play {
   snapshot(): ClusterSnapshot {
     const { cells, world, isWindowOpen } = this;
     const windows = [isWindowOpen ? openWindow : laterWindow];
-    const maintenance = { windows, blackouts: [], memberSeconds: 100 };
+    const maintenance = { windows, restartWindows: null, blackouts: [], memberSeconds: 100 };
     return { ...snapshotOf(cells, cells, cells, world), maintenance };
   }
 
