@@ -275,7 +275,6 @@ describe('the mode Only', () => {
       given: needsPod().restartWindows([-60, 100]),
       settings: only,
       decides: evicts('ReplicaHealthy', 2),
-      requeueAfterSeconds: 86_400,
     },
     'keeps a replica if the window is too short': {
       given: needsPod().restartWindows([-60, 99], [3600, 7200]),

@@ -175,7 +175,7 @@ describe('the plan of a rollout', () => {
       cluster(3)
         .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().notChangeable('args differ')))
         .restartWindows([3600, 3900], [7200, 10_800]),
-      ['wait RestartNeeded', 'evict 2', 'evict 1', 'wait RestartNeeded', ...lastOf3],
+      ['wait RestartNeeded', 'evict 2', 'evict 1', 'wait RestartNeeded', ...andDone],
       { inPlaceUpdates: { ...neverInPlace, mode: 'Only' } },
     ],
     'that first takes a demotion back': [
