@@ -7,8 +7,10 @@ import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts
 export const lookAgainSeconds = 86_400;
 
 /** A switchover and the update of the old primary belong together. */
-export const primarySeconds = ({ replicas, policy }: Pick<Situation, 'replicas' | 'policy'>, memberSeconds: number): number =>
-  memberSeconds + (replicas > 1 ? policy.switchoverTimeoutSeconds : 0);
+export const primarySeconds = (
+  { replicas, policy }: Pick<Situation, 'replicas' | 'policy'>,
+  memberSeconds: number,
+): number => memberSeconds + (replicas > 1 ? policy.switchoverTimeoutSeconds : 0);
 
 export type Times = Pick<MaintenanceFacts, 'windows' | 'blackouts'>;
 

@@ -120,7 +120,8 @@ export class InPlaceBench extends Bench {
 
   /** A container ends and starts again. */
   restarts(ordinal: number, container: string): void {
-    const statuses = (this.podOf(ordinal).status as { readonly containerStatuses: readonly Status[] }).containerStatuses;
+    const statuses = (this.podOf(ordinal).status as { readonly containerStatuses: readonly Status[] })
+      .containerStatuses;
     const containerStatuses = statuses.map((one) => {
       if (one.name !== container) return one;
       const restartCount = (one.restartCount ?? 0) + 1;

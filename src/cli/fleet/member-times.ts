@@ -37,8 +37,7 @@ export function waitSeconds({ rule }: Hold, { requeueAfterSeconds }: Decision, m
 }
 
 /** Waits for other clusters or for a window. They end when these change, or at a time that the hold names. */
-export const isOutside = (hold: Hold): boolean =>
-  hold.rule in ruleGroups.fleet || 'opensAt' in hold;
+export const isOutside = (hold: Hold): boolean => hold.rule in ruleGroups.fleet || 'opensAt' in hold;
 
 /** When such a wait ends by time alone, in Unix seconds; `null` if it does not. */
 export function endsAt(

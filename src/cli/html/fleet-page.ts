@@ -69,7 +69,10 @@ function avoidedIn(rollouts: readonly FleetRollout[]): readonly (readonly [numbe
   if (of('restarts') === 0) return [];
   const resized = of('resized');
   return [
-    [String(of('restarts')), `restarts of mysqld avoided in place${resized === 0 ? '' : `, ${resized} of members resized`}`],
+    [
+      String(of('restarts')),
+      `restarts of mysqld avoided in place${resized === 0 ? '' : `, ${resized} of members resized`}`,
+    ],
     [String(of('switchovers')), 'switchovers avoided in place'],
   ];
 }

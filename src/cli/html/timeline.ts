@@ -140,10 +140,7 @@ function timelineOf(
   };
 }
 
-type InPlaceHistory = Pick<
-  HistoryEntry,
-  'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted'
->;
+type InPlaceHistory = Pick<HistoryEntry, 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted'>;
 
 function inPlaceOf({ updatedInPlace = [], mysqldRestarted = [] }: InPlaceHistory, ordinal: number): Lane['inPlace'] {
   if (mysqldRestarted.includes(ordinal)) return 'mysqldRestarted';

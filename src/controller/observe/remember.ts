@@ -6,7 +6,15 @@ import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce, noteAdmission, noteAdoption } from './admission-memory.ts';
 import { type ClusterState, type FailedStep, type Finished, unreported } from './cluster-state.ts';
-import { type Acted, type ActedStep, type Result, refusedBy, type StepFailed, sparesSwitchover, tooSlow } from './result.ts';
+import {
+  type Acted,
+  type ActedStep,
+  type Result,
+  refusedBy,
+  type StepFailed,
+  sparesSwitchover,
+  tooSlow,
+} from './result.ts';
 
 /** The reason of a refusal that this program detects: a dry run of a release would update members. */
 export const releaseUnsafe = 'ReleaseUnsafe';

@@ -26,7 +26,11 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   const wanted = JSON.stringify(resized.map((name) => find(live.containers, name)?.resources));
   const forSeconds = ages.since(pod, `resize ${wanted}`, awaited.length === 0 ? 'done' : 'awaited', since);
   const deferred = resize?.state === 'Deferred' ? resize.message : null;
-  return { kind: 'possible', change, resize: { awaited, deferred, forSeconds, mysqldRestarted: hasRestartedResized(pod, change) } };
+  return {
+    kind: 'possible',
+    change,
+    resize: { awaited, deferred, forSeconds, mysqldRestarted: hasRestartedResized(pod, change) },
+  };
 }
 
 /** One that is not running is reported with what it would get. */

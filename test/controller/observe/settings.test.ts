@@ -134,7 +134,8 @@ describe('the settings for a cluster', () => {
           inPlace: { ...inPlaceUpdates, restartWindows },
         };
         // What an object leaves out has its default.
-        const whole = field === 'inPlace' ? { ...defaultPolicy.inPlaceUpdates, restartWindows: [], ...(value as object) } : value;
+        const whole =
+          field === 'inPlace' ? { ...defaultPolicy.inPlaceUpdates, restartWindows: [], ...(value as object) } : value;
         expect(all[field as keyof typeof all]).to.deep.equal(whole);
         expect(result.sources[field as keyof typeof result.sources]).to.deep.equal({
           value: field === 'checks' ? namesOf(value) : value,

@@ -255,7 +255,12 @@ function maintenanceFacts(around: c.Cells): MaintenanceFacts {
   const closesIn = around[c.WINDOW] === c.Window.Short ? memberSeconds : longSeconds;
   const moment = (inSeconds: number): Moment => ({ inSeconds, at: String(inSeconds) });
   const later = { from: moment(2 * longSeconds), until: moment(3 * longSeconds) };
-  return { windows: [{ from: moment(opensIn), until: moment(closesIn) }, later], restartWindows: null, blackouts: [], memberSeconds };
+  return {
+    windows: [{ from: moment(opensIn), until: moment(closesIn) }, later],
+    restartWindows: null,
+    blackouts: [],
+    memberSeconds,
+  };
 }
 
 export function policyOf(around: c.Cells, world: World): RolloutPolicy {
