@@ -79,8 +79,10 @@ describe('moco-controller 0.36, restarted while this program is down', () => {
     await cluster.until('the reconcile fails', ({ cluster: now }) => {
       return conditionOf(now, 'ReconcileSuccess')?.status === 'False';
     });
-    const refusals = await statefulSetRefusals(stage(), cluster);
-    expect(refusals.join('\n')).to.match(/failed calling webhook "statefulset\.moco-rollout\.io"/);
+    await until('the API server refuses the write of the StatefulSet', async () => {
+      const refusals = await statefulSetRefusals(stage(), cluster);
+      return refusals.some((message) => message.includes('failed calling webhook "statefulset.moco-rollout.io"'));
+    });
     const { index, failover } = await primaryDies(cluster, noFailoverMilliseconds);
     expect(await failover, 'the primary after a while').to.equal(index);
     expect(cluster.now.budgets, 'the budget').to.deep.equal([]);
