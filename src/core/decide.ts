@@ -187,6 +187,7 @@ function revisionFails(situation: Situation): Outcome | null {
   return (timeIsUp && policy.mode === 'OnDelete' ? membersDown(situation) : null) ?? wait(hold);
 }
 
+/** A member that only waits for a role counts as done: MOCO gives it one without another step. */
 function isComplete(situation: Situation, stale: number): boolean {
   const { snapshot, members, missing } = situation;
   return (
@@ -196,6 +197,6 @@ function isComplete(situation: Situation, stale: number): boolean {
     !snapshot.statefulSet.deleting &&
     untouchable.SnapshotInconsistent(situation) === null &&
     holdUnfinished(situation) === null &&
-    members.every(({ state, unsettled }) => state === 'participating' && unsettled?.for !== 'minReadySeconds')
+    members.every(({ state, unsettled }) => state === 'participating' && (unsettled === null || unsettled.for === 'role'))
   );
 }

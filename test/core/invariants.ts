@@ -53,6 +53,7 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
 /** Everything wrong with a decision, by the number of the invariant; empty when it is right. */
 export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
   const { step, hold } = decision;
+  const { members } = snapshot;
   return [
     ...(step.kind === 'delete' || step.kind === 'evict' ? ofDisruption(snapshot, policy, step) : []),
     ...(step.kind === 'updateInPlace' ? ofUpdateInPlace(snapshot, policy, step) : []),
@@ -66,6 +67,9 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...(step.kind !== 'none' && hold !== null ? ['a hold came with a step'] : []),
     ...(step.kind === 'none' && hold === null && decision.stale > 0
       ? ['I11: no step, no hold, and stale members']
+      : []),
+    ...(decision.complete && members.some(({ restartInPlace }) => (restartInPlace?.awaited ?? []).length > 0)
+      ? ['complete while a container has still to restart']
       : []),
     ...ofReports(snapshot, decision),
     ...(decision.requeueAfterSeconds !== null && !(decision.requeueAfterSeconds > 0)
