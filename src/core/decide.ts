@@ -197,6 +197,8 @@ function isComplete(situation: Situation, stale: number): boolean {
     !snapshot.statefulSet.deleting &&
     untouchable.SnapshotInconsistent(situation) === null &&
     holdUnfinished(situation) === null &&
-    members.every(({ state, unsettled }) => state === 'participating' && (unsettled === null || unsettled.for === 'role'))
+    members.every(
+      ({ state, unsettled }) => state === 'participating' && (unsettled === null || unsettled.for === 'role'),
+    )
   );
 }

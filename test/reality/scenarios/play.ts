@@ -139,11 +139,13 @@ interface Written {
 async function judged(
   cluster: RealityCluster,
   { slug, title, way, members, expectations }: Scenario,
-  { fromMilliseconds, milliseconds, limitMilliseconds, unfinished }: Rollout,
+  { fromMilliseconds, milliseconds, limitMilliseconds: restarts, unfinished }: Rollout,
   { gaps, rows, acknowledged, errors }: Written,
 ): Promise<Played> {
   const { changes } = cluster;
   const departures = departuresOf(changes, fromMilliseconds);
+  // The limit is that of members that are replaced.
+  const limitMilliseconds = departures.length === 0 ? null : restarts;
   const ratio = limitMilliseconds === null ? null : milliseconds / limitMilliseconds;
   const findings = way.settings.strategy === 'OnDelete' ? await findingsOf(cluster) : [];
   const alarms = alarmsOf(changes, await eventsOf(cluster));
