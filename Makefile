@@ -56,7 +56,7 @@ deploy: ## Install config/default into the cluster of the current context; CONFI
 undeploy: node_modules ## Give every cluster back, then remove every webhook and what CONFIG has installed
 	$(NODE) src/cli/main.ts release --all --all-namespaces
 	kubectl delete mutatingwebhookconfiguration moco-rollout-partition-webhook-configuration moco-rollout-mutating-webhook-configuration --ignore-not-found
-	kubectl delete deployment moco-rollout-controller --namespace=moco-rollout-system --cascade=foreground --ignore-not-found
+	kubectl delete deployment --all-namespaces --selector=app.kubernetes.io/part-of=moco-rollout --cascade=foreground --ignore-not-found
 	kubectl delete -k $(CONFIG) --ignore-not-found
 
 docs: node_modules ## Write the parts of documents that follow from the code
@@ -84,8 +84,8 @@ real-moco: node_modules ## Build moco-controller, which some tests run beside (o
 go-tools: node_modules ## Build helm and glua, which some tests use (once, about 2 minutes)
 	@$(NODE) test/support/go-tools/main.ts
 
-debian-packages: ## Fetch prometheus and promtool out of Debian's package prometheus, where they are not in PATH
-	@hack/debian-packages.sh prometheus promtool
+debian-packages: ## Fetch prometheus, promtool and shellcheck out of Debian's packages, where they are not in PATH
+	@hack/debian-packages.sh prometheus promtool shellcheck
 
 chromium: ## Install Debian's package chromium, where it is not in PATH and this is root's
 	@hack/debian-packages.sh chromium

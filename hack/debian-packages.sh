@@ -57,9 +57,10 @@ get() {
 for program in "$@"; do
   case $program in
     prometheus | promtool) fetch "$program" prometheus "usr/bin/$program" ;;
+    shellcheck) fetch shellcheck shellcheck usr/bin/shellcheck ;;
     chromium) install chromium chromium ;;
     *)
-      echo "Expected prometheus, promtool or chromium, got: $program" >&2
+      echo "Expected prometheus, promtool, shellcheck or chromium, got: $program" >&2
       exit 2
       ;;
   esac

@@ -7,7 +7,6 @@ import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
   deployments,
   events,
-  leases,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -24,6 +23,7 @@ import {
 } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { find, listIfThere } from '../cluster/clusters.ts';
+import { controllerLease } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { sentenceOf } from '../failure.ts';
 import { keep, type Shape } from './shape.ts';
@@ -71,7 +71,7 @@ export async function collect(session: Session, cluster: ClusterRecord): Promise
     part('moco-controller.json', deploymentShape, () =>
       list(deployments, null, { labelSelector: mocoControllerSelector }),
     ),
-    part('lease.json', plainShape, () => list(leases, 'moco-rollout-system')),
+    part('lease.json', plainShape, async () => [await controllerLease(session)]),
   ]);
 }
 

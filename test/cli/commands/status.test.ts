@@ -1,5 +1,6 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
+import type { Lease } from '../../../src/kube/lease.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { phases } from '../phases.ts';
@@ -38,6 +39,14 @@ describe('status and plan', () => {
       cluster.clusterScoped[path] = lease(new V1MicroTime(cluster.bench.world.wall() - 312_000).toISOString());
       expect((await cluster.run('status', 'test')).out).to.contain(
         'note     no controller has renewed its lease for 5m12s: nothing goes on until one runs',
+      );
+      delete cluster.clusterScoped[path];
+      const namespace = 'databases';
+      const other = { ...lease(new V1MicroTime(cluster.bench.world.wall() - 312_000).toISOString()) } as Lease;
+      const moved = { ...other, metadata: { ...other.metadata, namespace } };
+      cluster.clusterScoped['/apis/coordination.k8s.io/v1/leases'] = { items: [moved] };
+      expect((await cluster.run('status', 'test')).out).to.contain(
+        'lease for 5m12s: nothing goes on until one runs (namespace databases)',
       );
     } finally {
       await cluster.close();
