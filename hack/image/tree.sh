@@ -5,7 +5,7 @@
 # usage: tree.sh NODE BUNDLE TARGET
 set -eu
 if [ "$#" -ne 3 ] || [ ! -x "$1" ] || [ ! -f "$2/main.js" ]; then
-  echo 'usage: hack/image/tree.sh NODE BUNDLE TARGET: a Node to run on, what `make build` made, and a new directory' >&2
+  echo 'usage: hack/image/tree.sh NODE BUNDLE TARGET: a Node to run on, what "make build" made, and a new directory' >&2
   exit 2
 fi
 node=$1 bundle=$2 target=$3

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { releaseChart } from '../../hack/release/chart.ts';
@@ -55,6 +56,21 @@ describe('the values of the Helm chart', function () {
     expect(pods).to.have.length(2);
     return pods.map((manifest) => (manifest['spec'] as { readonly template: PodTemplate }).template);
   }
+
+  it('of hack/kind turn the gate on and adopt nothing', async () => {
+    const file = fileURLToPath(new URL('../../hack/kind/values.yaml', import.meta.url));
+    for (const kubernetes of [withPolicies, withoutPolicies]) {
+      const manifests = await helm.render(namespace, ...kubernetes, '--values', file);
+      const [deployment] = manifests.filter(({ kind }) => kind === 'Deployment');
+      const spec = deployment?.['spec'] as { readonly template: PodTemplate } | undefined;
+      const controller = spec?.template.spec.containers[0];
+      expect(controller?.['image']).to.match(/^moco-rollout:/);
+      expect(controller?.args).to.include.members([
+        '--feature-gates=UpdateStrategyOnDelete=true',
+        '--default-strategy=Partition',
+      ]);
+    }
+  });
 
   it('set the image of the controller and of the release, with a digest if there is one', async () => {
     const images: Readonly<Record<string, readonly string[]>> = {

@@ -15,6 +15,8 @@ while [ "$1" != -- ]; do
 done
 shift
 # As many files as this machine lets anybody have, as container runtimes do; no core files of mysqld.
+# shellcheck disable=SC3045 # dash and busybox have these flags
 ulimit -S -n "$(ulimit -H -n)"
+# shellcheck disable=SC3045
 ulimit -c 0
 PATH=$path exec "$chroot" --userspec="$user:$user" "$at" "$@"
