@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Host } from '../../src/cli/host.ts';
+import type { Host, Terminal } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { Bench } from '../controller/bench.ts';
@@ -78,6 +78,16 @@ export class FakeCluster {
   /** Runs it on a terminal, or with an interrupt. */
   async runOn(host: Partial<Host>, ...argv: readonly string[]): Promise<Ran> {
     return runWith({ KUBECONFIG: await this.kubeconfig() }, argv, { wall: () => this.bench.world.wall(), ...host });
+  }
+
+  /** Runs it until its first output, and interrupts it then. */
+  async watch(terminal: Terminal | null, ...argv: readonly string[]): Promise<Ran> {
+    let interrupt = (): void => undefined;
+    const onInterrupt = (callback: () => void) => {
+      interrupt = callback;
+      return () => undefined;
+    };
+    return this.runOn({ terminal: () => terminal, out: () => interrupt(), onInterrupt }, ...argv);
   }
 
   async kubeconfig(): Promise<string> {

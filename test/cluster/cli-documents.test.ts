@@ -101,6 +101,19 @@ describe('the commands in the documents', function () {
     expect(await shell(args)).to.contain('--default-strategy=Partition');
   });
 
+  it('of getting-started.md install moco-rollout and adopt one cluster', async () => {
+    await shell('helm uninstall moco-rollout --namespace moco-rollout-system --no-hooks');
+    const [, ...install] = await commandsUnder('Install moco-rollout', 'getting-started.md');
+    const adopt = await commandsUnder('Adopt one cluster', 'getting-started.md');
+    // Everything that a reader has to run until a first cluster is adopted.
+    expect(1 + install.length + adopt.length).to.be.at.most(6);
+    for (const command of install) await shell(filledIn(command));
+    await shell(
+      `kubectl patch mysqlrollout test --subresource=status --type=merge --patch='{"status":{"strategy":"OnDelete"}}'`,
+    );
+    for (const command of adopt) await shell(filledIn(command));
+  });
+
   it('are accepted by the API server as documented', async () => {
     const sources = [await readTest('installing.test.ts'), await readTest('uninstalling.test.ts')];
     const isRun = commands.filter((one) => isRunUnderItsHeading(one, sources)).map(({ command }) => command);

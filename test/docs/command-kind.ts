@@ -5,6 +5,7 @@ import type { DocumentedCommand } from './markdown.ts';
  *
  * - `make`: the target exists, and so does every program that it starts.
  * - `script`: the program exists and knows the flags.
+ * - `shell-script`: the script exists and knows the variables.
  * - `bundle`: the image starts the bundle with the same flags.
  * - `plugin`: the command line accepts it, and a cluster answers.
  * - `plugin-file`: `hack/plugin` makes a file with that name.
@@ -16,6 +17,7 @@ import type { DocumentedCommand } from './markdown.ts';
 export type CommandKind =
   | 'make'
   | 'script'
+  | 'shell-script'
   | 'bundle'
   | 'plugin'
   | 'plugin-file'
@@ -28,6 +30,7 @@ export type CommandKind =
 const patterns: readonly (readonly [RegExp, CommandKind])[] = [
   [/^(?:[A-Z]+=\S+ )*make [a-z-]+$/, 'make'],
   [/^(?:node|hack\/node\.sh) (?:hack|test)\/\S+\.ts( |$)/, 'script'],
+  [/^(?:[A-Z_]+=\S+ )*hack\/\S+\.sh$/, 'shell-script'],
   [/^node (?:--\S+ )+dist\/main\.js$/, 'bundle'],
   [/^(?:install dist\/plugin\/|kubectl krew )/, 'plugin-file'],
   [/^kubectl moco-rollout( |$)/, 'plugin'],

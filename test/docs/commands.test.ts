@@ -61,6 +61,15 @@ describe('the commands in the documents', () => {
     }
   });
 
+  it('set variables that the shell scripts know', async () => {
+    expect(ofKind('shell-script').length).to.be.greaterThan(0);
+    for (const line of ofKind('shell-script')) {
+      const { stdout } = await run(line.split(' ').at(-1) ?? '', ['--help'], { cwd: root });
+      expect(stdout, line).to.match(/^Usage: /);
+      for (const [, variable] of line.matchAll(/([A-Z_]+)=/g)) expect(stdout, line).to.contain(`  ${variable}  `);
+    }
+  });
+
   it('start the bundle with the flags of the image', async () => {
     const [, ...entry] = JSON.parse(
       /^ENTRYPOINT (.*)$/m.exec(await readFile(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '',
@@ -93,7 +102,7 @@ describe('the commands in the documents', () => {
       const [, , ...argv] = filledIn(line)
         .replace(/ > \S+$/, '')
         .split(' ');
-      const { status, err } = await cluster.run(...argv);
+      const { status, err } = await (argv.includes('--watch') ? cluster.watch(null, ...argv) : cluster.run(...argv));
       await cluster.close();
       expect(status, `${line}: ${err}`).not.to.equal(2);
     }

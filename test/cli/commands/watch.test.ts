@@ -15,23 +15,8 @@ describe('status --watch', () => {
 
   afterEach(() => cluster.close());
 
-  /** Interrupts after the first output. */
-  function watched(terminal: Terminal | null, ...argv: readonly string[]) {
-    let interrupt = (): void => undefined;
-    return cluster.runOn(
-      {
-        terminal: () => terminal,
-        out: () => interrupt(),
-        onInterrupt: (callback) => {
-          interrupt = callback;
-          return () => undefined;
-        },
-      },
-      'status',
-      ...argv,
-      '--watch',
-    );
-  }
+  const watched = (terminal: Terminal | null, ...argv: readonly string[]) =>
+    cluster.watch(terminal, 'status', ...argv, '--watch');
 
   it('draws what status shows, and ends when it is interrupted', async () => {
     const { status, out, err } = await watched({ columns: 200, rows: 30, colour: false }, 'test');
