@@ -8,6 +8,7 @@ import { projectBudget } from '../../src/moco/projections.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
 import { mergePatch } from '../support/merge-patch.ts';
+import { resizedPod } from '../support/resized-pod.ts';
 import { strategicMergePatch } from '../support/strategic-merge-patch.ts';
 
 /** An object as JSON, free to change. */
@@ -198,8 +199,15 @@ export class ObjectServer {
               subresource,
               (before) => {
                 const after = patched(before, body, request) as Raw;
+                if (subresource !== 'resize') return after;
                 const manager = url.searchParams.get('fieldManager');
-                return subresource === 'resize' ? resizedBy(manager, this.#wall(), after, before) : after;
+                const { spec, managedFields } = resizedPod(before, after, manager, this.#wall());
+                const { metadata } = before;
+                return {
+                  ...before,
+                  metadata: { ...metadata, generation: metadata.generation + 1, managedFields },
+                  spec,
+                };
               },
               isDryRun,
             )
@@ -322,40 +330,6 @@ export function refusalBy(budget: string): object {
 
 const patched = (before: Raw, body: Patch, { headers }: ExchangeRequest): unknown =>
   headers['content-type']?.includes('strategic') ? strategicMergePatch(before, body) : mergePatch(before, body);
-
-/** `pods/resize` changes resources alone, and the API server records who has changed them. */
-function resizedBy(manager: string | null, wallMilliseconds: number, after: Raw, before: Raw): Raw {
-  const [old, now] = [before, after].map(({ spec }) => (spec as { readonly containers: readonly Patch[] }).containers);
-  const containers = (old ?? []).map((one) => ({
-    ...one,
-    resources: now?.find(({ name }) => name === one['name'])?.['resources'] ?? {},
-  }));
-  const { managedFields = [], generation } = before.metadata;
-  const entry = {
-    manager,
-    operation: 'Update',
-    subresource: 'resize',
-    time: new Date(wallMilliseconds).toISOString().replace(/\.\d+/, ''),
-    fieldsV1: { 'f:spec': { 'f:containers': Object.fromEntries(containers.map((one) => fieldsOf(one, old ?? []))) } },
-  };
-  return {
-    ...before,
-    metadata: { ...before.metadata, generation: generation + 1, managedFields: [...(managedFields as Patch[]), entry] },
-    spec: { ...(before['spec'] as Patch), containers },
-  };
-}
-
-type Lists = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
-/** Every quantity of a container that is another one than before. */
-function fieldsOf({ name, resources }: Patch, before: readonly Patch[]): readonly [string, Patch] {
-  const old = (before.find((one) => one['name'] === name)?.['resources'] ?? {}) as Lists;
-  const changed = Object.entries(resources as Lists).map(([list, quantities]) => {
-    const names = Object.keys(quantities).filter((key) => old[list]?.[key] !== quantities[key]);
-    return [`f:${list}`, Object.fromEntries(names.map((key) => [`f:${key}`, {}]))] as const;
-  });
-  return [`k:{"name":"${String(name)}"}`, { 'f:resources': Object.fromEntries(changed) }];
-}
 
 const placeOf = (kind: ResourceKind, name: string, namespace: string): string =>
   path(kind, kind.namespaced ? { namespace, name } : { name });

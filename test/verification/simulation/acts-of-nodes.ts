@@ -1,10 +1,11 @@
-import { pods } from '../../../src/kube/resource.ts';
+import { nodes, pods } from '../../../src/kube/resource.ts';
+import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import type { ContainerFault, PodFaults } from '../../support/nodes/faults.ts';
 import { evict, podName } from './acts-of-people.ts';
 import type { Happening } from './happening.ts';
 import { namespace, type Simulation } from './simulation.ts';
-import type { StoredObject } from './stored-object.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
 
 // Faults of nodes and members.
 
@@ -14,6 +15,16 @@ export const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, ne
 
 export function memberAt({ server }: Simulation, ordinal: number): StoredObject | null {
   return server.store.get(pods, namespace, podName(ordinal));
+}
+
+/** Every node has the image from now on, and reports so. */
+export function pullImage({ server: { store } }: Simulation, image: string): void {
+  for (const name of nodeNames) {
+    const known = store.get(nodes, '', name);
+    const images = (record(known?.['status'])['images'] ?? []) as readonly Json[];
+    const metadata = known?.metadata ?? { name, uid: name, resourceVersion: '' };
+    store.put(nodes, { metadata, status: { images: [...images, { names: [image] }] } });
+  }
 }
 
 /** As `kubectl drain`: retries until the eviction succeeds; no node accepts the member meanwhile. */

@@ -1,6 +1,7 @@
 import { cronJobs, path, pods, statefulSets } from '../../../src/kube/resource.ts';
-import { annotationOn, clusterKind, demotedForAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
+import { annotationOn, clusterKind, demotedForAnnotation } from '../../../src/moco/names.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
+import { podTemplateOf } from './pod-template.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
@@ -30,7 +31,13 @@ export function setImage(simulation: Simulation, image: string): void {
   const demoted = simulation.members.some(({ metadata }) => metadata.annotations?.[demotedForAnnotation] !== undefined);
   if (demoted && image !== simulation.wanted.image) simulation.situations.find('templateChangesInDemotion');
   simulation.wanted.image = image;
-  patchCluster(simulation, { spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image }] } } } });
+  patchCluster(simulation, { spec: { podTemplate: podTemplateOf(simulation.wanted) } });
+}
+
+/** Something else that a rollout can change, in a running pod even. */
+export function setPart(simulation: Simulation, part: 'label' | 'sidecar' | 'cpu', value: string): boolean {
+  simulation.wanted[part] = value;
+  return patchCluster(simulation, { spec: { podTemplate: podTemplateOf(simulation.wanted) } });
 }
 
 export function annotateFor(simulation: Simulation, name: string, forMilliseconds: number): boolean {

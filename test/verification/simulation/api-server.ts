@@ -1,6 +1,7 @@
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { mergePatch } from '../../support/merge-patch.ts';
 import { same } from '../../support/moco/same.ts';
+import { resizedPod } from '../../support/resized-pod.ts';
 import { strategicMergePatch } from '../../support/strategic-merge-patch.ts';
 import { type Admission, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
 import { type ApiAnswer, type ApiRequest, answer, isDryRun, refusal } from './api-answer.ts';
@@ -13,12 +14,7 @@ import { type Json, type Metadata, record, type StoredObject, timestamp } from '
 
 /** Kinds whose objects have no status of their own; all others have it as a subresource. */
 const withoutStatus: ReadonlySet<string> = new Set(['leases', 'events', 'serviceaccounts', 'storageclasses']);
-const withoutGeneration: ReadonlySet<string> = new Set([
-  ...withoutStatus,
-  'pods',
-  'persistentvolumeclaims',
-  'services',
-]);
+const withoutGeneration: ReadonlySet<string> = new Set([...withoutStatus, 'persistentvolumeclaims', 'services']);
 const defaultGraceSeconds = 30;
 
 /**
@@ -153,7 +149,9 @@ export class ApiServer {
     const wanted: StoredObject =
       subresource === 'status'
         ? { ...before, status: changed['status'] }
-        : { ...changed, ...(hasStatus && { status: before['status'] }), metadata: keptIdentity(changed, before) };
+        : subresource === 'resize'
+          ? resized(before, changed, request.query?.get('fieldManager') ?? null, this.#wall())
+          : { ...changed, ...(hasStatus && { status: before['status'] }), metadata: keptIdentity(changed, before) };
     const admitted =
       kind === statefulSets && subresource === null
         ? admitStatefulSet(wanted, before, this.#admission)
@@ -244,6 +242,11 @@ export class ApiServer {
     };
     return answer(200, this.store.put(kind, { ...object, metadata: terminating }));
   }
+}
+
+function resized(before: StoredObject, wanted: StoredObject, manager: string | null, wall: number): StoredObject {
+  const { spec, managedFields } = resizedPod(before, wanted, manager, wall);
+  return { ...before, metadata: { ...before.metadata, managedFields }, spec };
 }
 
 function patched(before: StoredObject, { body, contentType }: ApiRequest): StoredObject {

@@ -1,5 +1,5 @@
-import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import { clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
+import { nodes, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { agentContainer, clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import { participates } from '../witness/member.ts';
 import type { Witness } from '../witness/witness.ts';
@@ -9,7 +9,7 @@ import type { VirtualClock } from './clock.ts';
 import type { Sent } from './network.ts';
 import { type ResourcePath, resourceAt } from './resource-path.ts';
 import { type Circumstances, clusterName } from './simulation.ts';
-import { record, type StoredObject } from './stored-object.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
 
 const controllers = /^controller-/;
 
@@ -50,6 +50,10 @@ export class Deeds {
     if (kind === pods && (method === 'DELETE' || subresource === 'eviction')) {
       this.#disrupted(method === 'DELETE' ? 'delete' : 'evict', actor, namespace, name, before);
     }
+    if (kind === pods && method === 'PATCH' && subresource === null) {
+      const { containers = [] } = record(record(body)['spec']);
+      this.#restartedInPlace(containers as readonly Json[], actor, namespace, name, before);
+    }
     const strategy = record(record(record(body)['spec'])['updateStrategy']);
     const { partition } = record(strategy['rollingUpdate']);
     if (kind === statefulSets && method === 'PATCH' && typeof partition === 'number') {
@@ -69,7 +73,29 @@ export class Deeds {
     return method === 'DELETE' && moment.members.some((member) => participates(moment, member));
   }
 
-  #disrupted(verb: Disruption['verb'], actor: string, namespace: string, name: string, before: number): void {
+  /** What answers mysqld's probes restarts only where its image is: else mysqld would restart as well. */
+  #restartedInPlace(restarted: readonly Json[], actor: string, namespace: string, name: string, before: number): void {
+    if (restarted.length === 0) return;
+    const { store } = this.#server;
+    const node = store.get(nodes, '', String(record(store.get(pods, namespace, name)?.['spec'])['nodeName']));
+    const pulled = JSON.stringify(record(node?.['status'])['images'] ?? []);
+    for (const { name: container, image } of restarted) {
+      if (container !== agentContainer || pulled.includes(JSON.stringify(image))) continue;
+      const text = `the agent of ${name} restarts as ${String(image)}, which its node does not have`;
+      this.#witness.object('I17', text, this.#clock.nowMilliseconds);
+    }
+    const containers = restarted.map((one) => String(one['name']));
+    this.#disrupted('restartInPlace', actor, namespace, name, before, containers);
+  }
+
+  #disrupted(
+    verb: Disruption['verb'],
+    actor: string,
+    namespace: string,
+    name: string,
+    before: number,
+    containers: readonly string[] = [],
+  ): void {
     const { store } = this.#server;
     const last = store.get(pods, namespace, name) ?? lastOf(store.changesAfter(pods, before), name);
     if (last === null) return;
@@ -77,6 +103,7 @@ export class Deeds {
     const atMilliseconds = this.#clock.nowMilliseconds;
     this.#witness.disrupted({
       verb,
+      containers,
       actor,
       cluster: `${namespace}/${last.metadata.labels?.[clusterNameLabel] ?? ''}`,
       uid: last.metadata.uid,

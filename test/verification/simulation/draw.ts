@@ -1,6 +1,7 @@
 import { realEnd } from '../../support/nodes/settings.ts';
 import { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
+import { drawInPlace } from './in-place.ts';
 import { type Circumstances, firstImage } from './simulation.ts';
 import { budgets, imageNamed, narrowThemes, span, themes } from './themes.ts';
 
@@ -36,10 +37,12 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const drawn = calm ? [] : [chance.pick(themeNames), chance.pick(themeNames)];
   const own = given.length > 0 ? given : drawn;
   const several = own.includes('processes') || own.includes('late') || chance.happens(0.2);
+  const mode = given.length > 0 ? 'OnDelete' : chance.pick(modes);
+  const inPlace = mode === 'OnDelete' ? drawInPlace(chance.fork('in place'), given) : null;
   const circumstances: Circumstances = {
     seed,
     replicas,
-    mode: given.length > 0 ? 'OnDelete' : chance.pick(modes),
+    mode,
     movesCurrentRevision: chance.happens(0.3),
     onDeleteKeeper: chance.pick(['policy', 'policy', 'webhook'] as const),
     processes: several ? 2 : 1,
@@ -53,6 +56,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
       crashAfterMilliseconds: span(chance, 0.2, 20),
       restartMilliseconds: span(chance, 0.2, 2),
       readinessPatienceMilliseconds: span(chance.fork('probes'), 0, 30),
+      ...inPlace?.nodes,
     },
     moco: {
       notice: span(chance, 0.02, 2),
@@ -71,9 +75,11 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     longestPage: chance.happens(0.2) ? 2 : Number.POSITIVE_INFINITY,
     backups: own.includes('user'),
     spec: own.includes('burdens') ? drawBurdens(chance) : {},
+    ...(inPlace !== null && { inPlace: inPlace.setting }),
     maxUnavailable: given.length === 0 && replicas > 3 && chance.happens(0.5) ? chance.pick(budgets) : null,
   };
-  return { circumstances, plan: calm ? calmPlan(chance) : wildPlan(chance, replicas, own) };
+  const plan = calm ? calmPlan(chance) : wildPlan(chance, replicas, own);
+  return { circumstances, plan: inPlace === null ? plan : inPlace.plan(plan, replicas) };
 }
 
 /** A cluster that protects its primary while a replica lags, or that replicates from elsewhere. */

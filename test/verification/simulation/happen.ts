@@ -9,7 +9,7 @@ import {
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
 import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
-import { drain, fault, loseNode, memberAt, neverScheduled } from './acts-of-nodes.ts';
+import { drain, fault, loseNode, memberAt, neverScheduled, pullImage } from './acts-of-nodes.ts';
 import {
   annotateFor,
   asked,
@@ -22,6 +22,7 @@ import {
   recreateCluster,
   setBackup,
   setImage,
+  setPart,
   statefulSetPath,
 } from './acts-of-people.ts';
 import { copyRollout, keepRollout, programStopped, refuse, slowPull, stopMoco } from './acts-of-servers.ts';
@@ -83,6 +84,24 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'scale':
       simulation.wanted.replicas = what.replicas;
       return strikes(patchCluster(simulation, { spec: { replicas: what.replicas } }));
+    case 'changePod':
+      return strikes(setPart(simulation, what.part, what.value));
+    case 'badSidecar':
+      setPart(simulation, 'sidecar', what.image);
+      return later(what.forMilliseconds, () => {
+        strikes(true);
+        setPart(simulation, 'sidecar', what.corrected);
+      });
+    case 'upgradeMoco':
+      if (what.pulled) pullImage(simulation, what.agent);
+      simulation.wanted.agent = what.agent;
+      moco.upgradeAgent(what.agent);
+      return strikes(true);
+    case 'refuseResize':
+      strikes(kubelets.fault(namespace, podName(what.ordinal), (faults) => ({ ...faults, resize: what.how })));
+      return later(what.forMilliseconds, () => {
+        kubelets.fault(namespace, podName(what.ordinal), (faults) => ({ ...faults, resize: null }));
+      });
     case 'growVolumes':
       return strikes(growVolumes(simulation, what.size));
     case 'recreateCluster':

@@ -1,3 +1,4 @@
+import type { ResizeFault } from '../../support/nodes/faults.ts';
 import type { Mishap, RequestKind } from './trouble.ts';
 
 /** What ends after a while, by its kind alone. */
@@ -69,6 +70,12 @@ export type Happening =
   | (Lasting<'keepBelow'> & { readonly partition: number })
   | (Lasting<'allow'> & { readonly maxUnavailable: number | string })
   | { readonly kind: 'scale'; readonly replicas: number }
+  /** What can change in a running pod. */
+  | { readonly kind: 'changePod'; readonly part: 'label' | 'sidecar' | 'cpu'; readonly value: string }
+  | (Lasting<'badSidecar'> & { readonly image: string; readonly corrected: string })
+  /** The nodes may have its image already. */
+  | { readonly kind: 'upgradeMoco'; readonly agent: string; readonly pulled: boolean }
+  | (ToMemberForAWhile<'refuseResize'> & { readonly how: ResizeFault })
   | { readonly kind: 'growVolumes'; readonly size: string }
   | Bare<'recreateCluster' | 'recreateStatefulSet' | 'removeRollout' | 'touchRollout'>
   // Nodes and MOCO.

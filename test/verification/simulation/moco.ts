@@ -52,6 +52,7 @@ export class Moco {
   #faults: Faults = noFaults;
   #lagsSinceMilliseconds = 0;
   readonly #manager = new ClusterManager();
+  #settings: Settings;
   #running = true;
   #otherReplica = true;
   /** How many processes of it there have been. */
@@ -59,6 +60,7 @@ export class Moco {
 
   constructor(options: MocoOptions) {
     this.#options = options;
+    this.#settings = options.settings;
     options.server.store.subscribe(({ kind, object }) => {
       const name = kindNames.get(kind.plural);
       const { namespace = '', labels } = object.metadata;
@@ -84,6 +86,12 @@ export class Moco {
     this.#faults = { ...this.#faults, ...faults };
     this.#options.onDatabasesChange();
     this.#soon('clustering');
+  }
+
+  /** moco-controller comes up again with another agent for every pod. */
+  upgradeAgent(agentImage: string): void {
+    this.#settings = { ...this.#settings, agentImage };
+    this.#soon('reconcile');
   }
 
   get faults(): Faults {
@@ -169,8 +177,8 @@ export class Moco {
   }
 
   #reconcile(view: ClusterView): boolean {
-    const { settings, wall } = this.#options;
-    const { writes, endsWithStatus, clustering } = reconcile(view, settings, wall());
+    const { wall } = this.#options;
+    const { writes, endsWithStatus, clustering } = reconcile(view, this.#settings, wall());
     const done = this.#perform(writes);
     if (done && this.#manager.change(view.cluster.metadata.uid, clustering)) this.#soon('clustering');
     if (!endsWithStatus) return done;

@@ -8,7 +8,13 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../../src/kube/resource.ts';
-import { clusterKind, mysqldContainer, roleLabel, rolloutCompleteCondition } from '../../../src/moco/names.ts';
+import {
+  agentContainer,
+  clusterKind,
+  mysqldContainer,
+  roleLabel,
+  rolloutCompleteCondition,
+} from '../../../src/moco/names.ts';
 import { defaultCluster } from '../../support/moco/mysql-cluster-webhook.ts';
 import type { MySQLCluster } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
@@ -35,6 +41,7 @@ import { LaggingCandidates } from './lagging-candidates.ts';
 import { Moco } from './moco.ts';
 import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
 import { Network } from './network.ts';
+import { firstAgent, firstInPlace, podTemplateOf, type Wanted } from './pod-template.ts';
 import { Situations } from './situations.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
@@ -62,6 +69,8 @@ export interface Circumstances {
   readonly backups: boolean;
   /** More of the MySQLCluster's spec. */
   readonly spec: Json;
+  /** The setting `inPlace`, with the feature gate; absent without it. */
+  readonly inPlace?: Json;
 }
 
 export const namespace = 'default';
@@ -100,7 +109,7 @@ export class Simulation {
   /** Why processes have ended, in order. */
   readonly ends: string[] = [];
   /** By the user, whatever happens to the cluster. */
-  readonly wanted: { image: string; replicas: number };
+  readonly wanted: Wanted;
   readonly situations: Situations;
   readonly mocoGoesOn: MocoGoesOn;
   readonly checks: FailingChecks;
@@ -112,7 +121,8 @@ export class Simulation {
   constructor(circumstances: Circumstances) {
     const { seed, movesCurrentRevision, nodes, moco, processes, electsLeader, mode } = circumstances;
     this.#circumstances = circumstances;
-    this.wanted = { image: firstImage, replicas: circumstances.replicas };
+    const changesInPlace = circumstances.inPlace === undefined ? {} : firstInPlace;
+    this.wanted = { image: firstImage, replicas: circumstances.replicas, agent: firstAgent, ...changesInPlace };
     this.chance = new Chance(seed);
     const { clock, chance } = this;
     const { wall } = this;
@@ -155,8 +165,8 @@ export class Simulation {
     const settings: NodesSettings = {
       ...nodesSettings,
       labelBeforeReady: roleLabel,
-      // Its histories have no updates in place, and mysqld does not restart with its agent.
-      livenessPatienceMilliseconds: Number.POSITIVE_INFINITY,
+      // mysqld restarts with its agent only where agents are updated in place.
+      livenessPatienceMilliseconds: circumstances.inPlace === undefined ? Number.POSITIVE_INFINITY : 30_000,
       ...nodes,
     };
     this.kubelets = new Kubelets({
@@ -201,7 +211,7 @@ export class Simulation {
         strategies: {
           onDeleteEnabled: mode === 'OnDelete',
           partitionDriver: mode === 'Partition' ? 'own' : 'moco',
-          inPlaceEnabled: false,
+          inPlaceEnabled: circumstances.inPlace !== undefined,
         },
         electsLeader,
         onEnd,
@@ -249,8 +259,9 @@ export class Simulation {
     const taken = await this.clock.runUntil(() => this.isComplete(firstImage), startDeadlineMilliseconds);
     if (!taken) throw new Error('expected the controller to take the cluster, it did not');
     this.#began = true;
-    const { maxUnavailable } = this.#circumstances;
+    const { maxUnavailable, inPlace } = this.#circumstances;
     if (maxUnavailable !== null) this.setting({ maxUnavailable });
+    if (inPlace !== undefined) this.setting({ inPlace });
   }
 
   /** What the user wants of this cluster's rollouts from now on. */
@@ -274,8 +285,10 @@ export class Simulation {
 
   createCluster(): void {
     const { backups } = this.#circumstances;
-    const spec = { ...this.#circumstances.spec, ...(backups ? { backupPolicyName: 'daily' } : {}) };
-    const sample = sampleCluster({ name: clusterName, namespace, ...this.wanted, spec });
+    const podTemplate = podTemplateOf(this.wanted);
+    const spec = { podTemplate, ...this.#circumstances.spec, ...(backups ? { backupPolicyName: 'daily' } : {}) };
+    const { image, replicas } = this.wanted;
+    const sample = sampleCluster({ name: clusterName, namespace, image, replicas, spec });
     const cluster = { ...sample, metadata: { ...record(sample['metadata']), finalizers: [] as readonly string[] } };
     for (const { path: place, value } of defaultCluster(cluster as unknown as MySQLCluster)) {
       if (place === '/metadata/finalizers') cluster.metadata.finalizers = value as readonly string[];
@@ -308,7 +321,7 @@ export class Simulation {
       cluster !== null &&
       said?.['status'] === 'True' &&
       said['observedGeneration'] === cluster.metadata.generation &&
-      this.members.every((pod) => imageOf(pod) === image)
+      this.members.every((pod) => imageOf(pod) === image && imageOf(pod, agentContainer) === this.wanted.agent)
     );
   }
 
@@ -326,7 +339,7 @@ function conditionOf(object: StoredObject | null, type: string): Json | undefine
   return conditions?.find((condition) => condition['type'] === type);
 }
 
-export function imageOf(pod: StoredObject): unknown {
+export function imageOf(pod: StoredObject, container = mysqldContainer): unknown {
   const containers = record(pod['spec'])['containers'] as readonly Json[];
-  return containers.find(({ name }) => name === mysqldContainer)?.['image'];
+  return containers.find(({ name }) => name === container)?.['image'];
 }

@@ -1,7 +1,14 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import { clusterKind, mysqldContainer, preventDeleteAnnotation, roleLabel } from '../../../src/moco/names.ts';
-import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import {
+  clusterKind,
+  mysqldContainer,
+  preventDeleteAnnotation,
+  restartInPlaceAnnotation,
+  revisionHashLabel,
+  roleLabel,
+} from '../../../src/moco/names.ts';
+import { type ApiAnswer, type ApiRequest, isDryRun } from './api-answer.ts';
 import type { StoreChange } from './object-store.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
@@ -21,6 +28,11 @@ export const situations = {
   copiedRollout: 'the MySQLRollout belongs to somebody else',
   terminatingRollout: 'the MySQLRollout is terminating, and a finalizer keeps it',
   memberCannotBeMade: 'a member is missing, and its creation is refused',
+  updatedInPlace: 'a member is updated in place, and none of its containers restarts',
+  restartedInPlace: 'a member is updated in place, and a container of it other than mysqld restarts',
+  resizedInPlace: 'a member is resized in place',
+  mysqldRestartedInPlace: 'mysqld restarts after all, since its agent has been away for too long',
+  diesInsideAnUpdate: 'the process that has resized a member is not the one that gives it the label',
   gracePeriodEnds: 'a pod is seen with grace period 0 before it goes',
 } as const;
 
@@ -36,6 +48,8 @@ export class Situations {
   readonly #hadRole = new Set<string>();
   readonly #runningSince = new Map<string, number>();
   readonly #made = new Map<string, number>();
+  /** By the path of the request: who has resized a pod that has not got its label yet. */
+  readonly #resizedBy = new Map<string, string>();
 
   constructor(isProgramStopped: () => boolean) {
     this.#isProgramStopped = isProgramStopped;
@@ -49,11 +63,30 @@ export class Situations {
     this.#found.add(situation);
   }
 
-  answered({ method, path, actor }: ApiRequest, { code }: ApiAnswer): void {
+  answered(request: ApiRequest, { code }: ApiAnswer): void {
+    const { method, path, actor } = request;
+    if (method === 'PATCH' && code < 300 && actor.startsWith('controller-') && !isDryRun(request)) {
+      this.#changedInPlace(request);
+    }
     const refused = code === 403 || code === 422;
     if (!refused || method !== 'POST') return;
     if (path.endsWith('/eviction') && actor.startsWith('controller-')) this.find('evictionRefused');
     if (path.endsWith('/pods') && actor === statefulSetController) this.find('memberCannotBeMade');
+  }
+
+  #changedInPlace({ path, actor, body }: ApiRequest): void {
+    if (path.endsWith('/resize')) {
+      this.find('resizedInPlace');
+      this.#resizedBy.set(path, actor);
+      return;
+    }
+    const { metadata, spec } = record(body);
+    if (record(record(metadata)['labels'])[revisionHashLabel] === undefined) return;
+    const { containers = [] } = record(spec);
+    this.find((containers as readonly unknown[]).length > 0 ? 'restartedInPlace' : 'updatedInPlace');
+    const resizedBy = this.#resizedBy.get(`${path}/resize`);
+    if (resizedBy !== undefined && resizedBy !== actor) this.find('diesInsideAnUpdate');
+    this.#resizedBy.delete(`${path}/resize`);
   }
 
   changed(change: StoreChange, now: number, cluster: StoredObject | null): void {
@@ -83,6 +116,7 @@ export class Situations {
     const isPrimary = name.endsWith(`-${String(primaryOf(cluster))}`);
     if (deletionGracePeriodSeconds === 0) this.find('gracePeriodEnds');
     if (!isPrimary && annotations[preventDeleteAnnotation] !== undefined) this.find('protectedReplica');
+    if (hasRestartedInPlace(annotations, labels, status)) this.find('mysqldRestartedInPlace');
     if (labels[roleLabel] !== undefined) this.#hadRole.add(uid);
     const made = this.#made.get(uid) ?? now;
     this.#made.set(uid, made);
@@ -127,9 +161,22 @@ export const foreignOwner = {
   uid: 'uid-of-another-cluster',
 } as const;
 
-function mysqldState(status: unknown): Json {
+const mysqldState = (status: unknown): Json => record(mysqldStatus(status)['state']);
+
+function mysqldStatus(status: unknown): Json {
   const statuses = (record(status)['containerStatuses'] ?? []) as readonly Json[];
-  return record(statuses.find(({ name }) => name === mysqldContainer)?.['state']);
+  return record(statuses.find(({ name }) => name === mysqldContainer));
+}
+
+/** The program writes down which run of mysqld there was when it restarted other containers. */
+function hasRestartedInPlace(
+  { [restartInPlaceAnnotation]: note }: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>>,
+  status: unknown,
+): boolean {
+  const { revision, mysqld } = record(JSON.parse(note ?? 'null'));
+  const { containerID } = mysqldStatus(status);
+  return mysqld !== undefined && revision === labels[revisionHashLabel] && mysqld !== (containerID ?? mysqld);
 }
 
 function primaryOf(cluster: StoredObject | null): unknown {

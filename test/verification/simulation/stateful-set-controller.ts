@@ -1,4 +1,4 @@
-import { persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
+import { controllerRevisions, persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
 import type { ApiServer } from './api-server.ts';
 import { isReady } from './eviction.ts';
@@ -30,6 +30,7 @@ export function syncStatefulSet(server: ApiServer, set: StoredObject, options: S
   const before = record(set['status']);
   const updateRevision = revisionNameOf(set.metadata.name, spec['template']);
   options.templates.set(updateRevision, spec['template']);
+  keepRevision(server, set, updateRevision);
   const known = before['currentRevision'];
   const currentRevision = typeof known === 'string' ? known : updateRevision;
   const strategy = record(spec['updateStrategy']) as Strategy;
@@ -46,6 +47,13 @@ export function syncStatefulSet(server: ApiServer, set: StoredObject, options: S
   }
   if (strategy.type === 'RollingUpdate') roll(server, set, replicas, strategy, updateRevision);
   writeStatus(server, set, { replicas, strategy, currentRevision, updateRevision, options });
+}
+
+/** Where the program reads the template of a revision. */
+function keepRevision({ store }: ApiServer, { metadata: { namespace = '' }, spec }: StoredObject, name: string): void {
+  if (store.get(controllerRevisions, namespace, name) !== null) return;
+  const metadata = { namespace, name, uid: name, resourceVersion: '' };
+  store.put(controllerRevisions, { metadata, data: { spec: { template: record(spec)['template'] } } });
 }
 
 function ordinalOf({ metadata }: StoredObject): number {

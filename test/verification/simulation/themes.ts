@@ -294,6 +294,10 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
 
 /** Themes that no seed draws. A scenario is given one to find in a few runs what would take many otherwise. */
 export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
+  inPlace: [
+    toContainer('kill', 5, 60),
+    (chance) => ({ kind: 'crash', process: 0, downMilliseconds: span(chance, 1, 10) }),
+  ],
   checks: [lasting('failCheck', 20, 240)],
   maintenance: [maintenance],
   lag: [

@@ -69,6 +69,12 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   forceRollingUpdate: (what) => `the user forces Kubernetes' own rolling update ${lasting(what)}`,
   goOffline: (what) => `the user takes the cluster offline ${lasting(what)}`,
   scale: ({ replicas }) => `the user wants ${replicas} members`,
+  changePod: ({ part, value }) => `the user wants ${value} as the ${part} of the pods`,
+  badSidecar: ({ image, corrected, forMilliseconds }) =>
+    `the user asks for the sidecar ${image}, which can't be fetched, and ${seconds(forMilliseconds)} later for ${corrected}`,
+  upgradeMoco: ({ agent, pulled }) =>
+    `MOCO is upgraded to the agent ${agent}, which the nodes ${pulled ? 'have' : 'do not have'}`,
+  refuseResize: (what) => `the kubelet of member ${what.ordinal} answers a resize with ${what.how} ${lasting(what)}`,
   growVolumes: ({ size }) => `the user wants volumes of ${size}`,
   recreateCluster: () => 'the user deletes the cluster and makes it again',
   backup: (what) => `a backup runs ${lasting(what)}`,

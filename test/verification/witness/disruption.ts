@@ -1,6 +1,8 @@
 /** A member whose disruption, directly or by the StatefulSet, the API server has just accepted. */
 export interface Disruption {
-  readonly verb: 'delete' | 'evict' | 'setPartition';
+  readonly verb: 'delete' | 'evict' | 'setPartition' | 'restartInPlace';
+  /** Those that restart in place. */
+  readonly containers?: readonly string[];
   /** The process that did it, by whatever name the API server knows it. */
   readonly actor: string;
   /** `namespace/name` of its cluster. */

@@ -1,7 +1,9 @@
 import {
+  agentContainer,
   annotationOn,
   clusteringStoppedAnnotation,
   forceRollingUpdateAnnotation,
+  mysqldContainer,
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
@@ -48,7 +50,8 @@ export interface Law {
  */
 const failoverGraceMilliseconds = 179_000;
 
-const byPod = ({ verb }: Disruption): boolean => verb !== 'setPartition';
+/** The pod goes, and nobody but its author decides which. */
+const byPod = ({ verb }: Disruption): boolean => verb === 'delete' || verb === 'evict';
 const others = ({ moment, target }: Case): readonly Member[] => moment.members.filter((member) => member !== target);
 const participating = (given: Case): readonly Member[] =>
   others(given).filter((member) => participates(given.moment, member));
@@ -86,6 +89,24 @@ export const laws: readonly Law[] = [
     sentence: 'a primary at work was disrupted, not switched away from',
     holds: ({ moment, target, disruption }) =>
       !byPod(disruption) || replicasOf(moment) < 2 || !isPrimary(moment, target) || !isWell(moment, target),
+  },
+  {
+    name: 'I17',
+    sentence:
+      'containers restarted in place where the member did not work, another one was away, or the primary had to move',
+    holds: (given) => {
+      const { moment, target, disruption } = given;
+      if (disruption.verb !== 'restartInPlace') return true;
+      const agent = disruption.containers?.includes(agentContainer) === true;
+      const mayStayPrimary = !agent || moment.settings?.spec?.inPlace?.primary === 'InPlace';
+      const moves = replicasOf(moment) > 1 && isPrimary(moment, target) && !mayStayPrimary;
+      return (
+        disruption.containers?.includes(mysqldContainer) !== true &&
+        isWell(moment, target) &&
+        participating(given).length === replicasOf(moment) - 1 &&
+        !moves
+      );
+    },
   },
   {
     name: 'I4',

@@ -85,6 +85,7 @@ export interface WitnessedSettings extends WitnessedObject {
     readonly switchoverTimeoutSeconds?: number;
     readonly pinnedMembers?: readonly { readonly ordinal: number }[];
     readonly maintenanceWindows?: readonly WitnessedWindow[];
+    readonly inPlace?: { readonly primary?: string };
   };
 }
 
