@@ -128,6 +128,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       return decide({ ...snapshot, members }, policy);
     },
     explorer: { finds: 'I17', world: small(3, 'in-place') },
+    simulation: ['inPlace'],
   },
   'restarts the agent of the primary in place': {
     wrong:
@@ -135,6 +136,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) =>
       decide(snapshot, { ...policy, inPlaceUpdates: { ...policy.inPlaceUpdates, primary: 'InPlace' } }),
     explorer: { finds: 'I3', world: small(3, 'in-place') },
+    simulation: ['inPlace'],
   },
   'labels a member before the kubelet has resized it': {
     wrong: 'takes a member for resized as soon as the spec of its pod has the resources of the revision',

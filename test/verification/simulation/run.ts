@@ -119,18 +119,10 @@ function isUneventful(plan: Scenario['plan']): boolean {
   return kinds.every((kind) => uneventful.has(kind)) && kinds.filter((kind) => kind === 'rollOut').length === 1;
 }
 
-const rollsOut: ReadonlySet<Happening['kind']> = new Set([
-  'rollOut',
-  'rollOutBad',
-  'changePod',
-  'badSidecar',
-  'upgradeMoco',
-]);
-
-/** Template changes. */
+/** Changes of mysqld's image. Those that may be made in running pods come on top. */
 function changesOf(what: Happening): number {
   if (what.kind === 'together') return what.all.reduce((sum, one) => sum + changesOf(one.what), 0);
-  return rollsOut.has(what.kind) ? 1 : 0;
+  return what.kind === 'rollOut' || what.kind === 'rollOutBad' ? 1 : 0;
 }
 
 function lengthOf(what: Happening): number {

@@ -99,9 +99,20 @@ class Scene {
     return { revision: this.#revision, atMilliseconds: this.#now };
   }
 
-  take(verb: Disruption['verb'], ordinal: number, confirmingSince = this.now, actor = 'one'): void {
+  restartInPlace(ordinal: number, ...containers: readonly string[]): void {
+    this.take('restartInPlace', ordinal, this.now, 'one', containers);
+  }
+
+  take(
+    verb: Disruption['verb'],
+    ordinal: number,
+    confirmingSince = this.now,
+    actor = 'one',
+    containers: readonly string[] = [],
+  ): void {
     this.witness.disrupted({
       verb,
+      containers,
       actor,
       cluster,
       uid: `moco-test-${ordinal}-uid`,
@@ -138,6 +149,17 @@ describe('the witness', () => {
     expect(scene.found).to.deep.equal([]);
   });
 
+  it('accepts that containers of one member at work restart in place, and the agent of a primary that may stay', () => {
+    const scene = new Scene();
+    scene.restartInPlace(2, 'agent');
+    const primary = new Scene();
+    primary.restartInPlace(0, 'slow-log');
+    const asked = new Scene();
+    asked.put('MySQLRollout', 'test', { spec: { inPlace: { primary: 'InPlace' } } });
+    asked.restartInPlace(0, 'agent');
+    expect([...scene.found, ...primary.found, ...asked.found]).to.deep.equal([]);
+  });
+
   it('accepts, outside of the maintenance windows, what repairs, and anything while one is open', () => {
     const maintenanceWindows = [{ schedule: '0 1 * * *', duration: 3600 }];
     const repairs = new Scene();
@@ -160,6 +182,16 @@ describe('the witness', () => {
       (scene) => {
         scene.pod(2, { revision: 'new', mysqld: 'CrashLoopBackOff' });
         scene.take('delete', 2);
+      },
+    ],
+    ['I17', 'mysqld restarts in place', (scene) => scene.restartInPlace(2, 'mysqld')],
+    ['I17', 'the agent of a primary restarts in place', (scene) => scene.restartInPlace(0, 'agent')],
+    [
+      'I17',
+      'a container restarts in place while mysqld of that member is down',
+      (scene) => {
+        scene.pod(2, { mysqld: 'CrashLoopBackOff' });
+        scene.restartInPlace(2, 'slow-log');
       },
     ],
     [
