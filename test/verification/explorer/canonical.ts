@@ -82,11 +82,14 @@ export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boo
     before[c.DEMOTE + ordinal] !== after[c.DEMOTE + ordinal] ||
     facts.isProtected(before, ordinal) !== facts.isProtected(after, ordinal) ||
     facts.restarts(before, ordinal) !== facts.restarts(after, ordinal) ||
-    resizeShown(before, ordinal) !== resizeShown(after, ordinal)
+    isResizeShown(before, after, ordinal)
   );
 }
 
-/** That time passes is shown by no pod. */
+/** That time passes, or that the template changes, is shown by no pod. */
+const isResizeShown = (before: c.Cells, after: c.Cells, ordinal: number): boolean =>
+  !facts.isHalfResized(after, ordinal) && resizeShown(before, ordinal) !== resizeShown(after, ordinal);
+
 const resizeShown = (cells: c.Cells, ordinal: number): number =>
   facts.isResizing(cells, ordinal) ? c.Resize.Pending : (cells[c.RESIZE + ordinal] as number);
 

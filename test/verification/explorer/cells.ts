@@ -174,6 +174,8 @@ export const Resize = {
   /** The kubelet calls it infeasible, or reports an error. */
   Refused: 3,
   Done: 4,
+  /** It was for another revision, which the template had in between. */
+  ForAnother: 5,
 } as const;
 
 export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;

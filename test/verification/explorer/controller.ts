@@ -45,7 +45,9 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
         if (world.families.has('in-place')) after[c.RESTARTING] = (after[c.RESTARTING] as number) | (1 << ordinal);
         break;
       case 'resizeInPlace':
-        after[c.RESIZE + ordinal] = c.Resize.Pending;
+        // One that goes back to the resources of its own revision has the label already.
+        after[c.RESIZE + ordinal] =
+          after[c.REVISION + ordinal] === after[c.TARGET] ? c.Resize.None : c.Resize.Pending;
         break;
       case 'demote':
         after[c.DEMOTE + ordinal] = c.Demote.Ours;

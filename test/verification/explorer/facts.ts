@@ -88,7 +88,12 @@ export const isTerminating = (cells: c.Cells, ordinal: number): boolean => {
 
 export const isMissing = (cells: c.Cells, ordinal: number): boolean => healthOf(cells, ordinal) === Health.Missing;
 
-export const isUpdated = (cells: c.Cells, ordinal: number): boolean => cells[c.REVISION + ordinal] === cells[c.TARGET];
+export const isUpdated = (cells: c.Cells, ordinal: number): boolean =>
+  cells[c.REVISION + ordinal] === cells[c.TARGET] && !isHalfResized(cells, ordinal);
+
+/** Its label says nothing about its resources. */
+export const isHalfResized = (cells: c.Cells, ordinal: number): boolean =>
+  cells[c.RESIZE + ordinal] === c.Resize.ForAnother;
 
 /** The revision never starts. */
 export const isBadRevision = (cells: c.Cells, revision: number): boolean =>

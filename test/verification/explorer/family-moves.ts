@@ -102,6 +102,7 @@ function newRevision(next: c.Cells): void {
   for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
     const demote = next[c.DEMOTE + ordinal];
     if (demote === c.Demote.Ours) next[c.DEMOTE + ordinal] = c.Demote.OursForAnother;
+    if (next[c.RESIZE + ordinal] !== c.Resize.None) next[c.RESIZE + ordinal] = c.Resize.ForAnother;
   }
 }
 

@@ -78,7 +78,7 @@ function resizesMysqld(pods: c.Cells, ordinal: number): InPlaceUpdate {
   if (state === c.Resize.Refused) return { kind: 'impossible', reasons: ['the kubelet calls its resize infeasible'] };
   const resources = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
   const change = { resources: [], resized: [], labels: {}, annotations: {}, containers: [], initContainers: [] };
-  if (state === c.Resize.None) return { kind: 'possible', change: { ...change, resources }, resize: null };
+  if (state === c.Resize.None || state === c.Resize.ForAnother) return { kind: 'possible', change: { ...change, resources }, resize: null };
   const isDone = state === c.Resize.Done;
   const forSeconds = state === c.Resize.Pending ? shortSeconds : longSeconds;
   const resize = { awaited: isDone ? [] : ['mysqld'], deferred: null, forSeconds, mysqldRestarted: false };
@@ -131,7 +131,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     name: memberName(ordinal),
     uid: `uid-${ordinal}`,
     resourceVersion: '1',
-    revision: revisionName(pods[c.REVISION + ordinal] as number),
+    revision: facts.isHalfResized(pods, ordinal) ? '' : revisionName(pods[c.REVISION + ordinal] as number),
     role: settledThen ? role : null,
     phase: health === Health.Starting || health === Health.Idle ? 'Pending' : 'Running',
     ready: health === Health.Young || health === Health.Serving || health === Health.Terminating,
