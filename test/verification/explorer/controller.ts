@@ -46,8 +46,7 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
         break;
       case 'resizeInPlace':
         // One that goes back to the resources of its own revision has the label already.
-        after[c.RESIZE + ordinal] =
-          after[c.REVISION + ordinal] === after[c.TARGET] ? c.Resize.None : c.Resize.Pending;
+        after[c.RESIZE + ordinal] = after[c.REVISION + ordinal] === after[c.TARGET] ? c.Resize.None : c.Resize.Pending;
         break;
       case 'demote':
         after[c.DEMOTE + ordinal] = c.Demote.Ours;

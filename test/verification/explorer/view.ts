@@ -78,7 +78,8 @@ function resizesMysqld(pods: c.Cells, ordinal: number): InPlaceUpdate {
   if (state === c.Resize.Refused) return { kind: 'impossible', reasons: ['the kubelet calls its resize infeasible'] };
   const resources = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
   const change = { resources: [], resized: [], labels: {}, annotations: {}, containers: [], initContainers: [] };
-  if (state === c.Resize.None || state === c.Resize.ForAnother) return { kind: 'possible', change: { ...change, resources }, resize: null };
+  if (state === c.Resize.None || state === c.Resize.ForAnother)
+    return { kind: 'possible', change: { ...change, resources }, resize: null };
   const isDone = state === c.Resize.Done;
   const forSeconds = state === c.Resize.Pending ? shortSeconds : longSeconds;
   const resize = { awaited: isDone ? [] : ['mysqld'], deferred: null, forSeconds, mysqldRestarted: false };

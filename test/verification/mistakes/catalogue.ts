@@ -128,7 +128,6 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       return decide({ ...snapshot, members }, policy);
     },
     explorer: { finds: 'I17', world: small(3, 'in-place') },
-    simulation: ['inPlace'],
   },
   'restarts the agent of the primary in place': {
     wrong:
