@@ -81,6 +81,11 @@ describe('every state that is reached first', () => {
     keepsInvariants(worldOf(3), manyStates);
   });
 
+  it('of three members keeps the invariants where a revision is taken back between a resize and its label', () => {
+    const families: ReadonlySet<Family> = new Set(['resize', 'template']);
+    keepsInvariants(worldOf(3, { ...coarse, faults: 0, families }), manyStates);
+  });
+
   it('of five members keeps the invariants with one fault', () => {
     keepsInvariants(worldOf(5, { ...coarse, faults: 1 }), manyStates);
   });
