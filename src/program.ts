@@ -72,7 +72,16 @@ export async function run(options: Options): Promise<void> {
 async function connectParts(options: Options): Promise<Program> {
   const log = createLog({ level: options.logLevel, format: options.logFormat });
   const connection = connect({ kubeconfigPath: options.kubeconfigPath });
-  const world = realWorld(connection.exchange);
+  const gates = Object.entries(featureGates).map(([name, { stage }]) => ({
+    name,
+    stage,
+    enabled: options.featureGates[name as FeatureGateName],
+  }));
+  const metrics = createMetrics(manifest.version, gates, {
+    servesWebhook: options.webhookBindAddress !== null,
+    drivesPartitions: options.partitionDriver === 'own',
+  });
+  const world = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
   const stop = new AbortController();
   const isLeading = (): boolean => !stop.signal.aborted && (elector?.isLeader() ?? true);
   const client = new ApiClient({
@@ -82,12 +91,6 @@ async function connectParts(options: Options): Promise<Program> {
     userAgent: `moco-rollout/${manifest.version}`,
     mayWrite: (priority) => priority === 'lease' || isLeading(),
   });
-  const gates = Object.entries(featureGates).map(([name, { stage }]) => ({
-    name,
-    stage,
-    enabled: options.featureGates[name as FeatureGateName],
-  }));
-  const metrics = createMetrics(manifest.version, gates);
   const holder = `${hostname()}_${randomBytes(4).toString('hex')}`;
   const elector = options.leaderElect
     ? new LeaseElector({
@@ -209,13 +212,14 @@ async function startServer(
 }
 
 async function startWebhookServer(program: Program): Promise<void> {
-  const { options, log, closers } = program;
+  const { options, log, metrics, closers } = program;
   if (options.webhookBindAddress === null) return;
   const server = await startWebhook({
     address: options.webhookBindAddress,
     certDir: options.certDir,
     ...(options.clientCaFile !== null && { clientCaFile: options.clientCaFile }),
     log,
+    onAnswered: (code, milliseconds) => metrics.webhook?.answered(code, milliseconds),
   });
   program.webhook = server;
   closers.push((leftMilliseconds) => server.close(leftMilliseconds()));

@@ -24,6 +24,8 @@ export interface WebhookOptions extends TlsSources {
   /** An idle connection is closed after this time. */
   readonly keepAliveMilliseconds?: number;
   readonly certificatePollMilliseconds?: number;
+  /** Called with each response: its code, and how long it took. */
+  readonly onAnswered?: (code: number, milliseconds: number) => void;
 }
 
 export interface RunningWebhook {
@@ -63,7 +65,7 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
       connectionsCheckingInterval: Math.ceil(timeout / checksPerTimeout),
       keepAliveTimeout: options.keepAliveMilliseconds ?? defaultKeepAliveMilliseconds,
     },
-    (request, response) => void serve(request, response, budget, log),
+    (request, response) => void serve(request, response, budget, options),
   );
   limitConnections(server, options.maxConnections ?? defaultMaxConnections);
   const address = await listen(server, options.address, '--webhook-bind-address');
@@ -98,8 +100,9 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   budget: BodyBudget,
-  log: WebhookLog,
+  { log, onAnswered }: WebhookOptions,
 ): Promise<void> {
+  const since = performance.now();
   let answered: Answer;
   try {
     answered = await answer(request, reviewers, budget);
@@ -111,4 +114,5 @@ async function serve(
   const { status, body, headers } = answered;
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
   response.end(body);
+  onAnswered?.(status, performance.now() - since);
 }

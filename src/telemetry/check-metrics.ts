@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { labelValue } from './label-value.ts';
 
 const bucketsSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -11,7 +12,7 @@ export class CheckMetrics {
     const registers = [registry];
     this.requests = new Counter({
       name: 'moco_rollout_check_requests_total',
-      help: 'Queries of checks that Prometheus was asked, by result (passing, failing, unknown).',
+      help: 'Queries of checks that Prometheus was asked, by result (Passing, Failing, Unknown).',
       labelNames: ['result'],
       registers,
     });
@@ -21,5 +22,9 @@ export class CheckMetrics {
       buckets: bucketsSeconds,
       registers,
     });
+  }
+
+  countRequest(result: string): void {
+    this.requests.inc({ result: labelValue(result) });
   }
 }

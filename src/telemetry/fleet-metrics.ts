@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { labelValue } from './label-value.ts';
 
 /** What the leader knows of all clusters together. */
 export interface FleetNumbers {
@@ -8,6 +9,10 @@ export interface FleetNumbers {
   /** Clusters with stale members whose rollout has not begun. */
   readonly waiting: number;
   readonly failing: number;
+  /** Evictions that Kubernetes' disruption controller has not observed yet. */
+  readonly unobservedEvictions: number;
+  /** Clusters whose next eviction waits for them. */
+  readonly waitingForDisruptionController: number;
 }
 
 /** What the leader knows of one stage of a MySQLRolloutSequence. */
@@ -33,7 +38,7 @@ type NumbersOf = () => FleetNumbers | null;
 /** A value with its labels. */
 type Series = readonly [labels: Readonly<Record<string, string>>, value: number];
 
-/** Limits across all clusters, and how far they are used. There are no series where no controller leads. */
+/** Whether this process leads, and if so the limits across all clusters and how far they are used. */
 export class FleetMetrics {
   #numbers: NumbersOf = () => null;
   readonly #sequences = new Map<string, SequenceNumbers>();
@@ -53,6 +58,21 @@ export class FleetMetrics {
       'Clusters whose revision fails, or whose rollout has begun and is stalled.',
       ({ failing }) => failing,
     );
+    fleet(
+      'unobserved_evictions',
+      "Evictions that Kubernetes' disruption controller has not observed yet.",
+      ({ unobservedEvictions }) => unobservedEvictions,
+    );
+    fleet(
+      'evictions_waiting_clusters',
+      'Clusters whose next eviction waits until the disruption controller has observed others.',
+      ({ waitingForDisruptionController }) => waitingForDisruptionController,
+    );
+    gauge(
+      registry,
+      { name: 'moco_rollout_leader', help: 'Whether this process leads: 1, or 0.', labelNames: [] },
+      () => [[{}, this.#numbers() === null ? 0 : 1]],
+    );
     gauge(
       registry,
       {
@@ -63,7 +83,7 @@ export class FleetMetrics {
       () =>
         this.#ofStages((labels, { upToDate, rolling, waiting, failing }) =>
           Object.entries({ upToDate, rolling, waiting, failing }).map(([state, count]) => [
-            { ...labels, state },
+            { ...labels, state: labelValue(state) },
             count,
           ]),
         ),

@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { ApiClientMetrics } from './api-client-metrics.ts';
 import { CacheMetrics } from './cache-metrics.ts';
 import { CheckMetrics } from './check-metrics.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import type { HttpHandler } from './http-server.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
+import { WebhookMetrics } from './webhook-metrics.ts';
 import { WorkQueueMetrics } from './work-queue-metrics.ts';
 
 /** A feature gate as Kubernetes' own metric shows it. */
@@ -13,7 +15,16 @@ export interface FeatureState {
   readonly enabled: boolean;
 }
 
+/** What is only shown where there is one. */
+export interface Parts {
+  readonly servesWebhook: boolean;
+  readonly drivesPartitions: boolean;
+}
+
 export interface Metrics {
+  readonly apiClient: ApiClientMetrics;
+  /** `null` where this process serves no webhook. */
+  readonly webhook: WebhookMetrics | null;
   readonly rollouts: RolloutMetrics;
   readonly workQueues: WorkQueueMetrics;
   readonly caches: CacheMetrics;
@@ -28,7 +39,11 @@ export interface Metrics {
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** All metrics of the program in a registry of their own, the process's defaults included. */
-export function createMetrics(version: string, features: readonly FeatureState[]): Metrics {
+export function createMetrics(
+  version: string,
+  features: readonly FeatureState[],
+  { servesWebhook, drivesPartitions }: Parts,
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -48,7 +63,9 @@ export function createMetrics(version: string, features: readonly FeatureState[]
   for (const feature of features) enabled.set({ name: feature.name, stage: feature.stage }, feature.enabled ? 1 : 0);
   return {
     registry,
-    rollouts: new RolloutMetrics(registry),
+    apiClient: new ApiClientMetrics(registry),
+    webhook: servesWebhook ? new WebhookMetrics(registry) : null,
+    rollouts: new RolloutMetrics(registry, drivesPartitions),
     workQueues: new WorkQueueMetrics(registry),
     caches: new CacheMetrics(registry),
     fleet: new FleetMetrics(registry),

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { labelValue } from './label-value.ts';
 
 type ClusterName = readonly [namespace: string, name: string];
 
@@ -36,16 +37,22 @@ export class RolloutMetrics {
   readonly #maintenanceOpens: Gauge<'namespace' | 'name'>;
   readonly #failingChecks: Gauge<'namespace' | 'name' | 'check'>;
   readonly #lastProgress: Gauge<'namespace' | 'name'>;
+  readonly #stalled: Gauge<'namespace' | 'name' | 'reason'>;
+  readonly #disruptionsOfCluster: Counter<'namespace' | 'name'>;
+  readonly #switchoversOfCluster: Counter<'namespace' | 'name'>;
   readonly #currentReplicas: Gauge<'namespace' | 'name'>;
   readonly #updatedReplicas: Gauge<'namespace' | 'name'>;
   readonly #lastPartitionUpdated: Gauge<'namespace' | 'name'>;
-  /** By cluster: the states, the rule and the checks that have a series now. */
+  /** By cluster: the states, the rule, the reason and the checks that have a series now. */
   readonly #states = new Map<string, ReadonlySet<string>>();
   readonly #rules = new Map<string, string>();
+  readonly #reasons = new Map<string, string>();
   readonly #checks = new Map<string, readonly string[]>();
 
-  constructor(registry: Registry) {
+  /** `drivesPartitions`: whether this program lowers partitions itself, and shows the series of MOCO's controller. */
+  constructor(registry: Registry, drivesPartitions: boolean) {
     const registers = [registry];
+    const ofPartitions = drivesPartitions ? registers : [];
     const histogram = (name: string, help: string, buckets: number[]) =>
       new Histogram({ name, help, buckets, registers });
     this.disruptions = new Counter({
@@ -100,7 +107,7 @@ export class RolloutMetrics {
     });
     this.delayReadings = new Counter({
       name: 'moco_rollout_replication_delay_readings_total',
-      help: 'Replicas that were asked how far they are behind, by result (delay, notReplicating, unknown).',
+      help: 'Replicas that were asked how far they are behind, by result (Delay, NotReplicating, Unknown).',
       labelNames: ['result'],
       registers,
     });
@@ -164,17 +171,35 @@ export class RolloutMetrics {
       name: 'moco_cluster_current_replicas',
       help: 'Members at the current revision of the StatefulSet, where this program lowers its partition.',
       labelNames: clusterLabels,
-      registers,
+      registers: ofPartitions,
     });
     this.#updatedReplicas = new Gauge({
       name: 'moco_cluster_updated_replicas',
       help: 'Members at the update revision of the StatefulSet, where this program lowers its partition.',
       labelNames: clusterLabels,
-      registers,
+      registers: ofPartitions,
     });
     this.#lastPartitionUpdated = new Gauge({
       name: 'moco_cluster_last_partition_updated',
       help: 'When this program last lowered the partition of the StatefulSet, in Unix seconds.',
+      labelNames: clusterLabels,
+      registers: ofPartitions,
+    });
+    this.#stalled = new Gauge({
+      name: 'moco_rollout_stalled',
+      help: 'Condition Stalled of the MySQLRollout is True, with its reason: 1; no series otherwise.',
+      labelNames: [...clusterLabels, 'reason'],
+      registers,
+    });
+    this.#disruptionsOfCluster = new Counter({
+      name: 'moco_rollout_cluster_disruptions_total',
+      help: 'Pods of a cluster taken down by this program.',
+      labelNames: clusterLabels,
+      registers,
+    });
+    this.#switchoversOfCluster = new Counter({
+      name: 'moco_rollout_cluster_switchovers_total',
+      help: 'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
       labelNames: clusterLabels,
       registers,
     });
@@ -209,15 +234,35 @@ export class RolloutMetrics {
     if (partition.lastUpdatedSeconds !== null) this.#lastPartitionUpdated.set(cluster, partition.lastUpdatedSeconds);
   }
 
+  /** Pods that this program has taken down. */
+  countDisruptions([namespace, name]: ClusterName, verb: string, rule: string, count: number): void {
+    this.disruptions.inc({ verb, rule }, count);
+    this.#disruptionsOfCluster.inc({ namespace, name }, count);
+  }
+
+  /** `cluster` is `null` where it is not known any more. */
+  countSwitchover(cluster: ClusterName | null, outcome: string): void {
+    this.switchovers.inc({ outcome: labelValue(outcome) });
+    if (cluster !== null) this.#switchoversOfCluster.inc({ namespace: cluster[0], name: cluster[1] });
+  }
+
+  countDelayReading(result: string): void {
+    this.delayReadings.inc({ result: labelValue(result) });
+  }
+
   /** Members by state; a state that isn't given has no member any more. */
   setMembers(cluster: ClusterName, countByState: Readonly<Record<string, number>>, stale: number): void {
     const [namespace, name] = cluster;
     for (const state of this.#states.get(keyOf(cluster)) ?? []) {
-      if (!Object.hasOwn(countByState, state)) this.#members.remove({ namespace, name, state });
+      if (!Object.hasOwn(countByState, state)) this.#removeState(cluster, state);
     }
-    for (const [state, count] of Object.entries(countByState)) this.#members.set({ namespace, name, state }, count);
+    for (const [state, count] of Object.entries(countByState))
+      this.#members.set({ namespace, name, state: labelValue(state) }, count);
     this.#states.set(keyOf(cluster), new Set(Object.keys(countByState)));
     this.#staleMembers.set({ namespace, name }, stale);
+    // A counter has to be there before it first counts: Prometheus sees no increase otherwise.
+    this.#disruptionsOfCluster.inc({ namespace, name }, 0);
+    this.#switchoversOfCluster.inc({ namespace, name }, 0);
   }
 
   /** The one hold of a cluster, or `null` when there is none. */
@@ -231,6 +276,19 @@ export class RolloutMetrics {
     }
     this.#holdSince.set({ namespace, name, rule: hold.rule }, hold.sinceSeconds);
     this.#rules.set(keyOf(cluster), hold.rule);
+  }
+
+  /** The reason for which the rollout of a cluster is stalled, or `null`. */
+  setStalled(cluster: ClusterName, reason: string | null): void {
+    const [namespace, name] = cluster;
+    const before = this.#reasons.get(keyOf(cluster));
+    if (before !== undefined && before !== reason) this.#stalled.remove({ namespace, name, reason: before });
+    if (reason === null) {
+      this.#reasons.delete(keyOf(cluster));
+      return;
+    }
+    this.#stalled.set({ namespace, name, reason }, 1);
+    this.#reasons.set(keyOf(cluster), reason);
   }
 
   setMaintenanceWindow([namespace, name]: ClusterName, isLongEnough: boolean): void {
@@ -263,15 +321,21 @@ export class RolloutMetrics {
   /** Takes away every series that names the cluster. */
   forgetCluster(namespace: string, name: string): void {
     const cluster: ClusterName = [namespace, name];
-    for (const state of this.#states.get(keyOf(cluster)) ?? []) this.#members.remove({ namespace, name, state });
+    for (const state of this.#states.get(keyOf(cluster)) ?? []) this.#removeState(cluster, state);
     this.#states.delete(keyOf(cluster));
-    this.#staleMembers.remove({ namespace, name });
+    for (const one of [this.#staleMembers, this.#disruptionsOfCluster, this.#switchoversOfCluster])
+      one.remove({ namespace, name });
     this.setHold(cluster, null);
+    this.setStalled(cluster, null);
     this.setMaintenanceWindow(cluster, true);
     this.setMaintenanceOpens(cluster, null);
     this.setFailingChecks(cluster, []);
     this.setLastProgress(cluster, null);
     this.setPartition(cluster, null);
+  }
+
+  #removeState([namespace, name]: ClusterName, state: string): void {
+    this.#members.remove({ namespace, name, state: labelValue(state) });
   }
 }
 

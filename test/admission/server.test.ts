@@ -27,9 +27,12 @@ describe('the webhook over TLS', () => {
   let directory: Awaited<ReturnType<typeof makeDirectory>>;
   let certificate: MadeCertificate;
   let webhook: RunningWebhook;
+  const answers: (readonly [code: number, milliseconds: number])[] = [];
+  const onAnswered = (...answer: readonly [number, number]): void => void answers.push(answer);
 
   beforeEach(async () => {
     lines.length = 0;
+    answers.length = 0;
     directory = await makeDirectory();
     certificate = await putCertificate(directory.path, 'first');
     webhook = await start();
@@ -45,6 +48,13 @@ describe('the webhook over TLS', () => {
     expect(status).to.equal(200);
     expect(headers['content-type']).to.equal('application/json');
     expect(JSON.parse(body)).to.have.nested.property('response.patchType', 'JSONPatch');
+  });
+
+  it('says the code and the time of each answer', async () => {
+    await post(JSON.stringify(reviewOf()));
+    await post('');
+    expect(answers.map(([code]) => code)).to.deep.equal([200, 400]);
+    for (const [, milliseconds] of answers) expect(milliseconds).to.be.at.least(0);
   });
 
   it('accepts the timeout that the API server adds to the path', async () => {
@@ -206,7 +216,7 @@ describe('the webhook over TLS', () => {
   });
 
   function start(more: { requestTimeoutMilliseconds?: number } = {}): Promise<RunningWebhook> {
-    return startWebhook({ address: { host: '127.0.0.1', port: 0 }, certDir: directory.path, log, ...more });
+    return startWebhook({ address: { host: '127.0.0.1', port: 0 }, certDir: directory.path, log, onAnswered, ...more });
   }
 
   function openSocket(options: object = {}): Promise<TLSSocket> {

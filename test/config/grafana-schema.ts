@@ -117,6 +117,75 @@ const timeseries = z.strictObject({
   }),
 });
 
+const stateTimeline = z.strictObject({
+  ...withQueries,
+  type: z.literal('state-timeline'),
+  fieldConfig: z.strictObject({
+    defaults: z.strictObject({
+      custom: z.strictObject({ fillOpacity: z.number().min(0).max(100), lineWidth: z.number() }),
+      mappings: z.array(
+        z.strictObject({
+          type: z.literal('value'),
+          options: z.record(
+            z.string(),
+            z.strictObject({ index: z.int(), text: z.string().min(1), color: z.string().min(1) }),
+          ),
+        }),
+      ),
+    }),
+    overrides: z.array(override),
+  }),
+  options: z.strictObject({
+    mergeValues: z.boolean(),
+    showValue: z.enum(['auto', 'always', 'never']),
+    alignValue: z.enum(['left', 'center', 'right']),
+    rowHeight: z.number().min(0).max(1),
+    legend: z.strictObject({
+      displayMode: z.enum(['list', 'table', 'hidden']),
+      placement: z.enum(['bottom', 'right']),
+      showLegend: z.boolean(),
+    }),
+    tooltip: z.strictObject({ mode: z.enum(['single', 'multi', 'none']), sort: z.enum(['none', 'asc', 'desc']) }),
+  }),
+});
+
+const builtInAnnotation = z.strictObject({
+  builtIn: z.literal(1),
+  datasource: z.strictObject({ type: z.literal('grafana'), uid: z.literal('-- Grafana --') }),
+  enable: z.boolean(),
+  hide: z.boolean(),
+  iconColor: z.string(),
+  name: z.string(),
+  type: z.literal('dashboard'),
+});
+
+const queryAnnotation = z.strictObject({
+  datasource,
+  enable: z.boolean(),
+  hide: z.boolean(),
+  iconColor: z.string(),
+  name: z.string(),
+  expr: z.string().min(1),
+  step: z.string().regex(/^\d+s$/),
+  titleFormat: z.string(),
+  textFormat: z.string(),
+  tagKeys: z.string(),
+  useValueForTime: z.boolean(),
+});
+
+const link = z.strictObject({
+  asDropdown: z.boolean(),
+  icon: z.enum(['doc', 'external link', 'info']),
+  includeVars: z.boolean(),
+  keepTime: z.boolean(),
+  tags: z.array(z.never()),
+  targetBlank: z.boolean(),
+  title: z.string().min(1),
+  tooltip: z.string(),
+  type: z.literal('link'),
+  url: z.string().min(1),
+});
+
 const table = z.strictObject({
   ...withQueries,
   type: z.literal('table'),
@@ -193,22 +262,10 @@ export const dashboardSchema = z.strictObject({
   version: z.int(),
   time: z.strictObject({ from: z.string(), to: z.literal('now') }),
   timepicker: z.strictObject({}),
-  links: z.array(z.never()),
-  annotations: z.strictObject({
-    list: z.array(
-      z.strictObject({
-        builtIn: z.literal(1),
-        datasource: z.strictObject({ type: z.literal('grafana'), uid: z.literal('-- Grafana --') }),
-        enable: z.boolean(),
-        hide: z.boolean(),
-        iconColor: z.string(),
-        name: z.string(),
-        type: z.literal('dashboard'),
-      }),
-    ),
-  }),
+  links: z.array(link),
+  annotations: z.strictObject({ list: z.array(z.union([builtInAnnotation, queryAnnotation])) }),
   templating: z.strictObject({ list: z.array(z.discriminatedUnion('type', [queryVariable, datasourceVariable])) }),
-  panels: z.array(z.discriminatedUnion('type', [row, stat, timeseries, table])),
+  panels: z.array(z.discriminatedUnion('type', [row, stat, timeseries, stateTimeline, table])),
 });
 
 export type Dashboard = z.infer<typeof dashboardSchema>;

@@ -16,13 +16,17 @@ describe('the dashboard', () => {
   let raw: unknown;
   let dashboard: Dashboard;
   let queries: readonly string[];
+  /** Of panels and annotations. */
+  let expressions: readonly string[];
 
   before(async () => {
     raw = JSON.parse(await readFile(file, 'utf8'));
     dashboard = dashboardSchema.parse(raw);
     const targets = dashboard.panels.flatMap((panel) => ('targets' in panel ? panel.targets : []));
     const asked = dashboard.templating.list.flatMap((one) => (one.type === 'query' ? [one.definition] : []));
-    queries = [...targets.map(({ expr }) => expr), ...asked];
+    const noted = dashboard.annotations.list.flatMap((one) => ('expr' in one ? [one.expr] : []));
+    expressions = [...targets.map(({ expr }) => expr), ...noted];
+    queries = [...expressions, ...asked];
   });
 
   it("matches Grafana's schema, without unknown fields", () => {
@@ -46,17 +50,29 @@ describe('the dashboard', () => {
   });
 
   it('uses only existing metrics, and shows each metric of this program', () => {
-    const { registry } = createMetrics('0.0.0', []);
+    const { registry } = createMetrics('0.0.0', [], { servesWebhook: true, drivesPartitions: true });
     const names = registry.getMetricsAsArray().map(({ name }) => name);
     const asked = new Set(
       queries
-        .flatMap((query) => [...query.matchAll(/\b(?:moco|kubernetes|workqueue|nodejs|process)_\w+/g)])
+        .flatMap((query) => [...query.matchAll(/\b(?:moco|kubernetes|workqueue|nodejs|process|rest_client)_\w+/g)])
         .map(String),
     );
     const known = new Set(names.flatMap((name) => [name, `${name}_bucket`, `${name}_count`, `${name}_sum`]));
     expect([...asked].filter((name) => !known.has(name))).to.deep.equal([]);
     const shown = (name: string): boolean => asked.has(name) || asked.has(`${name}_bucket`);
-    expect(names.filter((name) => name.startsWith('moco_') && !shown(name))).to.deep.equal([]);
+    expect(names.filter((name) => /^(?:moco|rest_client)_/.test(name) && !shown(name))).to.deep.equal([]);
+  });
+
+  it('names quantiles as everybody does, and leads to the runbooks', () => {
+    const quantiles = dashboard.panels
+      .flatMap((panel) => ('targets' in panel ? panel.targets : []))
+      .flatMap(({ expr, legendFormat }) => {
+        const [, quantile] = /^histogram_quantile\(0\.(\d+),/.exec(expr) ?? [];
+        return quantile === undefined ? [] : [[`p${quantile.padEnd(2, '0')}`, legendFormat]];
+      });
+    expect(quantiles).to.have.length.greaterThan(0);
+    expect(quantiles.filter(([expected, legend]) => expected !== legend)).to.deep.equal([]);
+    expect(dashboard.links.map(({ url }) => url)).to.deep.equal(['docs/runbooks/README.md']);
   });
 
   it('uses only its own variables', () => {
@@ -69,8 +85,7 @@ describe('the dashboard', () => {
   it('has queries that Prometheus can parse', async function () {
     const directory = await mkdtemp(join(tmpdir(), 'dashboard-'));
     try {
-      const rules = dashboard.panels.flatMap((panel) => ('targets' in panel ? panel.targets : []));
-      const records = rules.map(({ expr }, index) => ({ record: `panel:${index}`, expr: withValues(expr) }));
+      const records = expressions.map((expr, index) => ({ record: `panel:${index}`, expr: withValues(expr) }));
       const path = join(directory, 'rules.yml');
       await writeFile(path, stringify({ groups: [{ name: 'panels', rules: records }] }));
       const { status, said } = promtool(this, ['check', 'rules', path]);

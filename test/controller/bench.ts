@@ -90,7 +90,7 @@ export class Process {
       log: this.log,
       defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...settings }, strategy: 'OnDelete' },
       recorder: { record: (occurrence) => void this.events.push(occurrence) },
-      metrics: new RolloutMetrics(this.registry),
+      metrics: new RolloutMetrics(this.registry, true),
       holder,
       isLeading: () => this.isLeading,
     });

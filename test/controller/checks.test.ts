@@ -41,7 +41,7 @@ describe('the controller with checks', () => {
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2', 'evict 1', 'demote 0']);
     expect(bench.prometheus.asked).to.have.length(3);
-    expect(await metrics(program)).to.contain('moco_rollout_check_requests_total{result="passing"} 3');
+    expect(await metrics(program)).to.contain('moco_rollout_check_requests_total{result="Passing"} 3');
     expect(program.events.map(({ reason }) => reason)).to.not.include.members(['CheckFailing', 'CheckUnavailable']);
     expect(program.log.lines.map(({ fields }) => (fields as { rule?: string }).rule)).to.not.include(
       'CheckUnavailable',

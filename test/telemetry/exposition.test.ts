@@ -1,37 +1,55 @@
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import { promtool } from './promtool.ts';
 
+const answers: Exchange = () =>
+  Promise.resolve({ status: 200, headers: {}, body: Readable.from([]) } as unknown as ExchangeResponse);
+
 /** Everything that the program may show, with a series of each. */
-function everything(): Metrics {
-  const metrics = createMetrics('1.2.3', [{ name: 'UpdateStrategyOnDelete', stage: 'ALPHA', enabled: true }]);
+async function everything(): Promise<Metrics> {
+  const metrics = createMetrics('1.2.3', [{ name: 'UpdateStrategyOnDelete', stage: 'ALPHA', enabled: true }], {
+    servesWebhook: true,
+    drivesPartitions: true,
+  });
   const cluster = ['ns', 'a'] as const;
-  const { rollouts, workQueues, caches, fleet, checks } = metrics;
+  const { apiClient, webhook, rollouts, workQueues, caches, fleet, checks } = metrics;
+  webhook?.answered(200, 3);
   rollouts.setMembers(cluster, { participating: 2, down: 1 }, 1);
   rollouts.setHold(cluster, { rule: 'Paused', sinceSeconds: 10 });
   rollouts.setLastProgress(cluster, 30);
   rollouts.setMaintenanceWindow(cluster, false);
   rollouts.setMaintenanceOpens(cluster, 40);
   rollouts.setPartition(cluster, { current: 1, updated: 2, lastUpdatedSeconds: 20 });
-  rollouts.disruptions.inc({ verb: 'evict', rule: 'ReplicaHealthy' });
-  rollouts.switchovers.inc({ outcome: 'done' });
+  rollouts.setStalled(cluster, 'ProgressDeadlineExceeded');
+  rollouts.countDisruptions(cluster, 'evict', 'ReplicaHealthy', 1);
+  rollouts.countSwitchover(cluster, 'done');
   rollouts.finished.inc({ outcome: 'Complete' });
   rollouts.setFailingChecks(cluster, ['errant']);
-  checks.requests.inc({ result: 'passing' });
+  checks.countRequest('passing');
   checks.durationSeconds.observe(1);
-  rollouts.delayReadings.inc({ result: 'delay' });
+  rollouts.countDelayReading('delay');
   rollouts.updatesInPlace.inc({ rule: 'ContainersRestart' });
   rollouts.resizesInPlace.inc({ rule: 'ResizeRestartsNothing' });
+  await apiClient.counting(answers, () => 0)({ method: 'GET' } as ExchangeRequest);
   workQueues.observe('clusters', () => []);
-  fleet.observe(() => ({ slots: 5, rolling: 1, waiting: 2, failing: 0 }));
+  fleet.observe(() => ({
+    slots: 5,
+    rolling: 1,
+    waiting: 2,
+    failing: 0,
+    unobservedEvictions: 4,
+    waitingForDisruptionController: 1,
+  }));
   const canary = { name: 'canary', state: 'Rolling', upToDate: 1, rolling: 1, waiting: 0, failing: 0, slots: 1 };
   fleet.setSequence('production', { stages: [canary], stage: 'canary' });
   caches.observe('Pod', () => 1).ignored('unreadable');
   return metrics;
 }
 
-const ours = /^(?:moco_|kubernetes_feature_enabled$)/;
+const ours = /^(?:moco_|rest_client_|kubernetes_feature_enabled$)/;
 
 interface Described {
   readonly name: string;
@@ -52,8 +70,14 @@ async function described({ registry }: Metrics): Promise<readonly Described[]> {
 
 describe('the exposition', () => {
   it("passes promtool's checks", async function () {
-    const { body } = await everything().handler({ verbose: false });
+    const { body } = await (await everything()).handler({ verbose: false });
     expect(promtool(this, ['check', 'metrics'], body)).to.deep.equal({ status: 0, said: '' });
+  });
+
+  it('shows the series of MOCO and of the webhook only where there is one', async () => {
+    const { registry } = createMetrics('1.2.3', [], { servesWebhook: false, drivesPartitions: false });
+    const names = (await registry.getMetricsAsJSON()).map(({ name }) => name);
+    expect(names.filter((name) => /^moco_cluster_|webhook/.test(name))).to.deep.equal([]);
   });
 
   it("would fail promtool's checks with a wrong name", function () {
@@ -70,13 +94,13 @@ describe('the exposition', () => {
       type,
       labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
     }));
-    expect(listed).to.have.deep.members([...(await described(everything()))]);
+    expect(listed).to.have.deep.members([...(await described(await everything()))]);
   });
 
-  it('names clusters in gauges alone, which go with the cluster', async () => {
-    const metrics = everything();
+  it('names clusters in series that go with the cluster', async () => {
+    const metrics = await everything();
     const perCluster = (await described(metrics)).filter(({ labels }) => labels.includes('namespace'));
-    expect(perCluster.map(({ type }) => type)).to.deep.equal(perCluster.map(() => 'gauge'));
+    expect(perCluster.map(({ type }) => type)).to.include.members(['gauge', 'counter']);
     metrics.rollouts.forgetCluster('ns', 'a');
     const left = (await described(metrics)).filter(({ labels }) => labels.includes('namespace'));
     expect(left).to.deep.equal([]);

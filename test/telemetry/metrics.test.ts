@@ -5,7 +5,10 @@ describe('metrics', () => {
   let metrics: Metrics;
 
   beforeEach(() => {
-    metrics = createMetrics('1.2.3', [{ name: 'UpdateStrategyOnDelete', stage: 'ALPHA', enabled: true }]);
+    metrics = createMetrics('1.2.3', [{ name: 'UpdateStrategyOnDelete', stage: 'ALPHA', enabled: true }], {
+      servesWebhook: true,
+      drivesPartitions: true,
+    });
   });
 
   it('have every name that dashboards and alerts rest on', async () => {
@@ -56,7 +59,7 @@ describe('metrics', () => {
     metrics.rollouts.setMembers(['ns', 'a'], { participating: 2, down: 1 }, 3);
     metrics.rollouts.setMembers(['ns', 'a'], { participating: 3 }, 1);
     expect(await series('moco_rollout_members')).to.deep.equal([
-      'moco_rollout_members{namespace="ns",name="a",state="participating"} 3',
+      'moco_rollout_members{namespace="ns",name="a",state="Participating"} 3',
     ]);
     expect(await series('moco_rollout_stale_members')).to.deep.equal([
       'moco_rollout_stale_members{namespace="ns",name="a"} 1',
@@ -79,12 +82,13 @@ describe('metrics', () => {
       metrics.rollouts.setHold(['ns', name], { rule: 'Paused', sinceSeconds: 10 });
       metrics.rollouts.setLastProgress(['ns', name], 30);
     }
-    metrics.rollouts.disruptions.inc({ verb: 'evict', rule: 'ReplicaHealthy' });
+    metrics.rollouts.countDisruptions(['ns', 'a'], 'evict', 'ReplicaHealthy', 1);
+    metrics.rollouts.setStalled(['ns', 'a'], 'SettingsInvalid');
     metrics.rollouts.forgetCluster('ns', 'a');
     metrics.rollouts.forgetCluster('ns', 'never-seen');
     const lines = await series('moco_rollout_');
     expect(lines.filter((line) => line.includes('name="a"'))).to.deep.equal([]);
-    expect(lines.filter((line) => line.includes('name="b"'))).to.have.length(5);
+    expect(lines.filter((line) => line.includes('name="b"'))).to.have.length(7);
     expect(lines).to.include('moco_rollout_disruptions_total{verb="evict",rule="ReplicaHealthy"} 1');
   });
 
@@ -111,7 +115,7 @@ describe('metrics', () => {
   });
 
   it('of two programs in one process have nothing in common', async () => {
-    createMetrics('9.9.9', []).rollouts.evictionsRefused.inc();
+    createMetrics('9.9.9', [], { servesWebhook: true, drivesPartitions: true }).rollouts.evictionsRefused.inc();
     expect(await series('moco_rollout_evictions_refused_total')).to.deep.equal([
       'moco_rollout_evictions_refused_total 0',
     ]);

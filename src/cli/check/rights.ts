@@ -1,4 +1,6 @@
+import { policyKind } from '../../api/policy.ts';
 import { rolloutKind } from '../../api/rollout.ts';
+import { sequenceKind } from '../../api/sequence.ts';
 import { object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
@@ -26,6 +28,14 @@ export const neededByController: readonly Right[] = [
   ['events.k8s.io', 'events', ['list', 'create', 'patch']],
 ];
 
+/** What it needs of objects without a namespace. An installation for some namespaces needs less of them. */
+export const neededInWholeCluster: readonly Right[] = [
+  [policyKind.group, policyKind.plural, reading],
+  [sequenceKind.group, sequenceKind.plural, ['list', 'watch']],
+  [sequenceKind.group, `${sequenceKind.plural}/status`, ['update']],
+  ['', 'namespaces', ['list', 'watch']],
+];
+
 const neededToRead: readonly Right[] = [
   [clusterKind.group, 'mysqlclusters', ['get', 'list']],
   [rolloutKind.group, 'mysqlrollouts', ['get', 'list']],
@@ -43,7 +53,8 @@ export const controllerRights: Check = {
     const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
     const pod = object(object(object(deployment['spec'])['template'])['spec']);
     const user = `system:serviceaccount:${namespace}:${text(pod['serviceAccountName']) ?? 'default'}`;
-    const denied = await deniedTo(session, neededByController, user);
+    const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
+    const denied = await deniedTo(session, needed, user);
     return denied.length === 0
       ? ok(`${user} has all that it needs ${placeOf(session)}`)
       : failed(`${user} may not ${denied.join(', ')} ${placeOf(session)}: apply the roles of this version`);

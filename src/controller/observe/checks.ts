@@ -70,7 +70,7 @@ export class Checks {
     const readings = await Promise.all(
       checks.map(async (check) => {
         const reading = await this.#read(check, { namespace, name });
-        this.#metrics.requests.inc({ result: reading.kind });
+        this.#metrics.countRequest(reading.kind);
         this.#metrics.durationSeconds.observe((this.#world.monotonic() - since) / 1000);
         return { check, reading };
       }),

@@ -120,6 +120,8 @@ export class Fleet {
       rolling: all.filter(({ rolling }) => rolling).length,
       waiting: all.filter(({ waitingSince }) => waitingSince !== null).length,
       failing: this.#failing.size,
+      unobservedEvictions: this.evictions.unobserved(),
+      waitingForDisruptionController: this.evictions.waiting,
     };
   }
 

@@ -16,7 +16,7 @@ export interface DelayContext {
   readonly delays: DelayReader;
   readonly world: World;
   readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'delayReadings'>;
+  readonly metrics: Pick<RolloutMetrics, 'countDelayReading'>;
 }
 
 /** Asks replicas that the decision waits for and does not know. Resolves to whether any was asked. */
@@ -55,7 +55,7 @@ export async function readDelays(
     const before = state.replicationDelays.get(uid);
     const after = following(reading, before, atMilliseconds);
     known.set(uid, after);
-    metrics.delayReadings.inc({ result: reading.kind });
+    metrics.countDelayReading(reading.kind);
     if (reading.kind === 'unknown' && after.unknownSinceMilliseconds === atMilliseconds) {
       const key = keyOf(cluster.namespace, cluster.name);
       log.warn({ cluster: key, member: name, reason: reading.message }, 'the replication delay can not be read');

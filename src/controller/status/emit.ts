@@ -21,6 +21,7 @@ export function emit(report: Report, state: ClusterState, { metrics, recorder, l
   metrics.setMaintenanceOpens(cluster, series.opensSeconds);
   metrics.setFailingChecks(cluster, series.failingChecks);
   metrics.setLastProgress(cluster, series.lastProgressSeconds);
+  metrics.setStalled(cluster, series.stalled);
   metrics.setPartition(cluster, series.partition);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);
@@ -48,7 +49,7 @@ export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportCon
   }
   log.info({ ...fields, member: acted.done.map((target) => target.name).join() }, explainStep(step));
   if (step.kind === 'delete' || step.kind === 'evict') {
-    metrics.disruptions.inc({ verb: step.kind, rule }, acted.done.length);
+    metrics.countDisruptions([namespace, name], step.kind, rule, acted.done.length);
   }
   if (step.kind === 'updateInPlace') metrics.updatesInPlace.inc({ rule }, acted.done.length);
   if (sparesSwitchover(step, observation.objects)) metrics.switchoversAvoided.inc();
@@ -70,7 +71,8 @@ export function emitNews(
     metrics.rolloutDurationSeconds.observe(Math.max(0, seconds));
   }
   if (switchover !== null) {
-    metrics.switchovers.inc({ outcome: switchover.outcome });
+    const { namespace = '', name } = reported?.rollout?.metadata ?? {};
+    metrics.countSwitchover(name === undefined ? null : [namespace, name], switchover.outcome);
     if (switchover.outcome === 'done') metrics.switchoverDurationSeconds.observe(switchover.seconds);
   }
   if (outOfBand.length > 0) metrics.unplannedUpdates.inc(outOfBand.length);

@@ -10,6 +10,8 @@ export interface Series {
   readonly stale: number;
   readonly hold: { readonly rule: string; readonly sinceSeconds: number } | null;
   readonly lastProgressSeconds: number | null;
+  /** The reason of condition Stalled while it is True. */
+  readonly stalled: string | null;
   /** Some maintenance window of the next 30 days is long enough for every member. */
   readonly hasOpening: boolean;
   /** When a rollout may go on that rests outside of its maintenance windows. */
@@ -35,6 +37,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
     stale,
     hold: hold && { rule: hold.rule, sinceSeconds: seconds(since) ?? seconds(now) ?? 0 },
     lastProgressSeconds: seconds(status.rollout?.lastProgressAt),
+    stalled: status.conditions?.find(({ type, status: is }) => type === 'Stalled' && is === 'True')?.reason ?? null,
     hasOpening: hasOpening(snapshot, policy),
     opensSeconds: hold !== null && 'opensAt' in hold ? seconds(hold.opensAt) : null,
     failingChecks: hold?.rule === 'CheckFailing' ? hold.checks.map(({ check }) => check) : [],

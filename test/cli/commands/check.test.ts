@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { neededByController } from '../../../src/cli/check/rights.ts';
+import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
 import { clusterPermissions } from '../../config/permissions.ts';
 import { answer } from '../../kube/fake-world.ts';
@@ -107,17 +107,11 @@ describe('check', () => {
     expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
   });
 
-  it('asks for the rights of config/rbac, as far as they are bound to a namespace', () => {
-    const clusterScoped = [
-      'mysqlrolloutpolicies',
-      'mysqlrolloutsequences',
-      'mysqlrolloutsequences/status',
-      'namespaces',
-    ];
-    const granted = clusterPermissions
-      .filter(({ resource }) => !clusterScoped.includes(resource))
-      .flatMap(({ group, resource, verbs }) => verbs.map((verb) => `${verb} ${resource} ${group}`));
-    const asked = neededByController.flatMap(([group, resource, verbs]) =>
+  it('asks for the rights of config/rbac', () => {
+    const granted = clusterPermissions.flatMap(({ group, resource, verbs }) =>
+      verbs.map((verb) => `${verb} ${resource} ${group}`),
+    );
+    const asked = [...neededByController, ...neededInWholeCluster].flatMap(([group, resource, verbs]) =>
       verbs.map((verb) => `${verb} ${resource} ${group}`),
     );
     expect(asked).to.have.members(granted);

@@ -66,7 +66,7 @@ describe('a switchover that the user prevents', () => {
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     expect(bench.status.hold?.rule).to.equal('Paused');
     expect(bench.status.rollout).to.not.have.property('tries');
-    expect(await program.registry.getSingleMetricAsString(metric)).to.match(/\{outcome="takenBack"\} 1$/m);
+    expect(await program.registry.getSingleMetricAsString(metric)).to.match(/\{outcome="TakenBack"\} 1$/m);
     bench.setting({ paused: false });
     await program.work();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0']);

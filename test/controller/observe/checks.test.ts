@@ -57,7 +57,7 @@ describe('the answers to checks', () => {
       { name: 'errant', reading: passing, ageSeconds: 3, unknownForSeconds: 0 },
       { name: 'lag', reading: unknown, ageSeconds: 3, unknownForSeconds: 3 },
     ]);
-    expect(await scene.registry.metrics()).to.contain('moco_rollout_check_requests_total{result="unknown"} 1');
+    expect(await scene.registry.metrics()).to.contain('moco_rollout_check_requests_total{result="Unknown"} 1');
   });
 
   it('are waited for once for each cluster, and a cluster without an answer delays no other', async () => {

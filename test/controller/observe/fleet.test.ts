@@ -229,7 +229,7 @@ describe('the breaker of a fleet', () => {
     watched.notify('a', stalled);
     const hold = { rule: 'FleetFailing', failing: 2, limit: 2, cluster: 'a' };
     expect(waitsOf(watched, 'c')).to.deep.equal([{ hold, remainingSeconds: null }]);
-    expect(watched.fleet.numbers).to.deep.equal({ slots: null, rolling: 1, waiting: 1, failing: 2 });
+    expect(watched.fleet.numbers).to.include({ slots: null, rolling: 1, waiting: 1, failing: 2 });
   });
 
   it('lets go on what has begun', () => {

@@ -39,7 +39,7 @@ describe('the controller before a switchover', () => {
     await program.work();
     expect(bench.steps.at(-1)).to.equal('demote 0');
     expect(bench.replicas.asked.toSorted()).to.deep.equal([1, 1, 2, 2].map(member));
-    expect(await program.registry.getSingleMetricAsString(readings)).to.contain(`${readings}{result="delay"} 4`);
+    expect(await program.registry.getSingleMetricAsString(readings)).to.contain(`${readings}{result="Delay"} 4`);
   });
 
   it('waits while MOCO would choose a replica that is behind, asks every five seconds, and goes on', async () => {

@@ -278,8 +278,8 @@ describe('the status of a sequence', () => {
     const series = async () =>
       (await scene.registry.metrics()).split('\n').filter((line) => line.includes('sequence="production"'));
     expect(await series()).to.include.members([
-      'moco_rollout_stage_clusters{sequence="production",stage="canary",state="rolling"} 1',
-      'moco_rollout_stage_clusters{sequence="production",stage="rest",state="upToDate"} 2',
+      'moco_rollout_stage_clusters{sequence="production",stage="canary",state="Rolling"} 1',
+      'moco_rollout_stage_clusters{sequence="production",stage="rest",state="UpToDate"} 2',
       'moco_rollout_stage_slots{sequence="production",stage="canary"} 1',
       'moco_rollout_sequence_stage{sequence="production",stage="canary",state="Rolling"} 1',
     ]);

@@ -90,7 +90,7 @@ describe('the status of a rollout', () => {
     const program = bench.start();
     await rollOut(bench, program);
     const metric = (name: string): Promise<string> => program.registry.getSingleMetricAsString(name);
-    expect(await metric('moco_rollout_switchovers_total')).to.match(/\{outcome="done"\} 1$/m);
+    expect(await metric('moco_rollout_switchovers_total')).to.match(/\{outcome="Done"\} 1$/m);
     expect(await metric('moco_rollout_finished_total')).to.match(/\{outcome="Complete"\} 1$/m);
     expect(await metric('moco_rollout_disruptions_total')).to.match(/\{verb="evict",rule="ReplicaHealthy"\} 3$/m);
     expect(await metric('moco_rollout_member_update_duration_seconds')).to.match(/_count 3$/m);
@@ -215,7 +215,7 @@ describe('the status of a rollout', () => {
     await program.work();
     expect(bench.status.rollout?.tries?.count).to.equal(2);
     expect(await program.registry.getSingleMetricAsString('moco_rollout_switchovers_total')).to.contain(
-      '{outcome="takenBack"} 2',
+      '{outcome="TakenBack"} 2',
     );
   });
 
@@ -226,7 +226,7 @@ describe('the status of a rollout', () => {
     await program.work();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'evict 2']);
     const counted = await program.registry.getSingleMetricAsString('moco_rollout_switchovers_total');
-    expect(counted).to.match(/\{outcome="takenBack"\} 1$/m);
+    expect(counted).to.match(/\{outcome="TakenBack"\} 1$/m);
     expect(counted).to.not.contain('done');
   });
 

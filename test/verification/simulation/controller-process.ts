@@ -220,7 +220,7 @@ class Life {
       readCheck: options.readCheck,
       log: silent,
       metrics: {
-        rollouts: new RolloutMetrics(registry),
+        rollouts: new RolloutMetrics(registry, true),
         workQueues: new WorkQueueMetrics(registry),
         caches: new CacheMetrics(registry),
         fleet: new FleetMetrics(registry),
