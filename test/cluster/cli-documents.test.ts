@@ -12,6 +12,7 @@ import { goTool } from '../support/go-tools/build.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
 import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
+import { until } from './moco-fixture.ts';
 
 const run = promisify(execFile);
 const buildDeadlineMilliseconds = 30 * 60_000;
@@ -112,6 +113,21 @@ describe('the commands in the documents', function () {
       `kubectl patch mysqlrollout test --subresource=status --type=merge --patch='{"status":{"strategy":"OnDelete"}}'`,
     );
     for (const command of adopt) await shell(filledIn(command));
+  });
+
+  it('the FlowSchema of limit-a-fleet.md is that of the controller’s requests', async () => {
+    const text = await readFile(join(root, 'docs/how-to/limit-a-fleet.md'), 'utf8');
+    const [, flowSchema = ''] = /```yaml\n(apiVersion: flowcontrol[^`]*)```/.exec(text) ?? [];
+    await writeFile(join(directory, 'flow-schema.yaml'), flowSchema);
+    await shell('kubectl apply -f flow-schema.yaml');
+    const uid = await shell('kubectl get flowschema moco-rollout -o jsonpath={.metadata.uid}');
+    const controller = '--as=system:serviceaccount:moco-rollout-system:moco-rollout';
+    await until('the API server knows the FlowSchema', async () => {
+      const headers = await shell(
+        `kubectl get --raw /apis/moco-rollout.io/v1alpha1/mysqlrollouts ${controller} -v=8 2>&1`,
+      );
+      return headers.includes(uid);
+    });
   });
 
   it('are accepted by the API server as documented', async () => {
