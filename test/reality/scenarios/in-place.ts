@@ -1,7 +1,7 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
 import { inPlaceFlag, installInPlace, pull } from '../../support/stage/in-place.ts';
 import type { Program } from './program.ts';
-import { isServing, type RealityCluster } from './reality-cluster.ts';
+import { isAtRest, type RealityCluster } from './reality-cluster.ts';
 import { type Scenario, usual } from './scenario.ts';
 import { onDelete } from './way.ts';
 
@@ -34,7 +34,8 @@ async function upgradeAgent(cluster: RealityCluster): Promise<void> {
   cluster.note(`starts moco-controller with the agent ${image}`);
   await bed.moco.kill();
   await bed.moco.start([`--agent-image=${image}`]);
-  await cluster.until('every agent to be new', (now) => now.updateRevision !== sight.updateRevision && isServing(now));
+  // The pods are ready from the moment that they have the image's name. Only the program says when they run it.
+  await cluster.until('the rollout to end', (now) => now.updateRevision !== sight.updateRevision && isAtRest(now));
   const [kept, fresh] = [mysqldContainer, agentContainer].map((name) => processes(cluster, name));
   if (kept?.join() !== mysqlds?.join()) {
     throw new Error(`Expected the processes of mysqld to stay ${mysqlds?.join(', ')}, they are ${kept?.join(', ')}`);

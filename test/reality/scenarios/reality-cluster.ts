@@ -294,7 +294,7 @@ export class RealityCluster {
 const rested = ['UpToDate', 'Off'];
 
 /** This program has nothing to do, or has no say; every member serves at the newest revision. */
-function isAtRest(sight: Sight): boolean {
+export function isAtRest(sight: Sight): boolean {
   const { status, members, updateRevision } = sight;
   const isDone = rested.includes(status?.phase ?? '') || status?.hold?.rule === 'ForcedRollingUpdate';
   return isDone && status?.updateRevision === updateRevision && isServing(sight) && members.length > 0;
