@@ -64,6 +64,12 @@ describe('the links in the documents', () => {
     expect(missing).to.deep.equal([]);
   });
 
+  it('begin with a README.md of at most 900 words', () => {
+    const readme = all.find(({ path }) => path === 'README.md');
+    const words = readme?.text.trim().split(/\s+/).length;
+    expect(words).to.be.within(1, 900);
+  });
+
   it('lead to every page of docs from a README', async () => {
     const lists = all.filter(({ path }) => /(^|\/)README\.md$/.test(path)).map(({ text }) => text);
     const unlisted = all
