@@ -22,13 +22,15 @@ export function impossible({ cluster, members }: ClusterSnapshot): boolean {
 
 /**
  * What may be written with the gate off: what takes a demotion back, what gives a StatefulSet back, and, where this
- * program lowers partitions, those, and what starts members that are down in a cluster that serves nobody.
+ * program lowers partitions, those, and what starts members that are down in a cluster that serves nobody, or where the
+ * current revision is the update revision.
  */
 function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }: RolloutPolicy, step: Step): boolean {
   const { cluster, statefulSet, promotion, members } = snapshot;
   const givesBack = statefulSet?.labelled === true || promotion !== null;
   const nobodyWorks = members.every((one) => one.terminatingForSeconds !== null || down(snapshot, one));
   const servesNobody = mode === 'Partition' && (!cluster.initialized || nobodyWorks);
+  const comesUpUpdated = mode === 'Partition' && statefulSet?.currentRevision === statefulSet?.updateRevision;
   const restartUnserved =
     mode === 'Partition' &&
     !members.some((one) => participates(snapshot, one)) &&
@@ -44,7 +46,7 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
     case 'promoteRevision':
       return givesBack || servesNobody || restartUnserved;
     case 'delete':
-      return (servesNobody && step.rule === 'MemberDown') || (restartUnserved && step.rule === 'NoMemberParticipating');
+      return ((servesNobody || comesUpUpdated) && step.rule === 'MemberDown') || (restartUnserved && step.rule === 'NoMemberParticipating');
     default:
       return false;
   }

@@ -65,6 +65,14 @@ describe('a cluster without serving members, in partition mode', () => {
         current: revisionBefore,
       }),
     },
+    'loses the others of its broken members, too, if the deletion failed for some of them': {
+      given: corrected()
+        .statefulSet({ currentRevision: revisionAfter })
+        .mysqlCluster({ initialized: true })
+        .members(member(0).updated()),
+      settings,
+      decides: deletes('MemberDown', 2, 1),
+    },
     'has the grace of a failover where they run': {
       given: corrected()
         .mysqlCluster({ initialized: true })
