@@ -40,6 +40,11 @@ const longComputing = [
   'test/controller/disrupt/adopt.test.ts',
   'test/cli/commands/report-fleet.test.ts',
   'test/kube/connection.test.ts',
+  'test/cli/commands/status.test.ts',
+  'test/cli/commands/sequence.test.ts',
+  'test/admission/server.test.ts',
+  'test/kube/reflector.test.ts',
+  'test/plan/plan.test.ts',
 ];
 
 /** What the tests of a file share with those of others in their process, by what the file imports or calls. */

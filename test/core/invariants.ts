@@ -46,7 +46,10 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
     case 'promoteRevision':
       return givesBack || servesNobody || restartUnserved;
     case 'delete':
-      return ((servesNobody || comesUpUpdated) && step.rule === 'MemberDown') || (restartUnserved && step.rule === 'NoMemberParticipating');
+      return (
+        ((servesNobody || comesUpUpdated) && step.rule === 'MemberDown') ||
+        (restartUnserved && step.rule === 'NoMemberParticipating')
+      );
     default:
       return false;
   }

@@ -56,7 +56,11 @@ describe('the catalogue of rules', () => {
        NotReconciled MemberMissing RolesNotSettled MemberTerminating MaxUnavailableReached ClusterNotHealthy
        DisruptionControllerBehind ReplicasBehind CheckUnavailable ConfirmationTooSlow StepRefused`,
     ],
-    ['are routine', isRoutine, 'AwaitingSwitchover MemberTerminating UpdatedMemberNotParticipating'],
+    [
+      'are routine',
+      isRoutine,
+      'AwaitingSwitchover MemberTerminating UpdatedMemberNotParticipating DisruptionControllerBehind',
+    ],
     [
       'are requested by a person',
       isRequestedByUser,

@@ -34,6 +34,25 @@ export async function disrupt(
   state: ClusterState,
   signal: AbortSignal,
 ): Promise<Ended> {
+  const { evictions } = context.fleet;
+  const end = step.kind === 'evict' ? evictions.reserve(key) : () => undefined;
+  // Another cluster was faster. The next decision is the hold.
+  if (end === null) return { requeue: vetoed, report: null, result: null };
+  try {
+    return await attempt(context, key, step, identity, state, signal);
+  } finally {
+    end();
+  }
+}
+
+async function attempt(
+  context: Context,
+  key: string,
+  step: DisruptiveStep,
+  identity: string,
+  state: ClusterState,
+  signal: AbortSignal,
+): Promise<Ended> {
   const { cache, api } = context;
   const known = cache.objects(key);
   if (known === null) return nothingToReport;

@@ -9,10 +9,12 @@ import { type Cache, keyOf, namedCluster } from './cache.ts';
 export class Evictions {
   readonly #wake: (key: string) => void;
   readonly #unobserved = new Map<string, number>();
-  /** Evictions that are about to be sent. */
-  readonly #promised = new Set<string>();
+  /** Clusters whose eviction is being confirmed or sent. */
+  readonly #reserved = new Set<string>();
   /** Clusters that wait, those that have waited longest first. */
   readonly #waiting = new Set<string>();
+  /** Those of them that were woken and have not decided since. */
+  readonly #woken = new Set<string>();
 
   constructor(wake: (key: string) => void) {
     this.#wake = wake;
@@ -26,7 +28,7 @@ export class Evictions {
   unobserved(except?: string): number {
     let sum = 0;
     for (const [key, count] of this.#unobserved) if (key !== except) sum += count;
-    for (const key of this.#promised) if (key !== except && !this.#unobserved.has(key)) sum += 1;
+    for (const key of this.#reserved) if (key !== except && !this.#unobserved.has(key)) sum += 1;
     return sum;
   }
 
@@ -38,26 +40,33 @@ export class Evictions {
     if (count < before) this.#wakeFirst();
   }
 
-  promise(key: string): () => void {
-    this.#promised.add(key);
+  /**
+   * Reserves one of the evictions that may wait, before the step is confirmed: what `decide` has just allowed to one
+   * cluster is not allowed to another. Returns a function that ends the reservation, or `null` if none is left.
+   */
+  reserve(key: string): (() => void) | null {
+    if (this.unobserved(key) >= mostUnobservedEvictions) return null;
+    this.#reserved.add(key);
     return () => {
-      this.#promised.delete(key);
+      this.#reserved.delete(key);
       this.#wakeFirst();
     };
   }
 
-  /** Whether the cluster waits for evictions of others. */
+  /** Whether the cluster waits for evictions of others, as its last decision has it. */
   setWaiting(key: string, waits: boolean): void {
+    this.#woken.delete(key);
     if (waits) this.#waiting.add(key);
     else this.#waiting.delete(key);
   }
 
   #wakeFirst(): void {
-    let free = mostUnobservedEvictions - this.unobserved();
+    let free = mostUnobservedEvictions - this.unobserved() - this.#woken.size;
     for (const key of this.#waiting) {
       if (free <= 0) return;
+      if (this.#woken.has(key)) continue;
       free -= 1;
-      this.#waiting.delete(key);
+      this.#woken.add(key);
       this.#wake(key);
     }
   }

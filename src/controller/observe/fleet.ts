@@ -162,12 +162,10 @@ export class Fleet {
     this.#promised.set(key, { step, at: this.#world.wall() });
     this.#noteSlot(key);
     this.stages.promise(key, true);
-    const evicted = step.step === 'evict' ? this.evictions.promise(key) : () => undefined;
     return () => {
       this.#promised.delete(key);
       this.#noteSlot(key);
       this.stages.promise(key, false);
-      evicted();
       if (!this.#occupies(this.#known.get(key))) this.#freed();
     };
   }

@@ -85,6 +85,7 @@ export const participating = {
     endedBy: ['Kubernetes'],
     ends: 'By itself, when the disruption controller has observed one of these evictions. If that takes minutes, look at kube-controller-manager.',
     overridable: true,
+    routine: true,
     brief: true,
   }),
   BatchNotComplete: rule<{ readonly members: readonly number[] }>({

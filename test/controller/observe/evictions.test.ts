@@ -83,13 +83,21 @@ describe('evictions that the disruption controller has not observed', () => {
     expect(watched.evictions.unobserved('default/c')).to.equal(2);
   });
 
-  it('are counted from the moment that they are promised, once', () => {
-    const end = watched.evictions.promise('default/a');
+  it('are counted from the moment that they are reserved, once', () => {
+    const end = watched.evictions.reserve('default/a');
     expect(watched.evictions.unobserved()).to.equal(1);
     watched.evicted('a');
     expect(watched.evictions.unobserved()).to.equal(1);
-    end();
+    end?.();
     expect(watched.evictions.unobserved()).to.equal(1);
+  });
+
+  it('can be reserved up to the limit', () => {
+    const ends = ['a', 'b', 'c', 'd', 'e'].map((key) => watched.evictions.reserve(key));
+    expect(ends).to.not.include(null);
+    expect(watched.evictions.reserve('f')).to.equal(null);
+    ends[0]?.();
+    expect(watched.evictions.reserve('f')).to.not.equal(null);
   });
 
   it('wake as many waiting clusters as may evict now, those first that have waited longest', () => {
@@ -101,7 +109,11 @@ describe('evictions that the disruption controller has not observed', () => {
     watched.budget('b', {});
     expect(watched.woken).to.deep.equal(['y']);
     watched.budget('c', {});
-    expect(watched.woken).to.deep.equal(['y', 'x', 'z']);
+    expect(watched.woken).to.deep.equal(['y', 'x']);
+    watched.evictions.setWaiting('y', false);
+    watched.evictions.setWaiting('x', true);
+    watched.budget('d', {});
+    expect(watched.woken).to.deep.equal(['y', 'x', 'x', 'z']);
   });
 
   it('wake no cluster that waits no longer', () => {
@@ -114,7 +126,7 @@ describe('evictions that the disruption controller has not observed', () => {
   });
 
   it('wake a waiting cluster when a promised eviction was not sent', () => {
-    const ends = ['a', 'b', 'c', 'd', 'e'].map((key) => watched.evictions.promise(key));
+    const ends = ['a', 'b', 'c', 'd', 'e'].map((key) => watched.evictions.reserve(key));
     watched.evictions.setWaiting('x', true);
     ends[0]?.();
     expect(watched.woken).to.deep.equal(['x']);
