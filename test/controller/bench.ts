@@ -64,6 +64,9 @@ export class Process {
   readonly reconciler: Reconciler;
   readonly #bench: Surroundings;
 
+  /** Told of clusters that may begin now. */
+  wake: (key: string) => void = () => undefined;
+
   constructor(
     bench: Surroundings,
     holder: string,
@@ -73,7 +76,7 @@ export class Process {
   ) {
     this.#bench = bench;
     const { world } = bench;
-    this.fleet = new Fleet(limits, world, () => undefined);
+    this.fleet = new Fleet(limits, world, (key) => this.wake(key));
     followFleet(this.cache, this.fleet);
     this.reconciler = new Reconciler({
       cache: this.cache,

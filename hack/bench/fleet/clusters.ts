@@ -6,7 +6,7 @@ import { namespaces, path, type ResourceKind, statefulSets } from '../../../src/
 import { Store, type Stored } from '../../../src/kube/store.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { type Json, object, text, whole } from '../../../src/moco/json.ts';
-import { clusterKind, mysqldContainer } from '../../../src/moco/names.ts';
+import { clusterKind, mysqldContainer, strategyLabel } from '../../../src/moco/names.ts';
 import { memberSelector, projectCluster, statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
 import { sampleCluster } from '../../../test/support/moco/sample.ts';
@@ -30,6 +30,8 @@ interface StatefulSetSight extends Stored {
   readonly updateRevision: string;
   /** Every pod is at the update revision, and ready. */
   readonly isRolledOut: boolean;
+  /** It has our label, or is at OnDelete. */
+  readonly isAdopted: boolean;
 }
 
 /** The first ones are those that are looked at closely. */
@@ -142,6 +144,11 @@ export class Clusters {
     return this.#statefulSets.get(namespace, statefulSetName(name))?.isRolledOut === true;
   }
 
+  /** Nobody but MOCO decides about it. */
+  isReleased({ namespace, name }: FleetCluster): boolean {
+    return this.#statefulSets.get(namespace, statefulSetName(name))?.isAdopted === false;
+  }
+
   /** MOCO reports it as healthy in its current state. */
   isHealthy(cluster: FleetCluster): boolean {
     const seen = this.#clusters.get(cluster.namespace, cluster.name);
@@ -208,6 +215,8 @@ function sightOf(raw: Json): StatefulSetSight | null {
     uid: field('uid'),
     resourceVersion: field('resourceVersion'),
     updateRevision: text(status['updateRevision']) ?? '',
+    isAdopted:
+      object(metadata['labels'])[strategyLabel] !== undefined || object(spec['updateStrategy'])['type'] === 'OnDelete',
     isRolledOut:
       status['observedGeneration'] === metadata['generation'] &&
       [count('replicas'), count('updatedReplicas'), count('readyReplicas')].every((number) => number === replicas),

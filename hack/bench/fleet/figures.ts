@@ -25,8 +25,9 @@ export interface CostOfMember {
   readonly processorMilliseconds: number;
 }
 
-export function costOfMember({ clusters, rival, requests, processorSeconds }: FleetRollout): CostOfMember {
-  const { reads, writes, events, leases, refused } = requests[rival];
+export function costOfMember(rollout: FleetRollout): CostOfMember {
+  const { clusters, rival, requests, processorSeconds } = rollout;
+  const { reads, writes, events, leases, refused } = requests[rival === "MOCO's partitions" ? 'MOCO' : rival];
   const all = clusters * members;
   return {
     calls: (reads + writes + events + leases + refused) / all,
@@ -41,9 +42,12 @@ export function medianOf(rollouts: readonly FleetRollout[], figure: (rollout: Fl
   return median(rollouts.map(figure));
 }
 
-/** The controller's rate by the plain loop's. */
-export function ratioOf({ controller, plainLoop }: MeasuredFleet): number {
-  return medianOf(controller, rolloutsPerMinute) / medianOf(plainLoop, rolloutsPerMinute);
+/** How often MOCO applies a StatefulSet for a member. */
+export const appliesOfMember = ({ applies, clusters }: FleetRollout): number => applies / (clusters * members);
+
+/** The controller's rate by that of another; NaN where that was not measured. */
+export function ratioOf({ controller }: MeasuredFleet, rival: readonly FleetRollout[]): number {
+  return medianOf(controller, rolloutsPerMinute) / medianOf(rival, rolloutsPerMinute);
 }
 
 /** The targets of the largest fleet, and the figures that must equal those of the previous size. */
@@ -56,15 +60,13 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   const before = smaller.findLast((fleet) => fleet.clusters <= mostClustersForRounds) ?? smaller.at(-1);
   const growth = (figure: keyof CostOfMember): number =>
     before === undefined ? 1 : cost(figure) / medianOf(before.controller, (rollout) => costOfMember(rollout)[figure]);
+  const rate = (what: string, rival: readonly FleetRollout[], limit: number): readonly Figure[] =>
+    rival.length === 0
+      ? []
+      : [{ what, value: ratioOf(largest, rival) * 100, unit: ' %', digits: 0, limit, isLeast: true }];
   return [
-    {
-      what: "rollouts a minute, of the plain loop's",
-      value: ratioOf(largest) * 100,
-      unit: ' %',
-      digits: 0,
-      limit: 80,
-      isLeast: true,
-    },
+    ...rate("rollouts a minute, of the plain loop's", largest.plainLoop, 85),
+    ...rate("rollouts a minute, of MOCO's own", largest.moco, 100),
     {
       what: 'resident at its peak',
       value: Math.max(...controller.map(({ peakBytes }) => peakBytes)) / megabyte,
@@ -72,8 +74,15 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
       digits: 0,
       limit: 150,
     },
-    { what: 'writes a member, Events aside', value: cost('writes'), unit: '', digits: 2, limit: 4 },
-    { what: 'Events a member', value: cost('events'), unit: '', digits: 2, limit: 2 },
+    { what: 'writes a member, Events aside', value: cost('writes'), unit: '', digits: 2, limit: 6 },
+    { what: 'Events a member', value: cost('events'), unit: '', digits: 2, limit: 4 },
+    {
+      what: 'StatefulSets that MOCO applies a member',
+      value: medianOf(controller, appliesOfMember),
+      unit: '',
+      digits: 2,
+      limit: 3.5,
+    },
     ...(before === undefined
       ? []
       : [

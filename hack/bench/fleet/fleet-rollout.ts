@@ -24,6 +24,10 @@ export interface FleetRollout {
   readonly requests: RequestsByAsker;
   /** What the rival itself has asked for until then. */
   readonly kinds: Readonly<Record<string, number>>;
+  /** How often MOCO has applied a StatefulSet until then. */
+  readonly applies: number;
+  /** What the rival has read from its connections until then. */
+  readonly readBytes: number;
   /** Budgets that stayed closed for two minutes, since the end of an evicted pod was not observed. */
   readonly budgetsStuck: number;
   readonly processorSeconds: Readonly<Record<string, number>>;
@@ -32,21 +36,34 @@ export interface FleetRollout {
   readonly peakBytes: number;
 }
 
+/** What is measured of a rival's own process. */
+export type Measured = Pick<MeasuredProcess, 'pid' | 'eventLoopDelay' | 'untilItEnds' | 'usage' | 'tail'>;
+
+/** A rival without a process: MOCO. */
+export const noProcess: Measured = {
+  pid: 0,
+  tail: '',
+  eventLoopDelay: () => Promise.resolve({ p50: 0, p99: 0, max: 0 }),
+  untilItEnds: () => new Promise(() => undefined),
+  usage: () => ({ cpuSeconds: 0, residentBytes: 0, peakBytes: 0, readBytes: 0 }),
+};
+
 /** What is at rest when it is over: the controller writes on after the last member is back. */
 export async function rollOutFleet(
   { installation, clusters }: { readonly installation: Installation; readonly clusters: Clusters },
   rival: RivalName,
-  process: MeasuredProcess,
+  process: Measured,
   progress: (what: string) => void,
 ): Promise<FleetRollout> {
   const { all } = clusters;
-  const pids = { ...installation.pids, [rival]: process.pid };
+  const pids = process === noProcess ? installation.pids : { ...installation.pids, [rival]: process.pid };
   const before = new Map(all.map((cluster) => [keyOf(cluster), clusters.updateRevision(cluster)]));
   const began = new Map<string, number>();
   const times: number[] = [];
   const isDone = (cluster: FleetCluster): boolean =>
     clusters.isRolledOut(cluster) && clusters.updateRevision(cluster) !== before.get(keyOf(cluster));
   await process.eventLoopDelay();
+  const { readBytes } = process.usage();
   const auditStart = await endOfAudit(installation.auditFile);
   const start = processorTime(pids);
   const changed = clusters.change(all, (cluster) => began.set(keyOf(cluster), performance.now()));
@@ -93,6 +110,8 @@ export async function rollOutFleet(
     requestsPerSecond: requestsInTime / seconds,
     requests: count.byAsker,
     kinds: count.kinds,
+    applies: count.applies,
+    readBytes: usage.readBytes - readBytes,
     budgetsStuck,
     processorSeconds: Object.fromEntries(
       Object.entries(rest.seconds).map(([name, used]) => [name, used - (start.seconds[name] ?? 0)]),

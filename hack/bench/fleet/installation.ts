@@ -12,14 +12,16 @@ import { type ControlPlane, startControlPlane } from '../../../test/support/cont
 import { freePort } from '../../../test/support/control-plane/free-port.ts';
 import { Guard } from '../../../test/support/control-plane/guard.ts';
 import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
+import { startNodes } from '../../../test/support/nodes/driver.ts';
+import { startRealMoco } from '../../../test/support/real-moco/driver.ts';
 import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../../../test/support/stage/kept-on-delete.ts';
 import { theImage } from '../runtime/image.ts';
 import { MeasuredProcess } from '../runtime/measured-process.ts';
 import { bundleCopy } from './bundle-copy.ts';
 import { watchedNamespace } from './clusters.ts';
-
 import type { Pids } from './processor-time.ts';
+import { restartOf } from './restart.ts';
 
 const configuration = fileURLToPath(new URL('../../../config/', import.meta.url));
 const program = (name: string): string => fileURLToPath(new URL(`${name}/main.ts`, import.meta.url));
@@ -30,8 +32,17 @@ const unlimited = { qps: 100_000, burst: 100_000 };
 /** Between two checks whether the policy is in force. */
 const pollMilliseconds = 100;
 
-/** One of the two that roll the fleet out. */
-export type RivalName = 'controller' | 'plain loop';
+/** Those that roll the fleet out. MOCO does it by partitions, which needs no other program. */
+export const rivals = ['controller', 'plain loop', "MOCO's partitions"] as const;
+export type RivalName = (typeof rivals)[number];
+type ProgramName = Exclude<RivalName, "MOCO's partitions">;
+
+export interface InstallationOptions {
+  /** `real`: moco-controller itself, with databases that have no data. */
+  readonly moco: 'stand-in' | 'real';
+  /** From the deletion of a pod to the end of its processes. */
+  readonly terminationSeconds: number;
+}
 
 /**
  * The environment of the compared programs on a separate control plane: the stand-ins in one process, this project's
@@ -44,9 +55,9 @@ export class Installation {
   readonly world: World;
   readonly auditFile: string;
   readonly #guard: Guard;
-  readonly #standIns: MeasuredProcess;
+  readonly #around: Pids;
   readonly #bundle: string;
-  readonly #kubeconfigs: Readonly<Record<RivalName, string>>;
+  readonly #kubeconfigs: Readonly<Record<ProgramName, string>>;
   readonly #closers: readonly (() => Promise<unknown>)[];
 
   private constructor(parts: {
@@ -54,9 +65,9 @@ export class Installation {
     readonly client: ApiClient;
     readonly world: World;
     readonly guard: Guard;
-    readonly standIns: MeasuredProcess;
+    readonly around: Pids;
     readonly bundle: string;
-    readonly kubeconfigs: Readonly<Record<RivalName, string>>;
+    readonly kubeconfigs: Readonly<Record<ProgramName, string>>;
     readonly closers: readonly (() => Promise<unknown>)[];
   }) {
     this.controlPlane = parts.controlPlane;
@@ -64,13 +75,13 @@ export class Installation {
     this.world = parts.world;
     this.auditFile = join(parts.controlPlane.directory, 'audit.log');
     this.#guard = parts.guard;
-    this.#standIns = parts.standIns;
+    this.#around = parts.around;
     this.#bundle = parts.bundle;
     this.#kubeconfigs = parts.kubeconfigs;
     this.#closers = parts.closers;
   }
 
-  static async open(): Promise<Installation> {
+  static async open(options: InstallationOptions): Promise<Installation> {
     const guard = new Guard();
     const closers: (() => Promise<unknown>)[] = [() => guard.close()];
     try {
@@ -83,7 +94,7 @@ export class Installation {
       await writeFile(rightsFile, plainLoopRights);
       const controlPlane = await startControlPlane({
         manifests: [
-          clusterDefinitionFile,
+          ...(options.moco === 'real' ? [] : [clusterDefinitionFile]),
           join(configuration, 'crd'),
           join(configuration, 'default/namespace.yaml'),
           join(configuration, 'rbac'),
@@ -92,20 +103,11 @@ export class Installation {
         moreApiServerFlags: [`--audit-policy-file=${policyFile}`],
       });
       closers.push(() => controlPlane.stop());
-      const standIns = new MeasuredProcess(
-        [
-          program('stand-ins'),
-          await controlPlane.kubeconfigForUser('moco-controller'),
-          await controlPlane.kubeconfigForUser('nodes'),
-        ],
-        guard,
-      );
-      closers.push(() => standIns.stop());
-      await standIns.logged('the stand-ins run');
       const connection = connect({ kubeconfigPath: await controlPlane.kubeconfigForUser('benchmark') });
       closers.push(() => connection.close());
       const world = realWorld(connection.exchange);
       const client = new ApiClient({ world, ...unlimited, userAgent: 'benchmark' });
+      const around = await startAround({ ...options, controlPlane, client, world, directory, guard, closers });
       await installAdmissionPolicy(client);
       while (!(await isKeptOnDelete(client))) await delay(world, pollMilliseconds);
       const account = (name: string): Promise<string> =>
@@ -116,7 +118,7 @@ export class Installation {
         client,
         world,
         guard,
-        standIns,
+        around,
         bundle,
         kubeconfigs,
         closers,
@@ -160,18 +162,55 @@ export class Installation {
       etcd,
       'API server': apiServer,
       'controller-manager': controllerManager,
-      'stand-ins': this.#standIns.pid,
+      ...this.#around,
       benchmark: process.pid,
     };
-  }
-
-  get standInsTail(): string {
-    return this.#standIns.tail;
   }
 
   async close(): Promise<void> {
     for (const close of this.#closers.toReversed()) await close();
   }
+}
+
+interface Around extends InstallationOptions {
+  readonly controlPlane: ControlPlane;
+  readonly client: ApiClient;
+  readonly world: World;
+  readonly directory: string;
+  readonly guard: Guard;
+  readonly closers: (() => Promise<unknown>)[];
+}
+
+/** MOCO and the nodes. Beside the real moco-controller the nodes and the databases run in this process. */
+async function startAround(around: Around): Promise<Pids> {
+  const { moco, terminationSeconds, controlPlane, guard, closers } = around;
+  const nodesKubeconfig = await controlPlane.kubeconfigForUser('nodes');
+  if (moco === 'stand-in') {
+    const words = [
+      program('stand-ins'),
+      await controlPlane.kubeconfigForUser('moco-controller'),
+      nodesKubeconfig,
+      String(terminationSeconds),
+    ];
+    const standIns = new MeasuredProcess(words, guard);
+    closers.push(() => standIns.stop());
+    await standIns.logged('the stand-ins run');
+    return { 'stand-ins': standIns.pid };
+  }
+  const connection = connect({ kubeconfigPath: nodesKubeconfig });
+  closers.push(() => connection.close());
+  const world = realWorld(connection.exchange);
+  const real = await startRealMoco({ ...around, user: 'moco-controller' });
+  closers.push(() => real.stop());
+  const nodes = await startNodes({
+    client: new ApiClient({ world, ...unlimited, userAgent: 'nodes' }),
+    world,
+    databases: real,
+    settings: restartOf(terminationSeconds),
+    network: real.network,
+  });
+  closers.push(() => nodes.stop());
+  return { 'moco-controller': real.pid };
 }
 
 /** Everything by its metadata; with bodies what the computation of a reaction reads, of a few clusters. */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { interruption } from '../program/interruption.ts';
 import { runProgram } from '../program/run-program.ts';
 import { Recording } from '../record/record.ts';
@@ -21,10 +22,10 @@ async function run(options: FleetBenchOptions): Promise<void> {
   const began = performance.now();
   const progress = (what: string): void =>
     console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}`);
-  const recording = new Recording('fleet');
+  const recording = new Recording(basename(options.record ?? 'fleet.json', '.json'));
   const { race } = interruption();
   progress('starting the control plane and the stand-ins');
-  const installation = await Installation.open();
+  const installation = await Installation.open(options);
   const fleets: MeasuredFleet[] = [];
   /** After each number of clusters: the next one takes long, and may never finish. */
   const write = (fleet: MeasuredFleet): Promise<void> => {
@@ -48,7 +49,7 @@ async function run(options: FleetBenchOptions): Promise<void> {
 
 async function measureAll(
   installation: Installation,
-  { clusters: counts, rounds, policies }: FleetBenchOptions,
+  { clusters: counts, rounds, policies, rivals }: FleetBenchOptions,
   onMeasured: (fleet: MeasuredFleet) => Promise<void>,
   signal: AbortSignal,
   progress: (what: string) => void,
@@ -56,7 +57,7 @@ async function measureAll(
   const clusters = new Clusters(installation.client, installation.world, policies);
   await clusters.watch(signal);
   for (const count of counts) {
-    const plan = { clusters: count, rounds: count <= mostClustersForRounds ? rounds : 1 };
+    const plan = { clusters: count, rounds: count <= mostClustersForRounds ? rounds : 1, rivals };
     await onMeasured(await measureFleet({ installation, clusters }, plan, progress));
   }
 }

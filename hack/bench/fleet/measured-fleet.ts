@@ -1,8 +1,8 @@
 import type { MeasuredProcess } from '../runtime/measured-process.ts';
 import { quiet } from '../runtime/watching.ts';
 import type { Clusters } from './clusters.ts';
-import { type FleetRollout, rollOutFleet } from './fleet-rollout.ts';
-import type { Installation } from './installation.ts';
+import { type FleetRollout, noProcess, rollOutFleet } from './fleet-rollout.ts';
+import type { Installation, RivalName } from './installation.ts';
 import { every } from './wait.ts';
 
 /** The plain loop waits for Ready and for nothing after it. */
@@ -16,11 +16,14 @@ export interface MeasuredFleet {
   readonly takeOverSeconds: number;
   readonly controller: readonly FleetRollout[];
   readonly plainLoop: readonly FleetRollout[];
+  readonly moco: readonly FleetRollout[];
 }
 
 export interface FleetPlan {
   readonly clusters: number;
   readonly rounds: number;
+  /** Beside the controller. */
+  readonly rivals: readonly RivalName[];
 }
 
 interface Place {
@@ -28,45 +31,46 @@ interface Place {
   readonly clusters: Clusters;
 }
 
-/** Grows the fleet to so many clusters and rolls it out by both rivals in turn. */
+/** Grows the fleet to so many clusters and rolls it out by every rival in turn, so that a slow machine affects all. */
 export async function measureFleet(
   place: Place,
-  plan: FleetPlan,
+  { clusters: count, rounds, rivals }: FleetPlan,
   progress: (what: string) => void,
 ): Promise<MeasuredFleet> {
   const { clusters } = place;
-  const creationSeconds = await secondsOf(() => create(place, plan.clusters, progress));
-  const rollouts: { readonly controller: FleetRollout[]; readonly plainLoop: FleetRollout[] } = {
-    controller: [],
-    plainLoop: [],
-  };
-  let running = await start(place, progress);
-  const takeOverSeconds = running.seconds;
-  const byController = async (): Promise<void> => {
-    rollouts.controller.push(await rollOutFleet(place, 'controller', running.process, progress));
-  };
-  const byPlainLoop = async (times: number): Promise<void> => {
-    await running.process.stop();
-    const loop = await place.installation.plainLoop();
-    for (let time = 0; time < times; time += 1) {
-      rollouts.plainLoop.push(await rollOutFleet(place, 'plain loop', loop, progress));
-    }
-    await loop.stop();
-  };
-  await byController();
-  // The programs alternate, so that a slow machine affects both; two runs in a row need one start.
-  await byPlainLoop(plan.rounds > 1 ? 2 : 1);
-  for (let round = 2; round <= plan.rounds; round += 2) {
-    running = await start(place, progress);
-    await byController();
-    if (round === plan.rounds) {
-      await running.process.stop();
-      break;
-    }
-    await byController();
-    await byPlainLoop(Math.min(2, plan.rounds - round));
+  const creationSeconds = await secondsOf(() => create(place, count, progress));
+  const controller: FleetRollout[] = [];
+  const plainLoop: FleetRollout[] = [];
+  const moco: FleetRollout[] = [];
+  let takeOverSeconds = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const { process, seconds } = await start(place, progress);
+    takeOverSeconds = round === 0 ? seconds : takeOverSeconds;
+    controller.push(await rollOutFleet(place, 'controller', process, progress));
+    await process.stop();
+    if (rivals.includes('plain loop')) plainLoop.push(await byPlainLoop(place, progress));
+    if (rivals.includes("MOCO's partitions")) moco.push(await byMoco(place, progress));
   }
-  return { clusters: clusters.count, creationSeconds, takeOverSeconds, ...rollouts };
+  return { clusters: clusters.count, creationSeconds, takeOverSeconds, controller, plainLoop, moco };
+}
+
+async function byPlainLoop(place: Place, progress: (what: string) => void): Promise<FleetRollout> {
+  const loop = await place.installation.plainLoop();
+  const rollout = await rollOutFleet(place, 'plain loop', loop, progress);
+  await loop.stop();
+  return rollout;
+}
+
+/** The controller gives every StatefulSet back and ends. */
+async function byMoco(place: Place, progress: (what: string) => void): Promise<FleetRollout> {
+  const { installation, clusters } = place;
+  progress('giving every cluster back to MOCO');
+  const releasing = await installation.controller(['--feature-gates=UpdateStrategyOnDelete=false']);
+  await every(clusters, clusters.all, (cluster) => clusters.isReleased(cluster) && clusters.isHealthy(cluster), {
+    what: 'every cluster to be released',
+  });
+  await releasing.stop();
+  return rollOutFleet(place, "MOCO's partitions", noProcess, progress);
 }
 
 async function create({ clusters }: Place, count: number, progress: (what: string) => void): Promise<void> {

@@ -27,6 +27,7 @@ export class RequestCount {
   readonly #counts = new Map<Asker, Requests>();
   /** `create pods/eviction` and the like, of the rival that is measured. */
   readonly #kinds = new Map<string, number>();
+  #applies = 0;
 
   take({ user, verb, stage, objectRef, responseStatus }: AuditEvent): void {
     const asker = askerOf(user.username);
@@ -35,10 +36,18 @@ export class RequestCount {
     const refused = [conflict, tooManyRequests].includes(responseStatus?.code ?? 0);
     const sort = refused ? 'refused' : sortOf(verb, objectRef?.resource ?? '');
     this.#counts.set(asker, { ...count, [sort]: count[sort] + 1 });
-    if (asker !== 'controller' && asker !== 'plain loop') return;
     const { resource = '', subresource } = objectRef ?? {};
+    if (asker === 'MOCO' && verb === 'patch' && resource === 'statefulsets' && subresource === undefined) {
+      this.#applies += 1;
+    }
+    if (asker !== 'controller' && asker !== 'plain loop') return;
     const kind = `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}${refused ? ' refused' : ''}`;
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
+  }
+
+  /** How often MOCO has applied a StatefulSet. */
+  get applies(): number {
+    return this.#applies;
   }
 
   get byAsker(): RequestsByAsker {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Parsed, parsed, wholeNumber } from '../program/run-program.ts';
+import type { RivalName } from './installation.ts';
 
 export interface FleetBenchOptions {
   /** How many clusters the fleet has, one measurement after the other; ascending. */
@@ -8,6 +9,11 @@ export interface FleetBenchOptions {
   readonly rounds: number;
   /** How many MySQLRolloutPolicies there are, one a team; every cluster is of one of the teams. */
   readonly policies: number;
+  /** Beside the controller. */
+  readonly rivals: readonly RivalName[];
+  readonly moco: 'stand-in' | 'real';
+  /** From the deletion of a pod to the end of its processes. */
+  readonly terminationSeconds: number;
   /** File that the tables and every number behind them are written to. */
   readonly record: string | undefined;
 }
@@ -24,6 +30,9 @@ Rolls out fleets on a real control plane, by the bundle in dist/ and by a plain 
   --clusters N,N,…    clusters of three members, each number a measurement (10,100,1000)
   --rounds N          how often each rival rolls out a fleet of up to ${mostClustersForRounds}; larger ones once (3)
   --policies N        MySQLRolloutPolicies, one a team, each for its own clusters (50)
+  --rivals A,B        of plain-loop and moco, beside the controller (plain-loop)
+  --moco MOCO         stand-in, or real: moco-controller itself, with databases without data (stand-in)
+  --termination-seconds N   from the deletion of a pod to the end of its processes (2)
   --record FILE       write the tables and all numbers behind them to this file
   --help              show this and exit
 `;
@@ -39,6 +48,9 @@ export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetB
           clusters: { type: 'string', default: '10,100,1000' },
           rounds: { type: 'string', default: '3' },
           policies: { type: 'string', default: '50' },
+          rivals: { type: 'string', default: 'plain-loop' },
+          moco: { type: 'string', default: 'stand-in' },
+          'termination-seconds': { type: 'string', default: '2' },
           record: { type: 'string' },
           help: { type: 'boolean', default: false },
         },
@@ -48,10 +60,28 @@ export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetB
         clusters: clusterCounts(values.clusters),
         rounds: wholeNumber('--rounds', values.rounds, 1, 100),
         policies: wholeNumber('--policies', values.policies, 0, mostPolicies),
+        rivals: rivalsOf(values.rivals),
+        moco: mocoOf(values.moco),
+        terminationSeconds: wholeNumber('--termination-seconds', values['termination-seconds'], 1, 300),
         record: values.record,
       };
     },
   );
+}
+
+const rivalNames: Readonly<Record<string, RivalName>> = { 'plain-loop': 'plain loop', moco: "MOCO's partitions" };
+
+function rivalsOf(value: string): readonly RivalName[] {
+  return value.split(',').map((name) => {
+    const rival = rivalNames[name];
+    if (rival === undefined) throw new TypeError(`Expected --rivals to be plain-loop or moco, got \`${name}\`.`);
+    return rival;
+  });
+}
+
+function mocoOf(value: string): FleetBenchOptions['moco'] {
+  if (value === 'stand-in' || value === 'real') return value;
+  throw new TypeError(`Expected --moco to be stand-in or real, got \`${value}\`.`);
 }
 
 function clusterCounts(text: string): readonly number[] {

@@ -1,15 +1,24 @@
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import { members } from './clusters.ts';
-import { type CostOfMember, costOfMember, type Figure, isMissed, medianOf, ratioOf } from './figures.ts';
+import {
+  appliesOfMember,
+  type CostOfMember,
+  costOfMember,
+  type Figure,
+  isMissed,
+  medianOf,
+  ratioOf,
+} from './figures.ts';
 import { type FleetRollout, fairness, rolloutsPerMinute } from './fleet-rollout.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
+import type { Asker, Requests } from './requests.ts';
 
 const megabyte = 1_000_000;
 
 /** Every table of a run. */
 export function tablesOf(fleets: readonly MeasuredFleet[], figures: readonly Figure[]): readonly Table[] {
-  return [limits(figures), growth(fleets), processors(fleets), calls(fleets)];
+  return [limits(figures), growth(fleets), costs(fleets), processors(fleets), calls(fleets)];
 }
 
 function limits(figures: readonly Figure[]): Table {
@@ -43,6 +52,7 @@ function spread(
   digits: number,
   unit = '',
 ): string {
+  if (rollouts.length === 0) return '';
   const { lowest, median, highest } = spreadOf(rollouts.map(figure));
   const shown = `${median.toFixed(digits)}${unit}`;
   return rollouts.length < 2 ? shown : `${shown} (${lowest.toFixed(digits)} – ${highest.toFixed(digits)})`;
@@ -55,10 +65,14 @@ const total = ({ cores }: FleetRollout): number => Object.values(cores.of).reduc
 const machineMilliseconds = ({ processorSeconds, clusters }: FleetRollout): number =>
   (Object.values(processorSeconds).reduce((sum, one) => sum + one, 0) * 1000) / (clusters * members);
 
+const percent = (ratio: number): string => (Number.isNaN(ratio) ? '' : `${(ratio * 100).toFixed(0)} %`);
+
 const growthRows: readonly Row[] = [
   { what: 'rollouts a minute', of: ({ controller }) => spread(controller, rolloutsPerMinute, 0) },
   { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, rolloutsPerMinute, 0) },
-  { what: 'the one by the other', of: (fleet) => `${(ratioOf(fleet) * 100).toFixed(0)} %` },
+  { what: 'the one by the other', of: (fleet) => percent(ratioOf(fleet, fleet.plainLoop)) },
+  { what: "rollouts a minute, MOCO's partitions", of: ({ moco }) => spread(moco, rolloutsPerMinute, 0) },
+  { what: "the controller's by these", of: (fleet) => percent(ratioOf(fleet, fleet.moco)) },
   {
     what: 'budgets that stayed closed for two minutes',
     of: ({ controller }) => spread(controller, ({ budgetsStuck }) => budgetsStuck, 0),
@@ -104,8 +118,43 @@ const growthRows: readonly Row[] = [
     what: 'event-loop delay p99, controller',
     of: ({ controller }) => spread(controller, ({ eventLoop }) => eventLoop.p99, 0, ' ms'),
   },
+  { what: 'StatefulSets that MOCO applies a member', of: ({ controller }) => spread(controller, appliesOfMember, 2) },
+  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, appliesOfMember, 2) },
+  { what: "the same, MOCO's partitions", of: ({ moco }) => spread(moco, appliesOfMember, 2) },
   { what: 'adopted and complete after', of: ({ takeOverSeconds }) => `${takeOverSeconds.toFixed(0)} s` },
 ];
+
+/** What everybody has cost for a member of the largest fleet. */
+function costs(fleets: readonly MeasuredFleet[]): Table {
+  const { controller = [], plainLoop = [], moco = [] } = fleets.at(-1) ?? {};
+  const mocoOf = (rollouts: readonly FleetRollout[], what: string): readonly (readonly string[])[] =>
+    rollouts.length === 0 ? [] : [[what, ...costOf(rollouts, 'MOCO', 'moco-controller')]];
+  const all = [
+    ['controller', ...costOf(controller, 'controller', 'controller')],
+    ...mocoOf(controller, 'MOCO beside it'),
+    ...(plainLoop.length === 0 ? [] : [['plain loop', ...costOf(plainLoop, 'plain loop', 'plain loop')]]),
+    ...mocoOf(plainLoop, 'MOCO beside it'),
+    ...mocoOf(moco, 'MOCO, by its partitions'),
+  ];
+  return {
+    name: 'costs',
+    title: 'What a member of the largest fleet costs the API server',
+    columns: ['', 'reads', 'writes', 'Events', 'refused', 'kB read', 'CPU'],
+    rows: all,
+  };
+}
+
+function costOf(rollouts: readonly FleetRollout[], asker: Asker, program: string): readonly string[] {
+  const member = (figure: (rollout: FleetRollout) => number): number =>
+    medianOf(rollouts, (rollout) => figure(rollout) / (rollout.clusters * members));
+  const count = (sort: keyof Requests): string => member(({ requests }) => requests[asker][sort]).toFixed(2);
+  const milliseconds = member(({ processorSeconds }) => (processorSeconds[program] ?? Number.NaN) * 1000);
+  return [
+    ...(['reads', 'writes', 'events', 'refused'] as const).map(count),
+    asker === 'MOCO' ? '' : member(({ readBytes }) => readBytes / 1000).toFixed(0),
+    Number.isNaN(milliseconds) ? '' : `${milliseconds.toFixed(1)} ms`,
+  ];
+}
 
 function growth(fleets: readonly MeasuredFleet[]): Table {
   return {
@@ -117,10 +166,13 @@ function growth(fleets: readonly MeasuredFleet[]): Table {
 }
 
 function processors(fleets: readonly MeasuredFleet[]): Table {
-  const rivals = fleets.flatMap(({ clusters, controller, plainLoop }) => [
-    { title: `${clusters}, controller`, rollouts: controller },
-    { title: `${clusters}, plain loop`, rollouts: plainLoop },
-  ]);
+  const rivals = fleets.flatMap(({ clusters, controller, plainLoop, moco }) =>
+    [
+      { title: `${clusters}, controller`, rollouts: controller },
+      { title: `${clusters}, plain loop`, rollouts: plainLoop },
+      { title: `${clusters}, MOCO's partitions`, rollouts: moco },
+    ].filter(({ rollouts }) => rollouts.length > 0),
+  );
   const names = [...new Set(rivals.flatMap(({ rollouts }) => rollouts.flatMap(({ cores }) => Object.keys(cores.of))))];
   const row = (what: string, figure: (rollout: FleetRollout) => number): readonly string[] => [
     what,

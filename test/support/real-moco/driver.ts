@@ -91,4 +91,9 @@ export class RealMoco implements MocoStandIn {
   get log(): string {
     return this.#controller.log;
   }
+
+  /** Of moco-controller; 0 while it is paused. */
+  get pid(): number {
+    return this.#controller.pid ?? 0;
+  }
 }

@@ -6,16 +6,11 @@ import { startMoco } from '../../../../test/support/moco/driver.ts';
 import { installMoco } from '../../../../test/support/moco/install.ts';
 import { startMocoWebhookServer } from '../../../../test/support/moco/webhook-server.ts';
 import { startNodes } from '../../../../test/support/nodes/driver.ts';
+import { restartOf } from '../restart.ts';
 
 // MOCO and the nodes in a separate process, so that their resource use is measured separately. Gets the paths of two
-// kubeconfigs, MOCO's and the nodes'; prints when it is ready, and runs until it is killed.
+// kubeconfigs, MOCO's and the nodes', and the seconds of a termination; prints when it is ready, and runs until it is killed.
 
-/**
- * A member's restart, as short as possible, so that the control plane is the limit. The termination takes most of it:
- * if the disruption controller doesn't see it before there is a successor of the same name, the PodDisruptionBudget
- * stays closed for two minutes (`disruptedPods`, its DeletionTimeout; seen on 1.35.4).
- */
-const restart = { stopMilliseconds: 2000, initMilliseconds: 0, startMilliseconds: 300, startupMilliseconds: 0 };
 /** As in the demo: the delays of the stand-ins are not measured. */
 const attentive = { notice: 5, healthyTrue: 20 };
 /** Otherwise the API server would mostly apply unchanged StatefulSets. */
@@ -25,7 +20,7 @@ const unlimited = { qps: 100_000, burst: 100_000 };
 /** With 1,000 clusters a call waits more than 10 s for its connection; a timeout would waste that work. */
 const timeoutMilliseconds = 120_000;
 
-const [mocoKubeconfig = '', nodesKubeconfig = ''] = process.argv.slice(2);
+const [mocoKubeconfig = '', nodesKubeconfig = '', terminationSeconds = ''] = process.argv.slice(2);
 
 function as(kubeconfigPath: string, userAgent: string): { readonly client: ApiClient; readonly world: World } {
   const world = realWorld(connect({ kubeconfigPath }).exchange);
@@ -35,5 +30,5 @@ function as(kubeconfigPath: string, userAgent: string): { readonly client: ApiCl
 const { client, world } = as(mocoKubeconfig, 'moco-controller');
 await installMoco(client, world, await startMocoWebhookServer());
 const moco = await startMoco({ client, world, clustering: attentive, reconcileDelayMilliseconds });
-await startNodes({ ...as(nodesKubeconfig, 'nodes'), databases: moco, settings: restart });
+await startNodes({ ...as(nodesKubeconfig, 'nodes'), databases: moco, settings: restartOf(Number(terminationSeconds)) });
 console.log('the stand-ins run');

@@ -17,6 +17,8 @@ function rollout(change: Partial<FleetRollout> = {}): FleetRollout {
     requestsPerSecond: 500,
     requests: { ...Object.fromEntries(askers.map((asker) => [asker, none])), controller: own } as RequestsByAsker,
     kinds: { 'get pods': 900 },
+    applies: 900,
+    readBytes: 3e6,
     budgetsStuck: 0,
     processorSeconds: { controller: 6 },
     eventLoop: { p50: 1, p99: 5, max: 20 },
@@ -32,7 +34,8 @@ function fleet(change: Partial<MeasuredFleet> = {}): MeasuredFleet {
     creationSeconds: 10,
     takeOverSeconds: 5,
     controller: [rollout()],
-    plainLoop: [rollout({ rival: 'plain loop', seconds: 50 })],
+    plainLoop: [rollout({ rival: 'plain loop', seconds: 52 })],
+    moco: [],
     ...change,
   };
 }
@@ -46,7 +49,7 @@ function missed(fleets: readonly MeasuredFleet[]): readonly string[] {
 describe('hack/bench/fleet: the targets', () => {
   it('are those of the largest fleet', () => {
     expect(missed([fleet()])).to.deep.equal([]);
-    const slow = rollout({ rival: 'plain loop', seconds: 47 });
+    const slow = rollout({ rival: 'plain loop', seconds: 50 });
     expect(missed([fleet({ plainLoop: [slow] })])).to.deep.equal(["rollouts a minute, of the plain loop's"]);
     expect(missed([fleet({ plainLoop: [slow] }), fleet()])).to.deep.equal([]);
     expect(missed([fleet({ controller: [rollout({ peakBytes: 151e6 })] })])).to.deep.equal(['resident at its peak']);
@@ -54,10 +57,18 @@ describe('hack/bench/fleet: the targets', () => {
 
   it('are requests and writes for each member', () => {
     const { controller, ...others } = rollout().requests;
-    const requests = { ...others, controller: { ...controller, writes: 1201, events: 601 } };
+    const requests = { ...others, controller: { ...controller, writes: 1801, events: 1201 } };
     expect(missed([fleet({ controller: [rollout({ requests })] })])).to.deep.equal([
       'writes a member, Events aside',
       'Events a member',
+    ]);
+  });
+
+  it('are StatefulSets that MOCO applies, and its own rate where it was measured', () => {
+    const figures = { controller: [rollout({ applies: 1051 })], moco: [rollout({ seconds: 59 })] };
+    expect(missed([fleet(figures)])).to.deep.equal([
+      "rollouts a minute, of MOCO's own",
+      'StatefulSets that MOCO applies a member',
     ]);
   });
 

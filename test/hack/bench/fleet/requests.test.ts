@@ -55,6 +55,14 @@ describe('hack/bench/fleet: requests in the audit log', () => {
     expect(count.kinds).to.have.all.keys('update mysqlclusters/status refused', 'create pods/eviction refused');
   });
 
+  it('are applied StatefulSets only where MOCO patches the object itself', () => {
+    const count = new RequestCount();
+    count.take(event('moco-controller', 'patch', 'statefulsets'));
+    count.take(event('moco-controller', 'patch', 'pods'));
+    count.take(event(controller, 'patch', 'statefulsets/status'));
+    expect(count.applies).to.equal(1);
+  });
+
   it('are neither watches nor incomplete responses', () => {
     const count = new RequestCount();
     count.take(event(controller, 'watch', 'pods'));

@@ -10,6 +10,9 @@ describe('hack/bench/fleet: arguments', () => {
         clusters: [10, 100, 1000],
         rounds: 3,
         policies: 50,
+        rivals: ['plain loop'],
+        moco: 'stand-in',
+        terminationSeconds: 2,
         record: undefined,
       },
     });
@@ -19,6 +22,8 @@ describe('hack/bench/fleet: arguments', () => {
     '--clusters=100,10': 'Expected --clusters to be numbers in ascending order, got `100,10`.',
     '--clusters=0': 'Expected --clusters to have whole numbers from 1 to 5000, got `0`.',
     '--clusters=1,': 'Expected --clusters to have whole numbers from 1 to 5000, got ``.',
+    '--rivals=etcd-druid': 'Expected --rivals to be plain-loop or moco, got `etcd-druid`.',
+    '--moco=0.36': 'Expected --moco to be stand-in or real, got `0.36`.',
     '--policies=-1': 'Expected --policies to have whole numbers from 0 to 1000, got `-1`.',
   })) {
     it(`are refused if they are ${argument}`, () => {
