@@ -6,7 +6,7 @@ import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
 
 /** `make soak` has more. */
-const clusterCount = Number(process.env['CLUSTERS'] ?? 5);
+const clusterCount = Number(process.env['CLUSTERS'] ?? 3);
 const newAgent = 'example/agent:2';
 const slowAgent = 'example/agent:3';
 const scene = ownScene({}, [inPlaceFlag, '--max-concurrent-rollouts=0'], (cluster) => cluster.isTaken());

@@ -52,11 +52,11 @@ const told10 = (rule: string, type = 'Warning') => ({
 });
 
 describe('every pass reports', () => {
-  it('that the API server is too slow if each confirmation takes more than a second for half an hour', async () => {
+  it('that the API server is too slow if each confirmation takes more than two seconds for half an hour', async () => {
     const bench = stale();
     const program = bench.start();
     bench.server.always('GET', /mysqlclusters\/test$/, (_, carryOut) => {
-      bench.world.freeze(1100);
+      bench.world.freeze(2100);
       return carryOut();
     });
     const passes = await pass(bench, program, 1800);

@@ -10,6 +10,7 @@ import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
 import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
 import { type ColdStart, measureColdStarts } from './cold-start.ts';
 import { fill } from './fill.ts';
+import { measureReconnect, type Reconnect } from './reconnect.ts';
 import type { RuntimeBenchOptions } from './settings.ts';
 import { measureStatusAll } from './status-all.ts';
 import { type Variant, variants } from './variants.ts';
@@ -18,6 +19,8 @@ import { type Listing, listed, pause } from './watching.ts';
 const configuration = fileURLToPath(new URL('../../../config', import.meta.url));
 const systemNamespace = 'moco-rollout-system';
 const sampleMilliseconds = 1_000;
+/** Above that only what the image runs is measured: each variant takes minutes. */
+const mostClustersForVariants = 1000;
 /** Far above what one machine can do. */
 const unlimited = { qps: 10_000, burst: 10_000 };
 
@@ -36,6 +39,7 @@ export interface AtRest {
   readonly idle: readonly Idle[];
   readonly coldStarts: readonly ColdStart[];
   readonly statusAllMilliseconds: readonly number[];
+  readonly reconnect: Reconnect;
 }
 
 /** Every variant, one after the other, on a real API server that has nothing but the fleet; then starts, and the command line. */
@@ -60,8 +64,9 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
     await installAdmissionPolicy(client);
     await admin.close();
     const flags = await flagsOn(controlPlane);
+    const compared = options.clusters <= mostClustersForVariants ? variants : variants.slice(0, 2);
     const measured: Idle[] = [];
-    for (const variant of variants) {
+    for (const variant of compared) {
       progress(`${variant.name}: listing, then ${options.idleSeconds} s without anything to do`);
       measured.push(await idle(variant, flags, options, guard));
     }
@@ -69,7 +74,9 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
     const coldStarts = await measureColdStarts(flags, options.clusters, guard);
     progress('asking for the status of every cluster');
     const statusAllMilliseconds = await measureStatusAll(controlPlane.adminKubeconfig, options.clusters);
-    return { idle: measured, coldStarts, statusAllMilliseconds };
+    progress('cutting every connection');
+    const reconnect = await measureReconnect(controlPlane.server, (through) => flagsOn(controlPlane, through), guard);
+    return { idle: measured, coldStarts, statusAllMilliseconds, reconnect };
   } finally {
     await controlPlane.stop();
     await guard.close();
@@ -77,8 +84,12 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
 }
 
 /** As `config/manager` starts it: under its own ServiceAccount, with its lease. */
-async function flagsOn(controlPlane: ControlPlane): Promise<readonly string[]> {
-  const kubeconfig = await controlPlane.kubeconfigFor({ namespace: systemNamespace, name: 'moco-rollout' });
+async function flagsOn(
+  controlPlane: ControlPlane,
+  through: (kubeconfig: string) => Promise<string> = (kubeconfig) => Promise.resolve(kubeconfig),
+): Promise<readonly string[]> {
+  const account = { namespace: systemNamespace, name: 'moco-rollout' };
+  const kubeconfig = await through(await controlPlane.kubeconfigFor(account));
   const address = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
   return [
     `--kubeconfig=${kubeconfig}`,

@@ -2,6 +2,7 @@ import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import type { ColdStart } from './cold-start.ts';
 import type { AtRest, Idle } from './idle.ts';
+import type { Reconnect } from './reconnect.ts';
 import type { RuntimeBenchOptions } from './settings.ts';
 import { bundle } from './variants.ts';
 
@@ -21,10 +22,14 @@ interface Bounded {
 
 const megabyte = 1_000_000;
 const longestDelayMilliseconds = 50;
-const mostResidentMegabytes = 150;
 const mostIdlePercent = 1;
-const longestStatusMilliseconds = 1000;
-const longestColdStartSeconds = 5;
+const largeFleet = 1000;
+
+/** What grows with the fleet. */
+const limitsOf = (clusters: number) =>
+  clusters <= largeFleet
+    ? { residentMegabytes: 150, statusMilliseconds: 1000, coldStartSeconds: 5 }
+    : { residentMegabytes: 350, statusMilliseconds: 2000, coldStartSeconds: 15 };
 
 /** Figures against their limits, collected while the tables are built. */
 class Limits {
@@ -48,19 +53,20 @@ export function findingsOf(atRest: AtRest, options: RuntimeBenchOptions): Findin
     idleTable(atRest.idle, options, limits),
     coldStartTable(atRest.coldStarts, options, limits),
     statusTable(atRest.statusAllMilliseconds, options, limits),
+    reconnectTable(atRest.reconnect, limits),
   ];
   return { tables, missed: limits.missed };
 }
 
 type IdleRow = Bounded & { readonly of: (idle: Idle) => number };
 
-const idleRows: readonly IdleRow[] = [
+const idleRows = (clusters: number): readonly IdleRow[] => [
   { what: 'resident at its peak', unit: 'MB', digits: 0, of: ({ listing }) => listing.usage.peakBytes / megabyte },
   {
     what: 'resident, idle, most',
     unit: 'MB',
     digits: 0,
-    limit: mostResidentMegabytes,
+    limit: limitsOf(clusters).residentMegabytes,
     of: ({ residentBytes }) => Math.max(...residentBytes) / megabyte,
   },
   { what: 'CPU, idle, of a core', unit: '%', digits: 2, limit: mostIdlePercent, of: ({ cores }) => cores * 100 },
@@ -86,7 +92,7 @@ function idleTable(idle: readonly Idle[], { clusters }: RuntimeBenchOptions, lim
     name: 'idle',
     title: `${clusters} clusters with nothing to do`,
     columns: ['', ...idle.map(({ variant }) => variant), `limit for "${bundle.name}"`],
-    rows: idleRows.map(({ of, ...row }) => [
+    rows: idleRows(clusters).map(({ of, ...row }) => [
       row.what,
       ...idle.map((one) => limits.cell(one.variant === bundle.name ? row : withoutLimit(row), of(one))),
       limitOf(row),
@@ -97,6 +103,7 @@ function idleTable(idle: readonly Idle[], { clusters }: RuntimeBenchOptions, lim
 const withoutLimit = ({ limit: _, ...row }: Bounded): Bounded => row;
 
 function coldStartTable(starts: readonly ColdStart[], { clusters }: RuntimeBenchOptions, limits: Limits): Table {
+  const { coldStartSeconds } = limitsOf(clusters);
   const row = (what: string, of: (start: ColdStart) => number, limit?: number): readonly string[] => {
     const bounded = { what, unit: 's', digits: 2, ...(limit !== undefined && { limit }) };
     const { lowest, median, highest } = spreadOf(starts.map(of));
@@ -115,18 +122,32 @@ function coldStartTable(starts: readonly ColdStart[], { clusters }: RuntimeBench
     columns: ['', 'median', 'shortest', 'longest', 'limit'],
     rows: [
       row('to the cache in sync', ({ synced }) => synced),
-      row('to the first decision', ({ firstDecision }) => firstDecision, longestColdStartSeconds),
-      row("to the last cluster's first decision", ({ lastDecision }) => lastDecision, longestColdStartSeconds),
+      row('to the first decision', ({ firstDecision }) => firstDecision, coldStartSeconds),
+      row("to the last cluster's first decision", ({ lastDecision }) => lastDecision, coldStartSeconds),
     ],
   };
 }
 
 function statusTable(milliseconds: readonly number[], { clusters }: RuntimeBenchOptions, limits: Limits): Table {
-  const bounded = { what: `of ${clusters} clusters`, unit: 'ms', digits: 0, limit: longestStatusMilliseconds };
+  const limit = limitsOf(clusters).statusMilliseconds;
+  const bounded = { what: `of ${clusters} clusters`, unit: 'ms', digits: 0, limit };
   return {
     name: 'status',
     title: '`kubectl moco-rollout status --all-namespaces`, start-up included',
     columns: ['', `median of ${milliseconds.length}`, 'limit'],
     rows: [[bounded.what, limits.cell(bounded, spreadOf(milliseconds).median), limitOf(bounded)]],
+  };
+}
+
+function reconnectTable({ duringReconnect, connections }: Reconnect, limits: Limits): Table {
+  const row = (what: string, value: number, limit?: number): readonly string[] => {
+    const bounded = { what, unit: 'ms', digits: 0, ...(limit !== undefined && { limit }) };
+    return [what, limits.cell(bounded, value), limitOf(bounded)];
+  };
+  return {
+    name: 'reconnect',
+    title: `The event loop while all ${connections} connections are cut and every watch reconnects`,
+    columns: ['', 'measured', 'limit'],
+    rows: [row('delay, p99', duringReconnect.p99, longestDelayMilliseconds), row('the longest', duringReconnect.max)],
   };
 }

@@ -78,8 +78,11 @@ export function isApiServerFailure(
 export const sparesSwitchover = (step: Step, { cluster }: Observation['objects']): boolean =>
   step.kind === 'updateInPlace' && cluster.replicas > 1 && step.targets[0].ordinal === cluster.primaryIndex;
 
-/** The maximum age of a confirmation. */
-export const confirmationMilliseconds = 1000;
+/**
+ * The maximum age of a confirmation: twice what an API server takes that is busy with a whole fleet. A confirmation
+ * that is too old is repeated, and makes it busier still (docs/decisions/0023).
+ */
+export const confirmationMilliseconds = 2000;
 
 export const tooSlow: StepFailed = {
   cause: 'tooSlow',

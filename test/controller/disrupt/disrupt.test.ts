@@ -129,11 +129,11 @@ describe('a disruption', () => {
     expect(bench.status.intent).to.equal(undefined);
   });
 
-  it('needs a new confirmation once the last one is older than a second', async () => {
+  it('needs a new confirmation once the last one is older than two seconds', async () => {
     const bench = new Bench();
     const program = bench.start();
     program.sync();
-    bench.server.before('PUT', statusPath, () => bench.world.freeze(1001));
+    bench.server.before('PUT', statusPath, () => bench.world.freeze(2001));
     await program.pass();
     expect(bench.steps).to.deep.equal([]);
     program.sync();

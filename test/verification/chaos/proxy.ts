@@ -5,9 +5,9 @@ import { Agent, createServer, type Server, request as sendRequest } from 'node:h
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyPair } from '../../support/control-plane/certificates.ts';
+import { Connections } from '../../support/control-plane/connections.ts';
 import type { ControlPlane } from '../../support/control-plane/control-plane.ts';
 import { type Answer, passing, refuse, textOf } from './answer.ts';
-import { Connections } from './connections.ts';
 import type { Mishap, Side } from './mishap.ts';
 import { type NamedRequest, nameOf } from './point.ts';
 

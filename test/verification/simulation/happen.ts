@@ -292,7 +292,7 @@ function impede({ clock, demotions }: Simulation, what: Happening): void {
   if (lasting + down > 0) demotions.impede(clock.nowMilliseconds + lasting + slow + lag + down);
 }
 
-const longestConfirmationMilliseconds = 1_000;
+const longestConfirmationMilliseconds = 2_000;
 const longMilliseconds = 10_000;
 
 function noteSlowConfirmations(

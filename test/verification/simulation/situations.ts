@@ -17,7 +17,7 @@ export const situations = {
   mocoRestartsAlone: 'moco-controller restarts while every process of the program is away',
   failsOverAlone: 'the primary moves while every process of the program is away',
   evictionRefused: 'the API server refuses an eviction: who may not, or what a policy is against',
-  confirmationTooSlow: 'for 10 s and longer, what a process reads before a step takes longer than a second',
+  confirmationTooSlow: 'for 10 s and longer, what a process reads before a step takes longer than two seconds',
   neverHadARole: 'for a minute, mysqld of a replica runs that has never had a role',
   protectedReplica: 'a replica carries prevent-delete',
   upstreamUnavailable: 'an intermediate primary is not ready, since its upstream is away',

@@ -169,7 +169,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
     whenWriting(refusedEvictions),
     (chance) => ({
       kind: 'mishaps',
-      mishap: { kind: 'slow', thereMilliseconds: span(chance, 1.1, 4), backMilliseconds: 0 },
+      mishap: { kind: 'slow', thereMilliseconds: span(chance, 2.1, 5), backMilliseconds: 0 },
       requests: 'confirm',
       probability: 1,
       process: null,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
-import { Connections } from '../verification/chaos/connections.ts';
+import { Connections } from './connections.ts';
 
 /** Stands between a client and the API server, byte for byte, until told to cut. */
 export class CuttingProxy {

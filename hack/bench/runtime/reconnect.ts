@@ -1,0 +1,38 @@
+import { CuttingProxy } from '../../../test/support/control-plane/cutting-proxy.ts';
+import type { Guard } from '../../../test/support/control-plane/guard.ts';
+import type { EventLoopDelay } from './measured-process.ts';
+import { bundle } from './variants.ts';
+import { listed, pause } from './watching.ts';
+
+/** What the event loop of the image's program does when its connections break, with a fleet in its cache. */
+export interface Reconnect {
+  readonly duringReconnect: EventLoopDelay;
+  /** Those that were cut. */
+  readonly connections: number;
+}
+
+/** Watches are open again within a second or two. */
+const observedMilliseconds = 10_000;
+
+/** @param flagsFor the flags of the program with this kubeconfig */
+export async function measureReconnect(
+  server: string,
+  flagsFor: (through: (kubeconfig: string) => Promise<string>) => Promise<readonly string[]>,
+  guard: Guard,
+): Promise<Reconnect> {
+  const proxy = await CuttingProxy.start(server);
+  try {
+    const flags = await flagsFor((kubeconfig) => proxy.kubeconfig(kubeconfig));
+    const { program } = await listed(bundle, flags, guard, '"starting"');
+    // Each connection of the program has one to the API server behind it.
+    const connections = proxy.connections.count / 2;
+    await program.eventLoopDelay();
+    proxy.connections.cut();
+    await pause(observedMilliseconds);
+    const duringReconnect = await program.eventLoopDelay();
+    await program.stop();
+    return { duringReconnect, connections };
+  } finally {
+    await proxy.close();
+  }
+}
