@@ -159,7 +159,7 @@ describe('publishing the status', () => {
     const program = bench.start();
     await pass(bench, program);
     bench.replace(2);
-    bench.server.before('GET', /mysqlclusters\/test$/, () => bench.world.freeze(1001));
+    bench.server.before('GET', /mysqlclusters\/test$/, () => bench.world.freeze(2001));
     await pass(bench, program);
     expect(bench.steps).to.deep.equal(['evict 2']);
     await pass(bench, program, 2);
@@ -177,7 +177,7 @@ describe('publishing the status', () => {
     );
     await pass(bench, program);
     bench.replace(2);
-    bench.server.before('GET', /mysqlclusters\/test$/, () => bench.world.freeze(1001));
+    bench.server.before('GET', /mysqlclusters\/test$/, () => bench.world.freeze(2001));
     await pass(bench, program);
     await pass(bench, program, 2);
     expect(bench.steps).to.deep.equal(['delete 2', 'delete 1']);
