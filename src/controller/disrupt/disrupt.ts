@@ -36,8 +36,6 @@ export async function disrupt(
 ): Promise<Ended> {
   const { evictions } = context.fleet;
   const end = step.kind === 'evict' ? evictions.reserve(key) : () => undefined;
-  // Another cluster was faster. The next decision is the hold.
-  if (end === null) return { requeue: requeueNow, report: null, result: null };
   try {
     return await attempt(context, key, step, identity, state, signal);
   } finally {

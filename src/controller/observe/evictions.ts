@@ -24,11 +24,14 @@ export class Evictions {
     return this.#waiting.size;
   }
 
-  /** Of all clusters, or of all but one. */
+  /** Of all clusters, or of all but one. A cluster that has reserved one does not count those reserved after it. */
   unobserved(except?: string): number {
     let sum = 0;
     for (const [key, count] of this.#unobserved) if (key !== except) sum += count;
-    for (const key of this.#reserved) if (key !== except && !this.#unobserved.has(key)) sum += 1;
+    for (const key of this.#reserved) {
+      if (key === except) break;
+      if (!this.#unobserved.has(key)) sum += 1;
+    }
     return sum;
   }
 
@@ -41,11 +44,10 @@ export class Evictions {
   }
 
   /**
-   * Reserves one of the evictions that may wait, before the step is confirmed: what `decide` has just allowed to one
-   * cluster is not allowed to another. Returns a function that ends the reservation, or `null` if none is left.
+   * Counts an eviction before it is confirmed: what `decide` has just allowed to one cluster is not allowed to another.
+   * Returns a function that ends the reservation.
    */
-  reserve(key: string): (() => void) | null {
-    if (this.unobserved(key) >= mostUnobservedEvictions) return null;
+  reserve(key: string): () => void {
     this.#reserved.add(key);
     return () => {
       this.#reserved.delete(key);

@@ -88,16 +88,18 @@ describe('evictions that the disruption controller has not observed', () => {
     expect(watched.evictions.unobserved()).to.equal(1);
     watched.evicted('a');
     expect(watched.evictions.unobserved()).to.equal(1);
-    end?.();
+    end();
     expect(watched.evictions.unobserved()).to.equal(1);
   });
 
-  it('can be reserved up to the limit', () => {
-    const ends = ['a', 'b', 'c', 'd', 'e'].map((key) => watched.evictions.reserve(key));
-    expect(ends).to.not.include(null);
-    expect(watched.evictions.reserve('f')).to.equal(null);
-    ends[0]?.();
-    expect(watched.evictions.reserve('f')).to.not.equal(null);
+  it('that were reserved later are not counted for a cluster that has reserved one', () => {
+    const end = watched.evictions.reserve('default/a');
+    watched.evictions.reserve('default/b');
+    expect(watched.evictions.unobserved('default/a')).to.equal(0);
+    expect(watched.evictions.unobserved('default/b')).to.equal(1);
+    expect(watched.evictions.unobserved('default/c')).to.equal(2);
+    end();
+    expect(watched.evictions.unobserved('default/b')).to.equal(0);
   });
 
   it('wake as many waiting clusters as may evict now, those first that have waited longest', () => {
