@@ -289,6 +289,13 @@ export class RolloutCluster {
       .filter((text, index, all) => text !== 'promoteRevision' || all[index - 1] !== text);
   }
 
+  /** The same with writes whose connection broke: the API server records 504, and may have written. */
+  async stepsAndLostOnes(): Promise<readonly string[]> {
+    const lost = 504;
+    const steps = (await this.story()).filter(({ by, code }) => by === 'controller' && (code < 300 || code === lost));
+    return steps.map(({ text, code }) => (code === lost ? text.replace(`: ${lost}`, '') : text));
+  }
+
   /** How MOCO moved the primary since `begin`. */
   async moves(): Promise<readonly string[]> {
     return (await this.story()).filter(({ by }) => by === 'moco').map(({ text }) => text);
