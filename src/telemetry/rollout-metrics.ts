@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { labelValue } from './label-value.ts';
+import { SoleSeries } from './sole-series.ts';
 
 type ClusterName = readonly [namespace: string, name: string];
 
@@ -32,21 +33,19 @@ export class RolloutMetrics {
   readonly rolloutDurationSeconds: Histogram;
   readonly #members: Gauge<'namespace' | 'name' | 'state'>;
   readonly #staleMembers: Gauge<'namespace' | 'name'>;
-  readonly #holdSince: Gauge<'namespace' | 'name' | 'rule'>;
+  readonly #hold: SoleSeries<'rule'>;
   readonly #noMaintenanceWindow: Gauge<'namespace' | 'name'>;
   readonly #maintenanceOpens: Gauge<'namespace' | 'name'>;
   readonly #failingChecks: Gauge<'namespace' | 'name' | 'check'>;
   readonly #lastProgress: Gauge<'namespace' | 'name'>;
-  readonly #stalled: Gauge<'namespace' | 'name' | 'reason'>;
+  readonly #stalled: SoleSeries<'reason'>;
   readonly #disruptionsOfCluster: Counter<'namespace' | 'name'>;
   readonly #switchoversOfCluster: Counter<'namespace' | 'name'>;
   readonly #currentReplicas: Gauge<'namespace' | 'name'>;
   readonly #updatedReplicas: Gauge<'namespace' | 'name'>;
   readonly #lastPartitionUpdated: Gauge<'namespace' | 'name'>;
-  /** By cluster: the states, the rule, the reason and the checks that have a series now. */
+  /** By cluster: the states and the checks that have a series now. */
   readonly #states = new Map<string, ReadonlySet<string>>();
-  readonly #rules = new Map<string, string>();
-  readonly #reasons = new Map<string, string>();
   readonly #checks = new Map<string, readonly string[]>();
 
   /** `drivesPartitions`: whether this program lowers partitions itself, and shows the series of MOCO's controller. */
@@ -143,12 +142,13 @@ export class RolloutMetrics {
       labelNames: clusterLabels,
       registers,
     });
-    this.#holdSince = new Gauge({
+    const holdSince = new Gauge({
       name: 'moco_rollout_hold_since_timestamp_seconds',
       help: 'Since when the rule holds the rollout of a cluster; no series while nothing holds it.',
       labelNames: [...clusterLabels, 'rule'],
       registers,
     });
+    this.#hold = new SoleSeries(holdSince, 'rule');
     this.#noMaintenanceWindow = new Gauge({
       name: 'moco_rollout_no_maintenance_window',
       help: 'No maintenance window of the next 30 days is long enough for the primary of a cluster; no series otherwise.',
@@ -185,12 +185,13 @@ export class RolloutMetrics {
       labelNames: clusterLabels,
       registers: ofPartitions,
     });
-    this.#stalled = new Gauge({
+    const stalled = new Gauge({
       name: 'moco_rollout_stalled',
       help: 'Condition Stalled of the MySQLRollout is True, with its reason: 1; no series otherwise.',
       labelNames: [...clusterLabels, 'reason'],
       registers,
     });
+    this.#stalled = new SoleSeries(stalled, 'reason');
     this.#disruptionsOfCluster = new Counter({
       name: 'moco_rollout_cluster_disruptions_total',
       help: 'Pods of a cluster taken down by this program.',
@@ -253,42 +254,29 @@ export class RolloutMetrics {
   /** Members by state; a state that isn't given has no member any more. */
   setMembers(cluster: ClusterName, countByState: Readonly<Record<string, number>>, stale: number): void {
     const [namespace, name] = cluster;
-    for (const state of this.#states.get(keyOf(cluster)) ?? []) {
+    const before = this.#states.get(keyOf(cluster));
+    if (before === undefined) {
+      // A counter has to be there before it first counts: Prometheus sees no increase otherwise.
+      this.#disruptionsOfCluster.inc({ namespace, name }, 0);
+      this.#switchoversOfCluster.inc({ namespace, name }, 0);
+    }
+    for (const state of before ?? []) {
       if (!Object.hasOwn(countByState, state)) this.#removeState(cluster, state);
     }
     for (const [state, count] of Object.entries(countByState))
       this.#members.set({ namespace, name, state: labelValue(state) }, count);
     this.#states.set(keyOf(cluster), new Set(Object.keys(countByState)));
     this.#staleMembers.set({ namespace, name }, stale);
-    // A counter has to be there before it first counts: Prometheus sees no increase otherwise.
-    this.#disruptionsOfCluster.inc({ namespace, name }, 0);
-    this.#switchoversOfCluster.inc({ namespace, name }, 0);
   }
 
   /** The one hold of a cluster, or `null` when there is none. */
   setHold(cluster: ClusterName, hold: { readonly rule: string; readonly sinceSeconds: number } | null): void {
-    const [namespace, name] = cluster;
-    const before = this.#rules.get(keyOf(cluster));
-    if (before !== undefined && before !== hold?.rule) this.#holdSince.remove({ namespace, name, rule: before });
-    if (hold === null) {
-      this.#rules.delete(keyOf(cluster));
-      return;
-    }
-    this.#holdSince.set({ namespace, name, rule: hold.rule }, hold.sinceSeconds);
-    this.#rules.set(keyOf(cluster), hold.rule);
+    this.#hold.set(cluster, hold?.rule ?? null, hold?.sinceSeconds ?? 0);
   }
 
   /** The reason for which the rollout of a cluster is stalled, or `null`. */
   setStalled(cluster: ClusterName, reason: string | null): void {
-    const [namespace, name] = cluster;
-    const before = this.#reasons.get(keyOf(cluster));
-    if (before !== undefined && before !== reason) this.#stalled.remove({ namespace, name, reason: before });
-    if (reason === null) {
-      this.#reasons.delete(keyOf(cluster));
-      return;
-    }
-    this.#stalled.set({ namespace, name, reason }, 1);
-    this.#reasons.set(keyOf(cluster), reason);
+    this.#stalled.set(cluster, reason, 1);
   }
 
   setMaintenanceWindow([namespace, name]: ClusterName, isLongEnough: boolean): void {

@@ -33,9 +33,8 @@ const unlimited = { qps: 100_000, burst: 100_000 };
 const pollMilliseconds = 100;
 
 /** Those that roll the fleet out. MOCO does it by partitions, which needs no other program. */
-export const rivals = ['controller', 'plain loop', "MOCO's partitions"] as const;
-export type RivalName = (typeof rivals)[number];
-type ProgramName = Exclude<RivalName, "MOCO's partitions">;
+export type RivalName = ProgramName | "MOCO's partitions";
+type ProgramName = 'controller' | 'plain loop';
 
 export interface InstallationOptions {
   /** `real`: moco-controller itself, with databases that have no data. */

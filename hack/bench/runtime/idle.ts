@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { connect } from '../../../src/kube/connection.ts';
 import { realWorld } from '../../../src/kube/real-world.ts';
-import { type ControlPlane, startControlPlane } from '../../../test/support/control-plane/control-plane.ts';
+import { startControlPlane } from '../../../test/support/control-plane/control-plane.ts';
 import { freePort } from '../../../test/support/control-plane/free-port.ts';
 import { Guard } from '../../../test/support/control-plane/guard.ts';
 import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
@@ -63,7 +63,8 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
     await fill(client, options);
     await installAdmissionPolicy(client);
     await admin.close();
-    const flags = await flagsOn(controlPlane);
+    const kubeconfig = await controlPlane.kubeconfigFor({ namespace: systemNamespace, name: 'moco-rollout' });
+    const flags = await flagsOn(kubeconfig);
     const compared = options.clusters <= mostClustersForVariants ? variants : variants.slice(0, 2);
     const measured: Idle[] = [];
     for (const variant of compared) {
@@ -75,7 +76,7 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
     progress('asking for the status of every cluster');
     const statusAllMilliseconds = await measureStatusAll(controlPlane.adminKubeconfig, options.clusters);
     progress('cutting every connection');
-    const reconnect = await measureReconnect(controlPlane.server, (through) => flagsOn(controlPlane, through), guard);
+    const reconnect = await measureReconnect(controlPlane.server, kubeconfig, flagsOn, guard);
     return { idle: measured, coldStarts, statusAllMilliseconds, reconnect };
   } finally {
     await controlPlane.stop();
@@ -83,13 +84,8 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
   }
 }
 
-/** As `config/manager` starts it: under its own ServiceAccount, with its lease. */
-async function flagsOn(
-  controlPlane: ControlPlane,
-  through: (kubeconfig: string) => Promise<string> = (kubeconfig) => Promise.resolve(kubeconfig),
-): Promise<readonly string[]> {
-  const account = { namespace: systemNamespace, name: 'moco-rollout' };
-  const kubeconfig = await through(await controlPlane.kubeconfigFor(account));
+/** As `config/manager` starts it, with its lease; the kubeconfig is that of its ServiceAccount. */
+async function flagsOn(kubeconfig: string): Promise<readonly string[]> {
   const address = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
   return [
     `--kubeconfig=${kubeconfig}`,

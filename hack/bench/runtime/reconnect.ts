@@ -14,15 +14,16 @@ export interface Reconnect {
 /** Watches are open again within a second or two. */
 const observedMilliseconds = 10_000;
 
-/** @param flagsFor the flags of the program with this kubeconfig */
+/** @param flagsOn the flags of a program that uses this kubeconfig */
 export async function measureReconnect(
   server: string,
-  flagsFor: (through: (kubeconfig: string) => Promise<string>) => Promise<readonly string[]>,
+  kubeconfig: string,
+  flagsOn: (kubeconfig: string) => Promise<readonly string[]>,
   guard: Guard,
 ): Promise<Reconnect> {
   const proxy = await CuttingProxy.start(server);
   try {
-    const flags = await flagsFor((kubeconfig) => proxy.kubeconfig(kubeconfig));
+    const flags = await flagsOn(await proxy.kubeconfig(kubeconfig));
     const { program } = await listed(bundle, flags, guard, '"starting"');
     // Each connection of the program has one to the API server behind it.
     const connections = proxy.connections.count / 2;

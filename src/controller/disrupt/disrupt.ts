@@ -34,33 +34,21 @@ export async function disrupt(
   state: ClusterState,
   signal: AbortSignal,
 ): Promise<Ended> {
-  const { evictions } = context.fleet;
-  const end = step.kind === 'evict' ? evictions.reserve(key) : () => undefined;
-  try {
-    return await attempt(context, key, step, identity, state, signal);
-  } finally {
-    end();
-  }
-}
-
-async function attempt(
-  context: Context,
-  key: string,
-  step: DisruptiveStep,
-  identity: string,
-  state: ClusterState,
-  signal: AbortSignal,
-): Promise<Ended> {
-  const { cache, api } = context;
+  const { cache, api, fleet } = context;
   const known = cache.objects(key);
   if (known === null) return nothingToReport;
   const wrong = step.kind === 'setPartition' ? await partitionNotHeld(step.partition, known, context, signal) : null;
   if (wrong !== null) return { requeue: {}, report: 'cached', result: wrong };
   const policies = policiesToRead(known, context);
-  const ended = await api.withTokens(known, policies.length + step.targets.length, signal, (paid) =>
-    confirm({ ...context, api: paid }, key, known, policies, step, identity, state, signal),
-  );
-  return ended ?? nothingToReport;
+  const endReservation = step.kind === 'evict' ? fleet.evictions.reserve(key) : () => undefined;
+  try {
+    const ended = await api.withTokens(known, policies.length + step.targets.length, signal, (paid) =>
+      confirm({ ...context, api: paid }, key, known, policies, step, identity, state, signal),
+    );
+    return ended ?? nothingToReport;
+  } finally {
+    endReservation();
+  }
 }
 
 async function confirm(
