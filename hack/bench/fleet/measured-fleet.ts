@@ -61,10 +61,10 @@ async function byPlainLoop(place: Place, progress: (what: string) => void): Prom
   return rollout;
 }
 
-/** The controller gives every StatefulSet back and ends. */
+/** The controller releases every StatefulSet and ends. */
 async function byMoco(place: Place, progress: (what: string) => void): Promise<FleetRollout> {
   const { installation, clusters } = place;
-  progress('giving every cluster back to MOCO');
+  progress('releasing every cluster');
   const releasing = await installation.controller(['--feature-gates=UpdateStrategyOnDelete=false']);
   await every(clusters, clusters.all, (cluster) => clusters.isReleased(cluster) && clusters.isHealthy(cluster), {
     what: 'every cluster to be released',
