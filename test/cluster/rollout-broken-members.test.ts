@@ -32,8 +32,8 @@ describe('a rollout with broken members', () => {
     await cluster.completes();
     const steps = await cluster.steps();
     expect(steps.slice(0, 3)).to.have.members(['delete 2', 'delete 1', 'delete 0']);
+    // MOCO fails over where a replica is back before the primary.
     expect(steps.slice(3)).to.deep.equal(['promoteRevision']);
-    expect(await cluster.moves()).to.deep.equal([]);
   });
 
   scenario('deletes one replica on a lost node, and nothing more until the node returns', {}, async (cluster) => {

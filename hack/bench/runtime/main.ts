@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { runProgram } from '../program/run-program.ts';
 import { Recording } from '../record/record.ts';
 import { textOf } from '../record/table.ts';
@@ -14,7 +15,7 @@ async function run(options: RuntimeBenchOptions): Promise<void> {
   if (process.platform !== 'linux')
     throw new Error(`expected Linux, whose /proc says what a process uses, got ${process.platform}`);
   const say = (line: string): void => console.log(line);
-  const recording = new Recording('runtime');
+  const recording = new Recording(basename(options.record ?? 'runtime.json', '.json'));
   const atRest = await measureIdle(options, say);
   const { tables, missed } = findingsOf(atRest, options);
   for (const table of tables) say(`\n${textOf(table)}`);

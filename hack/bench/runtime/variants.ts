@@ -22,9 +22,8 @@ const without = (flag: string): Variant => ({
 
 /** What the image runs. */
 export const bundle: Variant = { name: 'bundle', command: [...nodeFlags, main], environment };
-/** One after the other on the same fleet: the first one finds clusters that are not adopted yet. */
+/** One after the other on the same fleet. */
 export const variants: readonly Variant[] = [
-  { ...bundle, name: 'bundle, first start' },
   bundle,
   { ...bundle, name: "without the image's environment", environment: {} },
   without('--optimize-for-size'),
