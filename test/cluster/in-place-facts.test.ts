@@ -6,7 +6,7 @@ import { clusterNameLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import { projectPod } from '../../src/moco/projections.ts';
 import type { LiveContainer } from '../../src/moco/records.ts';
 import { kubernetesVersion } from '../support/control-plane/build.ts';
-import { useControlPlane } from './control-plane-fixture.ts';
+import { useOwnControlPlane } from './control-plane-fixture.ts';
 
 /** `KUBERNETES=1.35` runs this on 1.35. */
 const isBefore136 = (await kubernetesVersion()).startsWith('v1.35.');
@@ -50,7 +50,7 @@ const statefulSet = {
 /** What updates in place rest on. Whoever makes a model of it changes this first. */
 describe('Kubernetes, of a pod under OnDelete', function () {
   this.timeout(180_000);
-  const controlPlane = useControlPlane();
+  const controlPlane = useOwnControlPlane();
   const kubectl = (...flags: readonly string[]): Promise<string> => controlPlane().kubectl('-n', namespace, ...flags);
   const read = async (what: string): Promise<Read> => JSON.parse(await kubectl('get', what, '-o', 'json')) as Read;
   const patch = (what: string, type: string, body: object, ...flags: readonly string[]): Promise<string> =>

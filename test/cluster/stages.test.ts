@@ -15,7 +15,7 @@ const fleet = 'staged';
 const soakSeconds = 3;
 
 /** `make soak` has more. */
-const clusterCount = Number(process.env['CLUSTERS'] ?? 10);
+const clusterCount = Number(process.env['CLUSTERS'] ?? 8);
 const canaryCount = 3;
 const mostCount = Math.floor((clusterCount - canaryCount) / 3) + 1;
 const restCount = clusterCount - canaryCount - mostCount;

@@ -2,7 +2,7 @@ import { annotationOn, demoteAnnotation, demotedForAnnotation, strategyLabel } f
 import { controllerUser, storyOf } from '../../cluster/rollout-story.ts';
 import type { AuditEvent } from '../../support/control-plane/control-plane.ts';
 import type { Disruption } from '../witness/disruption.ts';
-import { isWell, participates } from '../witness/member.ts';
+import { isWell } from '../witness/member.ts';
 import type { Change, Moment } from '../witness/moment.ts';
 import { Witness } from '../witness/witness.ts';
 import { actorOf, disruptionsOf, isAgreed, type Requests } from './disruptions.ts';
@@ -41,7 +41,7 @@ export function judge(evidence: Evidence): Verdict {
     const moment = witness.latest(key);
     for (const [law, text] of [
       ...demotionsLeft(disruption, moment, demotions),
-      ...forbiddenWithoutGate(disruption, moment, evidence),
+      ...forbiddenWithoutGate(disruption, evidence),
     ]) {
       const { verb, ordinal, actor, atMilliseconds } = disruption;
       witness.object(law, `${verb} ${ordinal} by ${actor}: ${text}`, atMilliseconds);
@@ -112,15 +112,10 @@ function demotionsLeft(
     .map(([pod]) => ['I12', `a demotion of ours was left on ${pod}`]);
 }
 
-/** If this program lowers partitions, it may start members of a cluster without serving members. */
-function forbiddenWithoutGate(
-  { actor, verb }: Disruption,
-  moment: Moment,
-  { driver, withoutGate }: Evidence,
-): readonly Objection[] {
+/** If this program lowers partitions, it may also delete members. Which of them, the witness judges. */
+function forbiddenWithoutGate({ actor, verb }: Disruption, { driver, withoutGate }: Evidence): readonly Objection[] {
   if (!withoutGate.has(actor)) return [];
-  const servesNobody = !moment.members.some((member) => participates(moment, member));
-  const mayBe = driver === 'own' && (verb === 'setPartition' || (verb === 'delete' && servesNobody));
+  const mayBe = driver === 'own' && (verb === 'setPartition' || verb === 'delete');
   return mayBe ? [] : [['I10', 'the gate was off']];
 }
 

@@ -11,7 +11,7 @@ describe('thousands of random rollouts', () => {
   });
 
   it('with faults break no invariant, and end once the faults are repaired', () => {
-    always(1_500, beginning, endsAfterFaults);
+    always(750, beginning, endsAfterFaults);
   });
 
   it('take exactly the steps of their plan', () => {

@@ -1,14 +1,13 @@
 import { nodes, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { agentContainer, clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import type { Disruption } from '../witness/disruption.ts';
-import { participates } from '../witness/member.ts';
 import type { Witness } from '../witness/witness.ts';
 import { type ApiAnswer, type ApiRequest, isDryRun } from './api-answer.ts';
 import type { ApiServer } from './api-server.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Sent } from './network.ts';
 import { type ResourcePath, resourceAt } from './resource-path.ts';
-import { type Circumstances, clusterName } from './simulation.ts';
+import type { Circumstances } from './simulation.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
 const controllers = /^controller-/;
@@ -44,7 +43,7 @@ export class Deeds {
     const target = resourceAt(path);
     if (target === null || target.name === null) return;
     const { kind, namespace, name, subresource } = target;
-    if (this.#isForbidden(target, method)) {
+    if (this.#isForbidden(target)) {
       this.#witness.object('I10', `${method} ${path} by ${actor}, with the gate off`, this.#clock.nowMilliseconds);
     }
     if (kind === pods && (method === 'DELETE' || subresource === 'eviction')) {
@@ -65,12 +64,10 @@ export class Deeds {
     }
   }
 
-  /** With the gate off this program lowers partitions and may start members of a cluster without serving members. */
-  #isForbidden({ kind, namespace, subresource }: ResourcePath, method: ApiRequest['method']): boolean {
+  /** With the gate off this program lowers partitions. Which members it may delete then, the witness judges. */
+  #isForbidden({ kind, subresource }: ResourcePath): boolean {
     if (this.#mode === 'OnDelete' || (kind !== pods && kind !== statefulSets)) return false;
-    if (this.#mode === 'Observe' || subresource === 'eviction') return true;
-    const moment = this.#witness.latest(`${namespace}/${clusterName}`);
-    return method === 'DELETE' && moment.members.some((member) => participates(moment, member));
+    return this.#mode === 'Observe' || subresource === 'eviction';
   }
 
   /** What answers mysqld's probes restarts only where its image is: else mysqld would restart as well. */

@@ -20,8 +20,7 @@ describe('the simulation', function simulation() {
     const tally = new Tally();
     const failures: string[] = [];
     const isEnough = (): boolean =>
-      tally.rollouts >= mostRollouts ||
-      (tally.rollouts >= rolloutsWanted && tally.missing.length === 0);
+      tally.rollouts >= mostRollouts || (tally.rollouts >= rolloutsWanted && tally.missing.length === 0);
     for (let seed = 1; !isEnough() && failures.length < mostFailures; seed++) {
       const { outcome, failure } = await play(String(seed));
       tally.add(outcome);

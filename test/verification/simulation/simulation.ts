@@ -160,6 +160,7 @@ export class Simulation {
     });
     this.network.lagMilliseconds = circumstances.lagMilliseconds;
     this.situations = new Situations(() => !this.processes.some(({ isServing }) => isServing));
+    if (processes > 1 && !electsLeader) this.situations.find('twoLeaders');
     server.onRequest((request, given) => this.situations.answered(request, given));
     this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
     const settings: NodesSettings = {

@@ -34,6 +34,7 @@ export const situations = {
   mysqldRestartedInPlace: 'mysqld restarts after all, since its agent has been away for too long',
   diesInsideAnUpdate: 'the process that has resized a member is not the one that gives it the label',
   gracePeriodEnds: 'a pod is seen with grace period 0 before it goes',
+  twoLeaders: 'two processes lead at once for the whole history',
 } as const;
 
 export type Situation = keyof typeof situations;

@@ -91,6 +91,17 @@ export const laws: readonly Law[] = [
       !byPod(disruption) || replicasOf(moment) < 2 || !isPrimary(moment, target) || !isWell(moment, target),
   },
   {
+    name: 'I10',
+    sentence: 'a member of partition mode was deleted while another one participated, and its next pod could be stale',
+    holds: (given) => {
+      const { moment, target, disruption } = given;
+      const { spec, status } = moment.statefulSet ?? {};
+      if (disruption.verb !== 'delete' || spec?.updateStrategy?.type !== 'RollingUpdate') return true;
+      const comesUpUpdated = status?.currentRevision === status?.updateRevision;
+      return !participates(moment, target) && (comesUpUpdated || participating(given).length === 0);
+    },
+  },
+  {
     name: 'I17',
     sentence:
       'containers restarted in place where the member did not work, another one was away, or the primary had to move',

@@ -40,6 +40,12 @@ class Scene {
     );
   }
 
+  /** The StatefulSet controller makes members below the partition from the current revision. */
+  inPartitionMode(currentRevision: string): void {
+    const spec = { replicas: 3, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } };
+    this.put('StatefulSet', 'moco-test', { spec, status: { currentRevision, updateRevision: 'new' } });
+  }
+
   pod(ordinal: number, options: PodOptions = {}): void {
     const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
     const { terminating = false, ready = mysqld === 'ready', uid = `moco-test-${ordinal}-uid` } = options;
@@ -149,6 +155,18 @@ describe('the witness', () => {
     expect(scene.found).to.deep.equal([]);
   });
 
+  it('accepts in partition mode the deletion of a member that is down if it comes up updated or if no member participates', () => {
+    const updated = new Scene();
+    updated.inPartitionMode('new');
+    updated.pod(1, { mysqld: 'CrashLoopBackOff' });
+    updated.take('delete', 1);
+    const unserved = new Scene();
+    unserved.inPartitionMode('old');
+    for (const ordinal of [0, 1, 2]) unserved.pod(ordinal, { mysqld: 'CrashLoopBackOff' });
+    unserved.take('delete', 1);
+    expect([...updated.found, ...unserved.found]).to.deep.equal([]);
+  });
+
   it('accepts that containers of one member at work restart in place, and the agent of a primary that may stay', () => {
     const scene = new Scene();
     scene.restartInPlace(2, 'agent');
@@ -182,6 +200,15 @@ describe('the witness', () => {
       (scene) => {
         scene.pod(2, { revision: 'new', mysqld: 'CrashLoopBackOff' });
         scene.take('delete', 2);
+      },
+    ],
+    [
+      'I10',
+      'a member is deleted in partition mode that may come up stale, while another one participates',
+      (scene) => {
+        scene.inPartitionMode('old');
+        scene.pod(1, { mysqld: 'CrashLoopBackOff' });
+        scene.take('delete', 1);
       },
     ],
     ['I17', 'mysqld restarts in place', (scene) => scene.restartInPlace(2, 'mysqld')],

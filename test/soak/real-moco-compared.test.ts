@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { strategyLabel } from '../../src/moco/names.ts';
-import { realMocoScene, realMocoStartMilliseconds } from './real-moco-fixture.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
-import { judged, useRollouts } from './rollout-fixture.ts';
-import { conditionOf } from './rollout-history.ts';
-import { imageOf, isReady } from './rollout-judge.ts';
+import { realMocoScene, realMocoStartMilliseconds } from '../cluster/real-moco-fixture.ts';
+import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
+import { judged, useRollouts } from '../cluster/rollout-fixture.ts';
+import { conditionOf } from '../cluster/rollout-history.ts';
+import { imageOf, isReady } from '../cluster/rollout-judge.ts';
 
 const newImage = 'mysql:8.4.9';
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
