@@ -1,14 +1,16 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { differences } from '../test/config/least-rights.ts';
 import { grantedRights } from '../test/config/rights.ts';
 import { readRights, rightsFolderVariable } from '../test/support/control-plane/audit-rights.ts';
+import { builtVariable } from '../test/support/programs.ts';
 import { Durations } from './tests/durations.ts';
 import type { WorkerSettings } from './tests/messages.ts';
 import { Progress } from './tests/progress.ts';
-import { type Lane, phases, testFiles } from './tests/test-files.ts';
+import { type Lane, phases, startsPrograms, testFiles } from './tests/test-files.ts';
 import { WorkerProcess } from './tests/worker-process.ts';
 
 // Runs test files side by side and closes on one line `N passed, N failed`. Skipped tests count as failed where CI is
@@ -27,6 +29,7 @@ const rightsFolder = isWhole ? await mkdtemp(join(tmpdir(), 'moco-rollout-rights
 if (rightsFolder !== null) process.env[rightsFolderVariable] = rightsFolder;
 // The code of every process that is started is compiled once. Coverage needs it as it is.
 if (process.env['NODE_V8_COVERAGE'] === undefined) process.env['NODE_COMPILE_CACHE'] ??= resolve('.cache/compiled');
+if (files.some(startsPrograms)) process.env[builtVariable] = await buildPrograms();
 const durations = await Durations.read('.cache/test-durations.json');
 const progress = new Progress(files.length);
 let workersStarted = 0;
@@ -39,6 +42,13 @@ if (values.grep === undefined) await durations.write();
 if (rightsFolder !== null) await compareRights(rightsFolder);
 await rm(temporary, { recursive: true });
 process.exitCode = progress.close(process.env['CI'] === 'true') ? 0 : 1;
+
+/** As `make build` does, so that what is tested is what is shipped. Resolves to the directory. */
+async function buildPrograms(): Promise<string> {
+  const directory = join(temporary, 'programs');
+  await promisify(execFile)(process.execPath, ['hack/build.ts', directory]);
+  return directory;
+}
 
 /** A lane that is done lends its workers to the others, one after the other. */
 async function runPhase(lanes: readonly Lane[]): Promise<void> {

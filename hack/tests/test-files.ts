@@ -49,13 +49,15 @@ const longComputing = [
 
 /** What the tests of a file share with those of others in their process, by what the file imports or calls. */
 const shared = {
-  'moco-controller': /\brealMocoScene\b/,
+  'moco-controller': /\b(realMocoScene|useAdoptedCluster)\b/,
   'the stand-in for MOCO': /\b(useRollouts|useControlPlane)\(\)/,
 };
 
 const isIn = (folders: readonly string[]) => (file: string) => folders.some((folder) => file.startsWith(folder));
 const isSoak = isIn([soakFolder]);
 const isWaiting = isIn(waiting);
+/** Whether a file may start the controller or the plugin as processes of their own. */
+export const startsPrograms = isWaiting;
 const isLongComputing = isIn(longComputing);
 
 export async function testFiles(unitOnly: boolean): Promise<readonly string[]> {

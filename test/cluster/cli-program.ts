@@ -1,11 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { runCli } from '../../src/cli/run.ts';
-
-const programs = {
-  plugin: fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)),
-  image: fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
-} as const;
+import { programs } from '../support/programs.ts';
 
 export interface Ended {
   /** `null` where a signal ended it. */

@@ -4,14 +4,14 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { freePort } from '../support/control-plane/free-port.ts';
 import { until } from '../support/control-plane/until.ts';
 import { knownKinds } from '../support/known-kinds.ts';
 import { loopbackCertificate } from '../support/moco/certificate.ts';
+import { programs } from '../support/programs.ts';
 
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const program = programs.image;
 const deadlineMilliseconds = 180_000;
 
 interface Probe {

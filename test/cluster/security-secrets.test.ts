@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { programs } from '../support/programs.ts';
 import { cli } from './cli-program.ts';
 
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const program = programs.image;
 const deadlineMilliseconds = 360_000;
 /** Of a process that would go on for ever: by then it has listed, been refused, waited and tried again. */
 const mostLines = 4;

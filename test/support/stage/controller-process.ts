@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Guard } from '../control-plane/guard.ts';
+import { programs } from '../programs.ts';
 
-const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-
-/** `src/main.ts` as a separate process, as it runs in a pod. It inherits the environment by default. */
+/** The controller as a separate process, as it runs in a pod. It inherits the environment by default. */
 export class ControllerProcess {
   readonly logFile: string;
   readonly #flags: readonly string[];
@@ -16,7 +14,7 @@ export class ControllerProcess {
     this.logFile = logFile;
     this.#flags = flags;
     const log = openSync(logFile, 'a');
-    this.#process = spawn(process.execPath, [program, ...flags], {
+    this.#process = spawn(process.execPath, [programs.image, ...flags], {
       stdio: ['ignore', log, log],
       detached: true,
       env: environment,

@@ -57,7 +57,7 @@ export class Installation {
   }
 
   /**
-   * Starts `src/main.ts` with its own ServiceAccount's token, with the gate on unless `flags` differ. The webhook
+   * Starts the controller with its own ServiceAccount's token, with the gate on unless `flags` differ. The webhook
    * configurations refer to the last started one.
    */
   async startController(flags: readonly string[] = []): Promise<ControllerProcess> {
@@ -108,7 +108,7 @@ export class Installation {
     await controlPlane.apply(join(configuration, 'default/namespace.yaml'), join(configuration, 'rbac'));
     if (admission === 'policy') {
       await installAdmissionPolicy(client);
-      while (!(await isKeptOnDelete(client))) await pause(world);
+      while (!(await isKeptOnDelete(client))) await pause(world, askingMilliseconds);
     }
     const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
     const directory = join(own, 'certificate');
@@ -145,8 +145,10 @@ export class Installation {
 }
 
 const pauseMilliseconds = 20;
+/** Where each question creates and deletes an object. */
+const askingMilliseconds = 250;
 
 /** Between two checks of a condition. */
-function pause(world: World): Promise<void> {
-  return new Promise((resolve) => void world.timer(pauseMilliseconds, resolve));
+function pause(world: World, milliseconds = pauseMilliseconds): Promise<void> {
+  return new Promise((resolve) => void world.timer(milliseconds, resolve));
 }
