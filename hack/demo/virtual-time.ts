@@ -38,6 +38,7 @@ const circumstances: Circumstances = {
   moco: { notice: second, drain: second, healthyFalse: second, healthyTrue: 2 * second },
   lagMilliseconds: 30,
   longestPage: Number.POSITIVE_INFINITY,
+  streamsLists: true,
   maxUnavailable: null,
   backups: false,
   spec: {},

@@ -39,6 +39,13 @@ export class ReflectorStore<R extends Stored> {
     if (!this.#isOfKind(raw as RawObject, key)) return;
     const record = this.#project(raw as RawObject, key);
     if (record) listing.set(key, record);
+    else listing.delete(key);
+  }
+
+  /** The object was deleted while `listing` was being read. */
+  leaveOut(raw: RawObject, listing: Map<string, R>): void {
+    const key = keyOf(raw);
+    if (key !== null && listing.get(key)?.uid === metadataOf(raw)?.uid) listing.delete(key);
   }
 
   /** Replaces everything: a missing object was deleted, one with another uid was deleted and created again. */

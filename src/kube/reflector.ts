@@ -1,5 +1,5 @@
 import type { ApiClient, Query } from './api-client.ts';
-import { ApiError, isForbidden, isGone, isNotFound } from './api-error.ts';
+import { ApiError, isForbidden, isGone, isInvalid, isNotFound } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds } from './backoff.ts';
 import type { DecodeFailureReason } from './decode-failure.ts';
 import { delay } from './delay.ts';
@@ -10,7 +10,7 @@ import { ReflectorStore } from './reflector-store.ts';
 import { errorOfWatch } from './status.ts';
 import type { Store, Stored } from './store.ts';
 import { TimeLimit } from './time-limit.ts';
-import { parseWatchEvent } from './watch-event.ts';
+import { parseWatchEvent, type WatchEvent } from './watch-event.ts';
 import type { World } from './world.ts';
 
 /** A page blocks the event loop while it is parsed; garbage of larger pages outlives the young generation. */
@@ -28,6 +28,8 @@ const longestAskedMilliseconds = 60_000;
 /** After this many expired page tokens in a row the list is requested in one page, which can't expire. */
 const mostPagesLost = 2;
 const pageTimeoutMilliseconds = 60_000;
+
+const fromTheList = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
 
 /** Observes a reflector, for metrics. */
 export interface ReflectorObserver {
@@ -55,6 +57,11 @@ export interface ReflectorOptions<R extends Stored> {
   readonly store: Store<R>;
   readonly log: Log;
   readonly pageSize?: number;
+  /**
+   * Lists by the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on by
+   * default since Kubernetes 1.34). No page has to be kept while it is parsed. A server without it is asked for pages.
+   */
+  readonly streamsLists?: boolean;
   readonly observer?: ReflectorObserver;
   /**
    * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with
@@ -66,7 +73,7 @@ export interface ReflectorOptions<R extends Stored> {
 }
 
 /**
- * Keeps a store as the API server has the objects of one path: lists them page by page, then watches, and starts over
+ * Keeps a store as the API server has the objects of one path: lists them, then watches, and starts over
  * whenever it can't be sure to have missed nothing. Several reflectors may feed one store; each removes only what it
  * has put there itself.
  */
@@ -85,12 +92,14 @@ export class Reflector<R extends Stored> {
   /** In a row. */
   #pagesLost = 0;
   #wentWell = false;
+  #streamsLists: boolean;
 
   constructor(options: ReflectorOptions<R>) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.synced = promise;
     this.#resolveSynced = resolve;
     this.#options = options;
+    this.#streamsLists = options.streamsLists ?? false;
     this.#owned = new ReflectorStore({
       ...options,
       onFailure: (...failure) => this.#leftOut(...failure),
@@ -174,18 +183,23 @@ export class Reflector<R extends Stored> {
   async #listAndWatch(signal: AbortSignal): Promise<unknown> {
     this.#wentWell = false;
     try {
-      this.#resourceVersion ??= await this.#list(signal);
+      if (!this.#streamsLists) this.#resourceVersion ??= await this.#list(signal);
       const events = await this.#watch(this.#resourceVersion, signal);
       if (events > 0 || this.#wentWell) return null;
       return new Error('expected a watch to stay open, it ended at once and without an event');
     } catch (error) {
-      return error;
+      const isStreamRefused = this.#streamsLists && this.#resourceVersion === null && isInvalid(error);
+      if (!isStreamRefused) return error;
+      const { log, path } = this.#options;
+      log.debug({ path, error }, 'the API server does not stream lists, listing page by page');
+      this.#streamsLists = false;
+      return null;
     }
   }
 
   /** Resolves to the resourceVersion to watch from. Until the last page is there the store stays as it is. */
   async #list(signal: AbortSignal): Promise<string> {
-    const { client, world, path, query, pageSize = defaultPageSize, observer } = this.#options;
+    const { client, world, path, query, pageSize = defaultPageSize } = this.#options;
     const start = world.monotonic();
     const limit = this.#pagesLost < mostPagesLost ? pageSize : undefined;
     const listing = new Map<string, R>();
@@ -210,12 +224,17 @@ export class Reflector<R extends Stored> {
       next = page.next;
     } while (next !== undefined);
     this.#pagesLost = 0;
+    this.#listed(listing, start);
+    return resourceVersion;
+  }
+
+  #listed(listing: Map<string, R>, startMilliseconds: number): void {
+    const { world, observer } = this.#options;
     this.#owned.replace(listing);
     this.#reported = null;
     this.#setUnavailable(null);
     this.#synchronized();
-    observer?.listed?.(listing.size, (world.monotonic() - start) / 1000);
-    return resourceVersion;
+    observer?.listed?.(listing.size, (world.monotonic() - startMilliseconds) / 1000);
   }
 
   async #page(answer: Promise<unknown>, continued: boolean): Promise<ListPage> {
@@ -229,8 +248,11 @@ export class Reflector<R extends Stored> {
     }
   }
 
-  /** Resolves to how many events it brought, once the server has ended it. */
-  async #watch(resourceVersion: string, signal: AbortSignal): Promise<number> {
+  /**
+   * Resolves to how many events it brought, once the server has ended it. Without a resourceVersion it begins with a
+   * streamed list; until its end the store stays as it is.
+   */
+  async #watch(resourceVersion: string | null, signal: AbortSignal): Promise<number> {
     const { client, world, path, query, observer } = this.#options;
     const timeoutSeconds = Math.round(
       shortestWatchSeconds + world.random() * (longestWatchSeconds - shortestWatchSeconds),
@@ -239,13 +261,21 @@ export class Reflector<R extends Stored> {
     const start = world.monotonic();
     let events = 0;
     try {
-      const parameters = { ...query, watch: true, allowWatchBookmarks: true, timeoutSeconds, resourceVersion };
+      const from = resourceVersion === null ? fromTheList : { resourceVersion };
+      const parameters = { ...query, watch: true, allowWatchBookmarks: true, timeoutSeconds, ...from };
+      let listing = resourceVersion === null ? new Map<string, R>() : null;
       for await (const line of client.stream(path, parameters, silence.signal)) {
         silence.restart();
         this.#heard();
-        this.#take(line);
+        const event = parseWatchEvent(line);
         events += 1;
+        if (listing === null) this.#take(event);
+        else if (this.#takeListed(event, listing)) {
+          this.#listed(listing, start);
+          listing = null;
+        }
       }
+      if (listing !== null) throw new Error(`expected a list of ${path}, its watch ended before it was complete`);
       return events;
     } catch (error) {
       if (!silence.passed) throw error;
@@ -260,9 +290,28 @@ export class Reflector<R extends Stored> {
     }
   }
 
+  /** Takes an event of a streamed list, and returns whether it ends the list. Throws if something may have been missed. */
+  #takeListed(event: WatchEvent, listing: Map<string, R>): boolean {
+    switch (event.type) {
+      case 'ADDED':
+      case 'MODIFIED':
+        this.#owned.read(event.object, listing);
+        return false;
+      case 'DELETED':
+        this.#owned.leaveOut(event.object, listing);
+        return false;
+      case 'BOOKMARK':
+        if (event.endsList) this.#resourceVersion = event.resourceVersion;
+        return event.endsList;
+      case 'ERROR':
+      case 'UNREADABLE':
+        this.#takeFailure(event);
+        return false;
+    }
+  }
+
   /** Throws if events may have been missed; the next list then replaces the store. */
-  #take(line: string): void {
-    const event = parseWatchEvent(line);
+  #take(event: WatchEvent): void {
     switch (event.type) {
       case 'ADDED':
       case 'MODIFIED':
@@ -274,15 +323,24 @@ export class Reflector<R extends Stored> {
       case 'BOOKMARK':
         break;
       case 'ERROR':
-        this.#resourceVersion = null;
-        throw errorOfWatch(`watch of ${this.#options.path}`, event.status);
       case 'UNREADABLE':
-        this.#leftOut(new Error(event.why), 'an event', event.reason);
-        if (!event.broken) return;
-        this.#resourceVersion = null;
-        throw new Error(`watch of ${this.#options.path}: ${event.why}`);
+        this.#takeFailure(event);
+        return;
     }
     this.#resourceVersion = event.resourceVersion;
+  }
+
+  /** Throws unless nothing but this event is lost. */
+  #takeFailure(event: Extract<WatchEvent, { type: 'ERROR' | 'UNREADABLE' }>): void {
+    const { path } = this.#options;
+    if (event.type === 'ERROR') {
+      this.#resourceVersion = null;
+      throw errorOfWatch(`watch of ${path}`, event.status);
+    }
+    this.#leftOut(new Error(event.why), 'an event', event.reason);
+    if (!event.broken) return;
+    this.#resourceVersion = null;
+    throw new Error(`watch of ${path}: ${event.why}`);
   }
 
   #heard(): void {

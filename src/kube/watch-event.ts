@@ -4,7 +4,8 @@ import { isRawObject, metadataOf, type RawObject } from './raw-object.ts';
 /** One line of a watch. */
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: RawObject; readonly resourceVersion: string }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
+  /** `endsList`: everything that existed when a streamed list began has been sent. */
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsList: boolean }
   /** The server gives the watch up; `status` is a Status. */
   | { readonly type: 'ERROR'; readonly status: unknown }
   /** `broken`: not even JSON, so that there is no telling what was missed. */
@@ -16,6 +17,7 @@ export type WatchEvent =
     };
 
 const longestQuotedCharacters = 80;
+const endOfListAnnotation = 'k8s.io/initial-events-end';
 
 export function parseWatchEvent(line: string): WatchEvent {
   let event: unknown;
@@ -30,8 +32,8 @@ export function parseWatchEvent(line: string): WatchEvent {
     case 'ERROR':
       return { type, status: object };
     case 'BOOKMARK': {
-      const resourceVersion = bookmarkOf(object);
-      if (resourceVersion !== null) return { type, resourceVersion };
+      const bookmark = bookmarkOf(object);
+      if (bookmark !== null) return { type, ...bookmark };
       return unreadable('expected a bookmark with a resourceVersion, got none', false);
     }
     case 'ADDED':
@@ -55,9 +57,12 @@ function unreadable(why: string, broken: boolean): WatchEvent {
   return { type: 'UNREADABLE', why, reason: 'UnreadableEvent', broken };
 }
 
-/** The object of a bookmark has nothing but its resourceVersion. */
-function bookmarkOf(object: unknown): string | null {
+/** The object of a bookmark has nothing but its resourceVersion, and an annotation if it ends a streamed list. */
+function bookmarkOf(object: unknown): { readonly resourceVersion: string; readonly endsList: boolean } | null {
   const metadata = isRawObject(object) ? object['metadata'] : null;
-  const resourceVersion = isRawObject(metadata) ? metadata['resourceVersion'] : null;
-  return typeof resourceVersion === 'string' && resourceVersion !== '' ? resourceVersion : null;
+  if (!isRawObject(metadata)) return null;
+  const { resourceVersion, annotations } = metadata;
+  if (typeof resourceVersion !== 'string' || resourceVersion === '') return null;
+  const endsList = isRawObject(annotations) && annotations[endOfListAnnotation] === 'true';
+  return { resourceVersion, endsList };
 }

@@ -53,6 +53,11 @@ describe('the program and an API server', function () {
   });
 
   function answer({ pathname, searchParams }: URL, response: ServerResponse): void {
+    if (searchParams.has('sendInitialEvents')) {
+      response.writeHead(422, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ kind: 'Status', code: 422, reason: 'Invalid' }));
+      return;
+    }
     if (searchParams.has('watch')) {
       watched.add(pathname);
       return;

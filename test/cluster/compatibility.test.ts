@@ -34,7 +34,7 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
   before(async function build() {
     this.timeout(buildDeadlineMilliseconds);
     helm = await Helm.open();
-    controlPlane = await startControlPlane();
+    controlPlane = await startControlPlane({ featureGates: { WatchList: false } });
     controller = await InstalledController.in(controlPlane, join(controlPlane.directory, 'installed'));
   });
 

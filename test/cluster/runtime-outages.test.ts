@@ -80,7 +80,7 @@ describe('an unreliable API server', function () {
         log: new FakeLog(),
         path: path(configMaps, place),
         kind: configMaps.kind,
-        pageSize: 10,
+        streamsLists: true,
         project: projected,
         observer: { listed: () => (lists += 1), failed: (error) => failures.push(error) },
       });

@@ -148,8 +148,10 @@ describe('startup and shutdown of the program', function () {
     others = (response, { pathname, searchParams }) => {
       asked.push(pathname.split('/').at(-1) ?? '');
       if (pathname.includes('/leases')) json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden' });
-      else if (searchParams.has('watch')) response.writeHead(200).flushHeaders();
       else if (forbidden) json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden' });
+      else if (searchParams.has('sendInitialEvents'))
+        json(response, 422, { kind: 'Status', code: 422, reason: 'Invalid' });
+      else if (searchParams.has('watch')) response.writeHead(200).flushHeaders();
       else json(response, 200, { kind: listKind(pathname), metadata: { resourceVersion: '1' }, items: [] });
     };
     await start('--leader-elect', '--leader-election-namespace=default');

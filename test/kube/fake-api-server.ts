@@ -193,11 +193,16 @@ export class FakeApiServer {
 
   /** The server's own watch. */
   watch(request: IncomingMessage, response: ServerResponse): void {
-    const from = Number(urlOf(request).searchParams.get('resourceVersion'));
+    const { searchParams } = urlOf(request);
+    const isList = searchParams.has('sendInitialEvents');
+    const from = isList ? this.#version : Number(searchParams.get('resourceVersion'));
     const oldest = this.#history[0]?.version ?? this.#version + 1;
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
-    if (from < oldest - 1) {
+    if (isList) {
+      for (const object of this.#objects.values()) response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
+      response.write(`${JSON.stringify(endOfList(this.version))}\n`);
+    } else if (from < oldest - 1) {
       response.end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired') })}\n`);
       return;
     }
@@ -248,6 +253,12 @@ export class FakeApiServer {
     this.#history.push({ version: Number(object.metadata.resourceVersion), line });
     this.send(line);
   }
+}
+
+/** The bookmark after the last object of a streamed list. */
+export function endOfList(resourceVersion: string): object {
+  const metadata = { resourceVersion, annotations: { 'k8s.io/initial-events-end': 'true' } };
+  return { type: 'BOOKMARK', object: { kind: 'Thing', metadata } };
 }
 
 export function json(

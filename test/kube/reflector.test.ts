@@ -5,7 +5,7 @@ import { type Connection, connect } from '../../src/kube/connection.ts';
 import { Reflector, type Unavailable } from '../../src/kube/reflector.ts';
 import { type Change, Store, type Stored } from '../../src/kube/store.ts';
 import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
-import { FakeApiServer, type FakeObject, json, thingsPath } from './fake-api-server.ts';
+import { endOfList, FakeApiServer, type FakeObject, json, thingsPath } from './fake-api-server.ts';
 import { FakeLog } from './fake-log.ts';
 import { FakeWorld, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
@@ -31,6 +31,7 @@ describe('a reflector, over real HTTP', function suite() {
   let failed: number;
   /** What the reflector tells of a kind that it can do without; `null` where it is to wait for it. */
   let unavailable: (Unavailable | null)[] | null;
+  let streamsLists: boolean;
 
   beforeEach(() => start());
 
@@ -50,6 +51,7 @@ describe('a reflector, over real HTTP', function suite() {
     ignored = [];
     failed = 0;
     unavailable = null;
+    streamsLists = false;
   };
 
   afterEach(() => end());
@@ -77,6 +79,7 @@ describe('a reflector, over real HTTP', function suite() {
       kind: 'Thing',
       project: (raw) => project(raw),
       pageSize,
+      streamsLists,
       observer: {
         ignored: (reason) => ignored.push(reason),
         failed: () => {
@@ -134,6 +137,121 @@ describe('a reflector, over real HTTP', function suite() {
     await inSync();
     expect(sizes).to.deep.equal([0, 0, 0, 0]);
     expect(store.size).to.equal(7);
+  });
+
+  describe('that streams its list', () => {
+    beforeEach(() => {
+      streamsLists = true;
+    });
+
+    const events = (...lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const added = (name: string, version: number): object => ({
+      type: 'ADDED',
+      object: { metadata: metadata(name, version) },
+    });
+    /** A list that says this and breaks off. */
+    const says = (text: string): void => {
+      server.watches.push((_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(text);
+      });
+    };
+
+    it('gets objects and changes from one request', async () => {
+      await started('a', 'b');
+      server.put('c');
+      server.put('a', { more: true });
+      server.delete('b');
+      await inSync();
+      expect(changes).to.deep.equal(['added a', 'added b', 'added c', 'updated a', 'removed b']);
+      expect([watched(), listed()]).to.deep.equal([1, 0]);
+      const { searchParams } = server.urls[0] as URL;
+      expect(searchParams.get('sendInitialEvents')).to.equal('true');
+      expect(searchParams.get('resourceVersionMatch')).to.equal('NotOlderThan');
+      expect(searchParams.has('resourceVersion')).to.equal(false);
+    });
+
+    it('continues from the end of the list when the server ends the watch', async () => {
+      await started('a');
+      const { version } = server;
+      server.endWatches();
+      await world.until(() => watched() === 2, 'a second watch');
+      const { searchParams } = server.urls.at(-1) as URL;
+      expect(searchParams.get('resourceVersion')).to.equal(version);
+      expect(searchParams.has('sendInitialEvents')).to.equal(false);
+    });
+
+    it('keeps the store as it is until the list is complete', async () => {
+      await started('a', 'b');
+      server.breakWatches();
+      server.delete('a');
+      server.compact();
+      says(events({ type: 'ERROR', object: status(410, 'Expired') }));
+      let stopped: (() => void) | null = null;
+      server.watches.push((_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write(events(added('new', 200)), () => {
+          stopped = () => response.destroy();
+        });
+      });
+      await world.until(() => stopped !== null, 'the beginning of a list');
+      expect(store.values().map(({ name }) => name)).to.deep.equal(['a', 'b']);
+      (stopped as (() => void) | null)?.();
+      await inSync();
+      expect(changes).to.deep.equal(['added a', 'added b', 'removed a']);
+    });
+
+    it('takes changes before the end of the list', async () => {
+      const gone = { type: 'DELETED', object: { metadata: metadata('gone', 106) } };
+      const changed = { type: 'MODIFIED', object: { metadata: metadata('kept', 107) } };
+      const lines = events(added('gone', 101), added('kept', 102), gone, changed, endOfList('107'));
+      server.watches.push((_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write(lines);
+      });
+      run();
+      await reflector.synced;
+      expect(store.values().map(({ name, resourceVersion }) => [name, resourceVersion])).to.deep.equal([
+        ['kept', '107'],
+      ]);
+      expect(changes).to.deep.equal(['added kept']);
+    });
+
+    it('lists again after a delay when the list ends before it is complete, is not JSON, or has an error in it', async () => {
+      says(events(added('never', 101)));
+      says('upstream connect error\n');
+      says(events(added('never', 101), { type: 'ERROR', object: status(500, 'InternalError') }));
+      await started('a');
+      expect(changes).to.deep.equal(['added a']);
+      expect(failed).to.equal(3);
+      expect(log.of('warn')).to.have.length(3);
+    });
+
+    it('skips an object that it cannot decode', async () => {
+      says(events(added('b', 101), { type: 'ADDED', object: { metadata: {} } }, endOfList('102')));
+      server.put('a');
+      run();
+      await reflector.synced;
+      expect(changes).to.deep.equal(['added b']);
+      expect(ignored).to.deep.equal(['UnreadableEvent']);
+    });
+
+    it('lists page by page, from then on, where the server refuses to stream', async () => {
+      server.watches.push((_, response) => json(response, 422, status(422, 'Invalid')));
+      await started('a', 'b');
+      server.send('not JSON\n');
+      await world.until(() => listed() === 2, 'a second list');
+      await watching();
+      expect(server.urls.filter((url) => url.searchParams.has('sendInitialEvents'))).to.have.length(1);
+      expect(changes).to.deep.equal(['added a', 'added b']);
+    });
+
+    it('waits for a kind that is not there yet', async () => {
+      unavailable = [];
+      server.watches.push((_, response) => json(response, 404, status(404, 'NotFound')));
+      await started('a');
+      expect(unavailable).to.deep.equal(['NotFound', null]);
+    });
   });
 
   it('requests bookmarks and a random timeout between its bounds', async () => {

@@ -48,6 +48,7 @@ export class Watches {
         store,
         project,
         kind: kind.kind,
+        streamsLists: true,
         path: path(kind, namespace === undefined ? {} : { namespace }),
         ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
         ...(observer && { observer }),

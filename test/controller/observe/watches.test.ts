@@ -98,6 +98,7 @@ describe('the watches', () => {
     const kind = kinds.find((candidate) => path(candidate) === url.pathname.replace(inNamespace, ''))?.kind ?? '';
     const refusal = refusals[kind];
     if (refusal !== undefined) return answer(refusal, status(refusal, refusal === 403 ? 'Forbidden' : 'NotFound'));
+    if (url.searchParams.has('sendInitialEvents')) return answer(422, status(422, 'Invalid'));
     if (!url.searchParams.has('watch')) {
       return answer(200, { kind: `${kind}List`, metadata: { resourceVersion: '10' }, items: items[kind] });
     }

@@ -73,6 +73,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     },
     lagMilliseconds: chance.pick([5, 30, 30, 300]),
     longestPage: chance.happens(0.2) ? 2 : Number.POSITIVE_INFINITY,
+    streamsLists: chance.fork('lists').happens(0.5),
     backups: own.includes('user'),
     spec: own.includes('burdens') ? drawBurdens(chance) : {},
     ...(inPlace !== null && { inPlace: inPlace.setting }),

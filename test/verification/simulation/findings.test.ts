@@ -12,6 +12,7 @@ const threeUnderOnDelete = {
   electsLeader: false,
   lagMilliseconds: 30,
   longestPage: Number.POSITIVE_INFINITY,
+  streamsLists: true,
   maxUnavailable: null,
   backups: false,
   spec: {},

@@ -22,6 +22,8 @@ export function matcher({ namespace }: ResourcePath, query: URLSearchParams): (o
 export class Lists {
   /** No page is longer, whatever was asked for; an API server may do so. */
   longestPage = Number.POSITIVE_INFINITY;
+  /** Whether a watch may begin with a list (feature gate `WatchList`). */
+  areStreamed = true;
   readonly #store: ObjectStore;
   readonly #continued = new Map<string, Continued>();
   #tokens = 0;

@@ -1,5 +1,5 @@
 import type { ExchangeRequest, ExchangeResponse } from '../../../src/kube/world.ts';
-import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import { type ApiAnswer, type ApiRequest, refusal } from './api-answer.ts';
 import type { ApiServer } from './api-server.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
@@ -190,6 +190,7 @@ export class Network {
   ): ExchangeResponse {
     const target = resourceAt(path);
     if (target === null) throw new Error(`expected a kind to watch at ${path}, found none`);
+    if (query.has('sendInitialEvents') && !this.#server.lists.areStreamed) return responseOf(listsNotStreamed);
     const stream = new WatchStream({
       clock: this.#clock,
       chance: this.#chance,
@@ -217,6 +218,12 @@ export class Network {
     return { status: 200, headers: {}, body: stream.body };
   }
 }
+
+const listsNotStreamed = refusal(
+  422,
+  'Invalid',
+  'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+);
 
 export function parse({ method, path, headers, body }: ExchangeRequest, actor: string): ApiRequest {
   const [target = '', query] = path.split('?');

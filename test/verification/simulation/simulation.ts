@@ -63,6 +63,8 @@ export interface Circumstances {
   readonly moco: Partial<ClusteringDurations>;
   readonly lagMilliseconds: number;
   readonly longestPage: number;
+  /** Whether a watch may begin with a list. */
+  readonly streamsLists: boolean;
   /** What the user has set in the MySQLRollout from the beginning; `null` for nothing. */
   readonly maxUnavailable: number | string | null;
   /** The cluster has a backup policy, so that there is a CronJob that can report a running backup. */
@@ -139,6 +141,7 @@ export class Simulation {
     });
     const { server } = this;
     server.lists.longestPage = circumstances.longestPage;
+    server.lists.areStreamed = circumstances.streamsLists;
     const deeds = new Deeds(clock, server, this.witness, mode);
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);

@@ -11,12 +11,17 @@ const podsPath = '/api/v1/namespaces/default/pods';
 /** A watch of pods with the selector `app=db`, and what has arrived of it. */
 class Scene {
   readonly clock = new VirtualClock();
-  readonly server = new ApiServer(() => this.clock.nowMilliseconds);
+  readonly server: ApiServer;
   readonly lines: string[] = [];
   readonly stream: WatchStream;
   ended: unknown = 'open';
 
-  constructor(oldestRevision = 0) {
+  constructor(
+    oldestRevision = 0,
+    query: Readonly<Record<string, string>> = { resourceVersion: '1000' },
+    server?: ApiServer,
+  ) {
+    this.server = server ?? new ApiServer(() => this.clock.nowMilliseconds);
     const target = resourceAt(podsPath);
     if (target === null) throw new Error('expected pods to be served');
     this.stream = new WatchStream({
@@ -24,7 +29,7 @@ class Scene {
       chance: new Chance('watch'),
       server: this.server,
       target,
-      query: new URLSearchParams({ labelSelector: 'app=db', resourceVersion: '1000', timeoutSeconds: '3600' }),
+      query: new URLSearchParams({ labelSelector: 'app=db', timeoutSeconds: '3600', ...query }),
       lag: () => 10,
       deliver: (callback) => {
         this.clock.wake();
@@ -46,6 +51,11 @@ class Scene {
     } catch (error) {
       this.ended = (error as { code?: string }).code;
     }
+  }
+
+  /** Another watch of the same server. */
+  again(oldestRevision: number, query: Readonly<Record<string, string>>): Scene {
+    return new Scene(oldestRevision, query, this.server);
   }
 
   make(name: string, app = 'db'): void {
@@ -72,6 +82,16 @@ describe('a simulated watch', () => {
     scene.label('a', 'web');
     await scene.pass(100);
     expect(scene.lines).to.deep.equal(['ADDED a', 'ADDED b', 'DELETED a']);
+  });
+
+  it('begins with a list if requested, whatever revisions are forgotten', async () => {
+    const before = new Scene();
+    before.make('a');
+    before.make('other', 'web');
+    const scene = before.again(2_000, { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' });
+    scene.make('b');
+    await scene.pass(100);
+    expect(scene.lines).to.deep.equal(['ADDED a', 'BOOKMARK', 'ADDED b']);
   });
 
   it('stays in order when it stalls twice', async () => {

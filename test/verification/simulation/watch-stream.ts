@@ -67,11 +67,12 @@ export class WatchStream {
     this.body = new ByteStream(() => {
       for (const cancel of this.#cancels) cancel();
     });
-    if (this.#revision < options.oldestRevision) {
+    const matches = matcher(target, query);
+    if (query.has('sendInitialEvents')) this.#list(matches);
+    else if (this.#revision < options.oldestRevision) {
       this.expire();
       return;
     }
-    const matches = matcher(target, query);
     for (const change of server.store.changesAfter(target.kind, this.#revision)) this.#send(change, matches);
     this.#cancels.push(
       server.store.subscribe((change) => {
@@ -128,12 +129,24 @@ export class WatchStream {
     this.#line(line, () => this.#options.onReported(object, reported));
   }
 
+  /** All that exists, and then a bookmark that says so. */
+  #list(matches: (object: StoredObject) => boolean): void {
+    const { server, target } = this.#options;
+    for (const object of server.store.all(target.kind).filter(matches)) {
+      this.#line(`{"type":"ADDED","object":${textOf(object)}}\n`, () => this.#options.onReported(object, 'ADDED'));
+    }
+    this.#sendBookmark({ 'k8s.io/initial-events-end': 'true' });
+  }
+
+  #sendBookmark(annotations?: Readonly<Record<string, string>>): void {
+    const metadata = { resourceVersion: String(this.#revision), annotations };
+    const object = { kind: this.#options.target.kind.kind, metadata };
+    this.#line(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`, () => {});
+  }
+
   #bookmark(): void {
-    const { clock, target } = this.#options;
-    const cancel = clock.after(bookmarkMilliseconds, () => {
-      const metadata = { resourceVersion: String(this.#revision) };
-      const object = { kind: target.kind.kind, metadata };
-      this.#line(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`, () => {});
+    const cancel = this.#options.clock.after(bookmarkMilliseconds, () => {
+      this.#sendBookmark();
       this.#bookmark();
     });
     this.#cancels.push(cancel);
