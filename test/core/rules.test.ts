@@ -53,7 +53,7 @@ describe('the catalogue of rules', () => {
       'are brief',
       isBrief,
       `RolloutNotOwned RolloutTerminating StatefulSetMissing AwaitingOwnWrite StatefulSetDeleting StatefulSetNotObserved
-       NotReconciled MemberMissing RolesNotSettled MemberTerminating MaxUnavailableReached ClusterNotHealthy
+       NotReconciled MemberMissing RolesNotSettled AwaitingFailover MemberTerminating MaxUnavailableReached ClusterNotHealthy
        DisruptionControllerBehind ReplicasBehind CheckUnavailable ConfirmationTooSlow StepRefused`,
     ],
     [

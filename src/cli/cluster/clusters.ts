@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 
 const pageSize = 500;
 
-/** All objects of a kind, page by page. Rejects with `ApiError`. */
+/** All objects of a kind, page by page, without managedFields: they are half of a MySQLRollout. Rejects with `ApiError`. */
 export async function listAll(
   { client, signal }: Pick<Session, 'client' | 'signal'>,
   kind: ResourceKind,
@@ -29,10 +29,15 @@ export async function listAll(
       priority: 'read',
       signal,
     });
-    found.push(...objects(page['items']));
+    for (const item of objects(page['items'])) found.push(withoutManagedFields(item));
     more = text(object(page['metadata'])['continue']) || undefined;
   } while (more !== undefined);
   return found;
+}
+
+function withoutManagedFields(raw: Json): Json {
+  const { managedFields: _, ...metadata } = object(raw['metadata']);
+  return { ...raw, metadata };
 }
 
 /** Like `listAll`, or `null` if the kind does not exist. */

@@ -15,9 +15,11 @@ export const notParticipating = {
     sentence: ({ primary, graceSeconds }, name) =>
       `the primary ${name(primary)} does not participate; MOCO has ${graceSeconds} s for a failover`,
     meaning: 'The primary does not participate, and MOCO has time for a failover.',
-    details: 'MOCO needs the replicas for the failover.',
+    details:
+      'MOCO needs the replicas for the failover. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
     endedBy: ['MOCO', 'time'],
     ends: 'By the failover, or after failoverGraceSeconds, when the controller restarts members that may block it.',
+    brief: true,
   }),
   AwaitingRecovery: rule<{ readonly member: number; readonly graceSeconds: number }>({
     sentence: ({ member, graceSeconds }, name) =>
