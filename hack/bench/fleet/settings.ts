@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Parsed, parsed, wholeNumber } from '../program/run-program.ts';
+import { ascendingNumbers, type Parsed, parsed, wholeNumber } from '../program/run-program.ts';
 import type { RivalName } from './installation.ts';
 
 export interface FleetBenchOptions {
@@ -57,7 +57,7 @@ export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetB
       });
       if (values.help) return null;
       return {
-        clusters: clusterCounts(values.clusters),
+        clusters: ascendingNumbers('--clusters', values.clusters, mostClusters),
         rounds: wholeNumber('--rounds', values.rounds, 1, 100),
         policies: wholeNumber('--policies', values.policies, 0, mostPolicies),
         rivals: rivalsOf(values.rivals),
@@ -82,10 +82,4 @@ function rivalsOf(value: string): readonly RivalName[] {
 function mocoOf(value: string): FleetBenchOptions['moco'] {
   if (value === 'stand-in' || value === 'real') return value;
   throw new TypeError(`Expected --moco to be stand-in or real, got \`${value}\`.`);
-}
-
-function clusterCounts(text: string): readonly number[] {
-  const counts = text.split(',').map((part) => wholeNumber('--clusters', part, 1, mostClusters));
-  if (counts.every((count, index) => index === 0 || count > (counts[index - 1] ?? 0))) return counts;
-  throw new TypeError(`Expected --clusters to be numbers in ascending order, got \`${text}\`.`);
 }

@@ -23,6 +23,13 @@ export function wholeNumber(flag: string, text: string, least: number, most: num
   throw new TypeError(`Expected ${flag} to have whole numbers from ${least} to ${most}, got \`${text}\`.`);
 }
 
+/** Reads numbers from 1 up in ascending order, such as `10,100`. Throws a sentence for any other text. */
+export function ascendingNumbers(flag: string, text: string, most: number): readonly number[] {
+  const numbers = text.split(',').map((part) => wholeNumber(flag, part, 1, most));
+  if (numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))) return numbers;
+  throw new TypeError(`Expected ${flag} to be numbers in ascending order, got \`${text}\`.`);
+}
+
 const failureExitCode = 1;
 const usageExitCode = 2;
 

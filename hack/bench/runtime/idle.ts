@@ -9,18 +9,15 @@ import { Guard } from '../../../test/support/control-plane/guard.ts';
 import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
 import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
 import { type ColdStart, measureColdStarts } from './cold-start.ts';
-import { fill } from './fill.ts';
+import { type FleetSize, fill } from './fill.ts';
 import { measureReconnect, type Reconnect } from './reconnect.ts';
-import type { RuntimeBenchOptions } from './settings.ts';
 import { measureStatusAll } from './status-all.ts';
-import { bundle, type Variant, variants } from './variants.ts';
+import { bundle, type Variant } from './variants.ts';
 import { type Listing, listed, pause } from './watching.ts';
 
 const configuration = fileURLToPath(new URL('../../../config', import.meta.url));
 const systemNamespace = 'moco-rollout-system';
 const sampleMilliseconds = 1_000;
-/** Above that only what the image runs is measured: each variant takes minutes. */
-const mostClustersForVariants = 1000;
 /** Far above what one machine can do. */
 const unlimited = { qps: 10_000, burst: 10_000 };
 
@@ -42,8 +39,17 @@ export interface AtRest {
   readonly reconnect: Reconnect;
 }
 
-/** Every variant, one after the other, on a real API server that has nothing but the fleet; then starts, and the command line. */
-export async function measureIdle(options: RuntimeBenchOptions, progress: (what: string) => void): Promise<AtRest> {
+/** A fleet, and how long an idle program is watched. */
+export interface RestingFleet extends FleetSize {
+  readonly idleSeconds: number;
+}
+
+/** Each variant, one after the other, on a real API server that has nothing but the fleet; then starts, and the command line. */
+export async function measureIdle(
+  options: RestingFleet,
+  variants: readonly Variant[],
+  progress: (what: string) => void,
+): Promise<AtRest> {
   const guard = new Guard();
   const controlPlane = await startControlPlane({
     audit: false,
@@ -67,9 +73,8 @@ export async function measureIdle(options: RuntimeBenchOptions, progress: (what:
     const flags = await flagsOn(kubeconfig);
     progress('adopting them');
     await adopt(flags, guard);
-    const compared = options.clusters <= mostClustersForVariants ? variants : [bundle];
     const measured: Idle[] = [];
-    for (const variant of compared) {
+    for (const variant of variants) {
       progress(`${variant.name}: listing, then ${options.idleSeconds} s without anything to do`);
       measured.push(await idle(variant, flags, options, guard));
     }
@@ -109,7 +114,7 @@ async function flagsOn(kubeconfig: string): Promise<readonly string[]> {
 async function idle(
   variant: Variant,
   flags: readonly string[],
-  { idleSeconds }: RuntimeBenchOptions,
+  { idleSeconds }: Pick<RestingFleet, 'idleSeconds'>,
   guard: Guard,
 ): Promise<Idle> {
   const { program, listing } = await listed(variant, flags, guard, '"starting"');

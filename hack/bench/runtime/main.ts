@@ -2,12 +2,14 @@ import { basename } from 'node:path';
 import { runProgram } from '../program/run-program.ts';
 import { Recording } from '../record/record.ts';
 import { textOf } from '../record/table.ts';
+import { type GrownFleet, growthTable } from './growth.ts';
 import { measureIdle } from './idle.ts';
 import { parseRuntimeBenchArguments, type RuntimeBenchOptions } from './settings.ts';
 import { findingsOf } from './table.ts';
+import { bundle, variants } from './variants.ts';
 
 // What a fleet costs with which nothing happens: memory, processor time and starts, of the bundle that `make build` leaves
-// in dist/, as the image runs it and in other ways.
+// in dist/, as the image runs it and in other ways; or how that grows with the fleet, as the image runs it.
 
 await runProgram(parseRuntimeBenchArguments(process.argv.slice(2)), run);
 
@@ -16,9 +18,16 @@ async function run(options: RuntimeBenchOptions): Promise<void> {
     throw new Error(`expected Linux, whose /proc says what a process uses, got ${process.platform}`);
   const say = (line: string): void => console.log(line);
   const recording = new Recording(basename(options.record ?? 'runtime.json', '.json'));
-  const atRest = await measureIdle(options, say);
-  const { tables, missed } = findingsOf(atRest, options);
+  const compared = options.clusters.length === 1 ? variants : [bundle];
+  const fleets: GrownFleet[] = [];
+  for (const clusters of options.clusters) {
+    fleets.push({ clusters, ...(await measureIdle({ ...options, clusters }, compared, say)) });
+  }
+  const largest = fleets.at(-1);
+  if (largest === undefined) return;
+  const { tables: ofLargest, missed } = findingsOf(largest, largest);
+  const tables = fleets.length === 1 ? ofLargest : [growthTable(fleets), ...ofLargest];
   for (const table of tables) say(`\n${textOf(table)}`);
-  await recording.write(options.record, tables, { options, ...atRest });
+  await recording.write(options.record, tables, { options, fleets });
   if (missed.length > 0) throw new Error(`missed: ${missed.join('; ')}`);
 }

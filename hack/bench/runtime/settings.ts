@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
-import { type Parsed, parsed, wholeNumber } from '../program/run-program.ts';
+import { ascendingNumbers, type Parsed, parsed, wholeNumber } from '../program/run-program.ts';
 
 export interface RuntimeBenchOptions {
-  readonly clusters: number;
+  /** How many clusters the fleet has, one measurement after the other; ascending. */
+  readonly clusters: readonly number[];
   readonly namespaces: number;
   readonly idleSeconds: number;
   /** A file to write the numbers into. */
@@ -11,7 +12,7 @@ export interface RuntimeBenchOptions {
 
 const usage = `Usage: node hack/bench/runtime/main.ts [flags]
 
-  --clusters N        clusters of three members (1000)
+  --clusters N,N,…    clusters of three members; several numbers show how each figure grows (1000)
   --namespaces N      namespaces that they are in (10)
   --idle-seconds N    how long an idle program is watched (60)
   --record FILE       write the numbers into that file, as docs/performance has them
@@ -34,7 +35,7 @@ export function parseRuntimeBenchArguments(argv: readonly string[]): Parsed<Runt
       });
       if (values.help) return null;
       return {
-        clusters: wholeNumber('--clusters', values.clusters, 1, Number.MAX_SAFE_INTEGER),
+        clusters: ascendingNumbers('--clusters', values.clusters, Number.MAX_SAFE_INTEGER),
         namespaces: wholeNumber('--namespaces', values.namespaces, 1, Number.MAX_SAFE_INTEGER),
         idleSeconds: wholeNumber('--idle-seconds', values['idle-seconds'], 1, Number.MAX_SAFE_INTEGER),
         record: values.record,

@@ -1,10 +1,12 @@
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import type { ColdStart } from './cold-start.ts';
+import type { FleetSize } from './fill.ts';
 import type { AtRest, Idle } from './idle.ts';
 import type { Reconnect } from './reconnect.ts';
-import type { RuntimeBenchOptions } from './settings.ts';
 import { bundle } from './variants.ts';
+
+type FleetOfTable = Pick<FleetSize, 'clusters'>;
 
 export interface Findings {
   readonly tables: readonly Table[];
@@ -47,7 +49,7 @@ class Limits {
 const limitOf = ({ limit, unit }: Bounded): string => (limit === undefined ? '' : `< ${limit} ${unit}`);
 
 /** Everything that was measured, as tables. */
-export function findingsOf(atRest: AtRest, options: RuntimeBenchOptions): Findings {
+export function findingsOf(atRest: AtRest, options: FleetOfTable): Findings {
   const limits = new Limits();
   const tables = [
     idleTable(atRest.idle, options, limits),
@@ -87,7 +89,7 @@ const idleRows = (clusters: number): readonly IdleRow[] => [
 ];
 
 /** Limits are those of what the image runs. */
-function idleTable(idle: readonly Idle[], { clusters }: RuntimeBenchOptions, limits: Limits): Table {
+function idleTable(idle: readonly Idle[], { clusters }: FleetOfTable, limits: Limits): Table {
   return {
     name: 'idle',
     title: `${clusters} clusters with nothing to do`,
@@ -102,7 +104,7 @@ function idleTable(idle: readonly Idle[], { clusters }: RuntimeBenchOptions, lim
 
 const withoutLimit = ({ limit: _, ...row }: Bounded): Bounded => row;
 
-function coldStartTable(starts: readonly ColdStart[], { clusters }: RuntimeBenchOptions, limits: Limits): Table {
+function coldStartTable(starts: readonly ColdStart[], { clusters }: FleetOfTable, limits: Limits): Table {
   const { coldStartSeconds } = limitsOf(clusters);
   const row = (what: string, of: (start: ColdStart) => number, limit?: number): readonly string[] => {
     const bounded = { what, unit: 's', digits: 2, ...(limit !== undefined && { limit }) };
@@ -128,7 +130,7 @@ function coldStartTable(starts: readonly ColdStart[], { clusters }: RuntimeBench
   };
 }
 
-function statusTable(milliseconds: readonly number[], { clusters }: RuntimeBenchOptions, limits: Limits): Table {
+function statusTable(milliseconds: readonly number[], { clusters }: FleetOfTable, limits: Limits): Table {
   const limit = limitsOf(clusters).statusMilliseconds;
   const bounded = { what: `of ${clusters} clusters`, unit: 'ms', digits: 0, limit };
   return {
