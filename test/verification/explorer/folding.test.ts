@@ -91,7 +91,7 @@ describe('folding loses no state', () => {
 
   it('and the test notices if states are missing', () => {
     const whole = new Exploration(worldOf(3, { ...coarse, faults: 1, folded: false }));
-    whole.run();
+    whole.run({ states });
     const fewer = new Exploration(worldOf(3, { ...coarse, faults: 0, folded: true }));
     fewer.run();
     const state = (whole.pathTo(0)[0] as c.Cells).slice();

@@ -52,13 +52,13 @@ describe('the simulation', function simulation() {
 
   it('gives the same history for the same seed, and another one for another', async () => {
     const hashes = new Set<string>();
-    for (let seed = 1; seed <= 10; seed++) {
+    for (let seed = 1; seed <= 4; seed++) {
       const first = await run(draw(String(seed)));
       const again = await run(draw(String(seed)));
       expect(again.historyHash, `seed ${seed}`).to.equal(first.historyHash);
       hashes.add(first.historyHash);
     }
-    expect(hashes.size).to.equal(10);
+    expect(hashes.size).to.equal(4);
   });
 
   it('has the same history for a seed on every thread', async () => {
