@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { mysqldContainer, preventDeleteAnnotation, revisionHashLabel, roleLabel } from '../../src/moco/names.ts';
+import { mysqldContainer, preventDeleteAnnotation } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import { refuseEvictions } from './refused-evictions.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
-import { isReady } from './rollout-judge.ts';
+import { isReady, isUpdated } from './rollout-judge.ts';
 
 const newImage = 'mysql:8.4.9';
 const newerImage = 'mysql:8.4.10';
@@ -76,49 +76,13 @@ describe('rollouts with moco-controller 0.36', () => {
       expect(await cluster.steps()).to.deep.equal(['evict 0', 'evict 2', 'demote 1', 'evict 1', 'promoteRevision']);
     },
   );
-
-  scenario('delete no acknowledging replica for one that never had a role', {}, async (cluster) => {
-    // With both replicas unready MOCO calls nothing available, which is waited for this long.
-    await cluster.setting({ failoverGraceSeconds: 60 });
-    await neverConfigured(cluster, 1);
-    // Too far behind to be ready, and it acknowledges.
-    cluster.moco({ lagSeconds: { 2: 100 } });
-    await cluster.pod(2, 'is behind', (pod) => !isReady(pod));
-    await cluster.setImage(newImage);
-    await cluster.pod(1, 'is updated and has started', (pod) => isUpdated(cluster, pod) && hasStarted(pod));
-    await cluster.holds('UpdatedMemberNotParticipating');
-    expect(await cluster.steps()).to.deep.equal(['delete 1']);
-    cluster.moco({ unreachable: [], lagSeconds: {} });
-    await cluster.completes();
-  });
 });
 
 const isProtected = ({ metadata }: Pod): boolean => metadata.annotations?.[preventDeleteAnnotation] === 'true';
-
-const isUpdated = (cluster: RolloutCluster, { metadata }: Pod): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  metadata.labels?.[revisionHashLabel] === cluster.now.statefulSet?.status?.updateRevision &&
-  cluster.now.statefulSet?.status?.updateRevision !== cluster.now.statefulSet?.status?.currentRevision;
 
 /** Every rule that has held it, in order. */
 function holdsOf(cluster: RolloutCluster): readonly string[] {
   return cluster
     .versions(rolloutKind)
     .flatMap(([, object]) => (object as unknown as MySQLRollout).status?.hold?.rule ?? []);
-}
-
-/** A new pod of this ordinal which MOCO never reaches: it gets no role, and replicates from nobody. */
-async function neverConfigured(cluster: RolloutCluster, ordinal: number): Promise<void> {
-  const { uid } = (await cluster.pod(ordinal, 'is there', () => true)).metadata;
-  cluster.moco({ unreachable: [ordinal] });
-  await cluster.kubectl('delete', 'pod', cluster.podName(ordinal), '--wait=false');
-  await cluster.pod(ordinal, 'is new and has no role', (pod) => {
-    return pod.metadata.uid !== uid && pod.metadata.labels?.[roleLabel] === undefined && hasStarted(pod);
-  });
-  await cluster.begin();
-}
-
-function hasStarted({ metadata, status }: Pod): boolean {
-  const mysqld = status?.containerStatuses?.find(({ name }) => name === mysqldContainer);
-  return metadata.deletionTimestamp === undefined && mysqld?.started === true;
 }

@@ -146,6 +146,16 @@ function revisionOf({ metadata }: Pod): string | undefined {
   return metadata.labels?.[revisionHashLabel];
 }
 
+/** Whether a pod that stays is of the update revision, which is not the current one. */
+export function isUpdated({ now }: { readonly now: Pick<Moment, 'statefulSet'> }, { metadata }: Pod): boolean {
+  const { updateRevision, currentRevision } = now.statefulSet?.status ?? {};
+  return (
+    metadata.deletionTimestamp === undefined &&
+    metadata.labels?.[revisionHashLabel] === updateRevision &&
+    updateRevision !== currentRevision
+  );
+}
+
 export function isReady({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True') ?? false;
 }

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import type { ResourceKind } from '../../src/kube/resource.ts';
-import { mysqldContainer } from '../../src/moco/names.ts';
+import { mysqldContainer, roleLabel } from '../../src/moco/names.ts';
 import { realMocoScene } from '../cluster/real-moco-fixture.ts';
+import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from '../cluster/rollout-fixture.ts';
-import { imageOf, isReady } from '../cluster/rollout-judge.ts';
+import { imageOf, isReady, isUpdated } from '../cluster/rollout-judge.ts';
+import type { Pod } from '../support/moco/objects.ts';
 
 // Rollouts on a real control plane that wait for minutes.
 
@@ -38,6 +40,22 @@ describe('a rollout beside moco-controller 0.36 itself', () => {
       .map(([, object]) => (object as unknown as MySQLRollout).status?.hold?.rule);
     expect(holds).to.not.include('UpdateRevisionFailing');
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
+  });
+
+  scenario('deletes no acknowledging replica for one that never had a role', {}, async (cluster) => {
+    cluster.patientFor(patienceMilliseconds);
+    // With both replicas unready MOCO calls nothing available, which is waited for this long.
+    await cluster.setting({ failoverGraceSeconds: 60 });
+    await neverConfigured(cluster, 1);
+    // Too far behind to be ready, and it acknowledges.
+    cluster.moco({ lagSeconds: { 2: 100 } });
+    await cluster.pod(2, 'is behind', (pod) => !isReady(pod));
+    await cluster.setImage(newImage);
+    await cluster.pod(1, 'is updated and has started', (pod) => isUpdated(cluster, pod) && hasStarted(pod));
+    await cluster.holds('UpdatedMemberNotParticipating');
+    expect(await cluster.steps()).to.deep.equal(['delete 1']);
+    cluster.moco({ unreachable: [], lagSeconds: {} });
+    await cluster.completes();
   });
 });
 
@@ -95,3 +113,19 @@ describe('a controller that finds two lagging replicas', function () {
     });
   });
 });
+
+/** A new pod of this ordinal which MOCO never reaches: it gets no role, and replicates from nobody. */
+async function neverConfigured(cluster: RolloutCluster, ordinal: number): Promise<void> {
+  const { uid } = (await cluster.pod(ordinal, 'is there', () => true)).metadata;
+  cluster.moco({ unreachable: [ordinal] });
+  await cluster.kubectl('delete', 'pod', cluster.podName(ordinal), '--wait=false');
+  await cluster.pod(ordinal, 'is new and has no role', (pod) => {
+    return pod.metadata.uid !== uid && pod.metadata.labels?.[roleLabel] === undefined && hasStarted(pod);
+  });
+  await cluster.begin();
+}
+
+function hasStarted({ metadata, status }: Pod): boolean {
+  const mysqld = status?.containerStatuses?.find(({ name }) => name === mysqldContainer);
+  return metadata.deletionTimestamp === undefined && mysqld?.started === true;
+}
