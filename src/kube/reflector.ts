@@ -59,7 +59,7 @@ export interface ReflectorOptions<R extends Stored> {
   readonly pageSize?: number;
   /**
    * Lists by the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on by
-   * default since Kubernetes 1.34). No page has to be kept while it is parsed. A server without it is asked for pages.
+   * default since Kubernetes 1.34). No page has to be kept while it is parsed. From a server without it pages are listed.
    */
   readonly streamsLists?: boolean;
   readonly observer?: ReflectorObserver;
@@ -260,10 +260,10 @@ export class Reflector<R extends Stored> {
     const silence = new TimeLimit(world, silenceMilliseconds, signal);
     const start = world.monotonic();
     let events = 0;
+    let listing = resourceVersion === null ? new Map<string, R>() : null;
     try {
       const from = resourceVersion === null ? fromTheList : { resourceVersion };
       const parameters = { ...query, watch: true, allowWatchBookmarks: true, timeoutSeconds, ...from };
-      let listing = resourceVersion === null ? new Map<string, R>() : null;
       for await (const line of client.stream(path, parameters, silence.signal)) {
         silence.restart();
         this.#heard();
@@ -285,7 +285,7 @@ export class Reflector<R extends Stored> {
     } finally {
       silence.end();
       const milliseconds = world.monotonic() - start;
-      this.#wentWell = milliseconds >= goodWatchMilliseconds;
+      this.#wentWell = listing === null && milliseconds >= goodWatchMilliseconds;
       observer?.watchEnded?.(milliseconds / 1000, events);
     }
   }

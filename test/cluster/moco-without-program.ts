@@ -56,7 +56,7 @@ export function useAdoptedCluster(): AdoptedCluster {
   return {
     stage,
     cluster: () => {
-      if (cluster === null) throw new Error('Expected the cluster to be asked for in a test, it was before');
+      if (cluster === null) throw new Error('Expected the cluster to be used in a test, it was before');
       return cluster;
     },
     programBack,

@@ -114,13 +114,17 @@ describe('a reflector, over real HTTP', function suite() {
     await watching();
   };
 
-  it('lists, then watches additions, changes and removals', async () => {
+  const followsChanges = async (): Promise<void> => {
     await started('a', 'b');
     server.put('c');
     server.put('a', { more: true });
     server.delete('b');
     await inSync();
     expect(changes).to.deep.equal(['added a', 'added b', 'added c', 'updated a', 'removed b']);
+  };
+
+  it('lists, then watches additions, changes and removals', async () => {
+    await followsChanges();
     expect(listed()).to.equal(1);
   });
 
@@ -158,12 +162,7 @@ describe('a reflector, over real HTTP', function suite() {
     };
 
     it('gets objects and changes from one request', async () => {
-      await started('a', 'b');
-      server.put('c');
-      server.put('a', { more: true });
-      server.delete('b');
-      await inSync();
-      expect(changes).to.deep.equal(['added a', 'added b', 'added c', 'updated a', 'removed b']);
+      await followsChanges();
       expect([watched(), listed()]).to.deep.equal([1, 0]);
       const { searchParams } = server.urls[0] as URL;
       expect(searchParams.get('sendInitialEvents')).to.equal('true');
@@ -225,6 +224,27 @@ describe('a reflector, over real HTTP', function suite() {
       expect(changes).to.deep.equal(['added a']);
       expect(failed).to.equal(3);
       expect(log.of('warn')).to.have.length(3);
+    });
+
+    it('doubles its delay after each list that breaks off, however long it took', async () => {
+      const breaks: (() => void)[] = [];
+      for (let times = 0; times < 3; times += 1) {
+        server.watches.push((_, response) => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.write(events(added('never', 101)), () => breaks.push(() => response.destroy()));
+        });
+      }
+      server.put('a');
+      run();
+      for (let times = 0; times < 3; times += 1) {
+        await world.until(() => breaks.length > times, 'the beginning of a list');
+        await world.advance(15_000);
+        breaks[times]?.();
+        await world.until(() => failed > times, 'the end of a list');
+      }
+      await inSync();
+      const waits = log.lines.map(({ fields }) => (fields as { waitMilliseconds: number }).waitMilliseconds);
+      expect(waits).to.deep.equal([150, 300, 600]);
     });
 
     it('skips an object that it cannot decode', async () => {
