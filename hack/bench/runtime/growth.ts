@@ -1,30 +1,23 @@
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
-import type { AtRest } from './idle.ts';
+import { type Figure, idleFigures } from './figures.ts';
+import type { AtRest, Idle } from './idle.ts';
 
 /** What was measured with so many clusters, as the image runs the program. */
 export interface GrownFleet extends AtRest {
   readonly clusters: number;
 }
 
-const megabyte = 1_000_000;
+/** Of what the image runs, the only variant that is measured there. */
+const ofImage = ({ of, ...figure }: Figure<Idle>): Figure<AtRest> => ({
+  ...figure,
+  of: ({ idle: [image] }) => (image === undefined ? Number.NaN : of(image)),
+});
 
-interface Curve {
-  readonly what: string;
-  readonly unit: string;
-  readonly digits: number;
-  readonly of: (fleet: AtRest) => number;
-}
-
-const curves: readonly Curve[] = [
-  { what: 'resident, idle, most', unit: 'MB', digits: 0, of: ({ idle }) => Math.max(...residentOf(idle)) / megabyte },
-  {
-    what: 'resident at its peak',
-    unit: 'MB',
-    digits: 0,
-    of: ({ idle }) => (idle[0]?.listing.usage.peakBytes ?? Number.NaN) / megabyte,
-  },
-  { what: 'CPU, idle, of a core', unit: '%', digits: 2, of: ({ idle }) => (idle[0]?.cores ?? Number.NaN) * 100 },
+const curves: readonly Figure<AtRest>[] = [
+  ofImage(idleFigures.resident),
+  ofImage(idleFigures.peak),
+  ofImage(idleFigures.processor),
   {
     what: 'cold start, to the cache in sync',
     unit: 's',
@@ -67,8 +60,6 @@ export function growthTable(fleets: readonly GrownFleet[]): Table {
   };
 }
 
-function exponent(smaller: GrownFleet, larger: GrownFleet, of: Curve['of']): number {
+function exponent(smaller: GrownFleet, larger: GrownFleet, of: Figure<AtRest>['of']): number {
   return Math.log(of(larger) / of(smaller)) / Math.log(larger.clusters / smaller.clusters);
 }
-
-const residentOf = (idle: AtRest['idle']): readonly number[] => idle[0]?.residentBytes ?? [Number.NaN];

@@ -1,6 +1,7 @@
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import type { ColdStart } from './cold-start.ts';
+import { idleFigures } from './figures.ts';
 import type { FleetSize } from './fill.ts';
 import type { AtRest, Idle } from './idle.ts';
 import type { Reconnect } from './reconnect.ts';
@@ -22,7 +23,6 @@ interface Bounded {
   readonly limit?: number;
 }
 
-const megabyte = 1_000_000;
 const longestDelayMilliseconds = 50;
 const mostIdlePercent = 1;
 const largeFleet = 1000;
@@ -63,15 +63,9 @@ export function findingsOf(atRest: AtRest, options: FleetOfTable): Findings {
 type IdleRow = Bounded & { readonly of: (idle: Idle) => number };
 
 const idleRows = (clusters: number): readonly IdleRow[] => [
-  { what: 'resident at its peak', unit: 'MB', digits: 0, of: ({ listing }) => listing.usage.peakBytes / megabyte },
-  {
-    what: 'resident, idle, most',
-    unit: 'MB',
-    digits: 0,
-    limit: limitsOf(clusters).residentMegabytes,
-    of: ({ residentBytes }) => Math.max(...residentBytes) / megabyte,
-  },
-  { what: 'CPU, idle, of a core', unit: '%', digits: 2, limit: mostIdlePercent, of: ({ cores }) => cores * 100 },
+  idleFigures.peak,
+  { ...idleFigures.resident, limit: limitsOf(clusters).residentMegabytes },
+  { ...idleFigures.processor, limit: mostIdlePercent },
   {
     what: 'event-loop delay during the initial list, p99',
     unit: 'ms',
