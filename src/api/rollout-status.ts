@@ -15,6 +15,7 @@ import {
   text,
   time,
   whole,
+  written,
 } from './schema.ts';
 import { commonFields, optional, type SettingFields } from './settings.ts';
 
@@ -304,7 +305,7 @@ export const condition = struct(
   'A condition of the rollout.',
 );
 
-export const rolloutStatus = struct(
+export const rolloutStatus = written(
   optional({
     observedGeneration: generation('The generation of the spec that the status is about.'),
     observedClusterGeneration: generation('The generation of the MySQLCluster that the status is about.'),

@@ -57,6 +57,13 @@ export const time = (description: string) =>
 export const struct = <Shape extends z.core.$ZodLooseShape>(shape: Shape, description: string) =>
   z.object(shape, 'an object').meta({ description });
 
+/**
+ * An object whose only writer replaces it as a whole: `metadata.managedFields` names it and none of its fields, which
+ * halves the size of the whole object.
+ */
+export const written = <Shape extends z.core.$ZodLooseShape>(shape: Shape, description: string) =>
+  struct(shape, description).meta({ 'x-kubernetes-map-type': 'atomic', description });
+
 /** A list that is replaced as a whole. */
 export const listOf = <Item extends z.ZodType>(item: Item, maxItems: number, description: string) =>
   z

@@ -3,7 +3,20 @@ import { othersStage } from '../core/fleet/sequence.ts';
 import { duration } from './duration.ts';
 import { labelSelector } from './label-selector.ts';
 import { condition } from './rollout-status.ts';
-import { count, generation, type Infer, listBy, listOf, oneOf, rules, struct, text, time, whole } from './schema.ts';
+import {
+  count,
+  generation,
+  type Infer,
+  listBy,
+  listOf,
+  oneOf,
+  rules,
+  struct,
+  text,
+  time,
+  whole,
+  written,
+} from './schema.ts';
 import { optional } from './settings.ts';
 
 // MySQLRolloutSequence (moco-rollout.io/v1alpha1), cluster-scoped: which clusters begin their rollouts first, and how
@@ -131,7 +144,7 @@ const stageStatus = struct(
   'A stage as it is.',
 );
 
-export const sequenceStatus = struct(
+export const sequenceStatus = written(
   optional({
     observedGeneration: generation('The generation of the spec that the status is about.'),
     stage: text(63, 'The name of the first stage that is not complete.'),

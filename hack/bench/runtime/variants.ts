@@ -26,7 +26,7 @@ export const bundle: Variant = { name: 'bundle', command: [...nodeFlags, main], 
 export const variants: readonly Variant[] = [
   bundle,
   { ...bundle, name: "without the image's environment", environment: {} },
-  without('--optimize-for-size'),
+  { ...bundle, name: 'with --optimize-for-size', command: ['--optimize-for-size', ...bundle.command] },
   without('--max-semi-space-size'),
   { name: 'as Node is', command: [main], environment: {} },
   { name: 'source, as Node is', command: [file('src/main.ts')], environment: {} },

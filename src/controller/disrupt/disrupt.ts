@@ -7,7 +7,7 @@ import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce } from '../observe/admission-memory.ts';
 import type { ClusterState } from '../observe/cluster-state.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../observe/live-policy.ts';
-import { type Observation, observe } from '../observe/observe.ts';
+import { newestRollout, type Observation, observe } from '../observe/observe.ts';
 import { movesPrimary, readDelays } from '../observe/replication-delays.ts';
 import { confirmationMilliseconds, type Result, tooSlow } from '../observe/result.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
@@ -61,12 +61,12 @@ async function confirm(
   state: ClusterState,
   signal: AbortSignal,
 ): Promise<Ended> {
-  const { api, world, log, fleet } = context;
+  const { api, cache, world, log, fleet } = context;
   // Agents may take longer than a confirmation. The core checks the age of what they say.
   if (movesPrimary(step, known)) await readDelays(known, state, context, signal);
   const confirmingSince = world.monotonic();
   const [live, policies] = await Promise.all([
-    api.readAll(known, signal),
+    api.readNewest({ objects: known, rollout: newestRollout(key, state, cache) }, signal),
     readPolicies(policyNames, known, context, signal),
   ]);
   // The MySQLCluster is gone. The delete event is about to reach the cache.

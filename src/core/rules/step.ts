@@ -61,7 +61,7 @@ export const step = {
     sentence: ({ message }) => `the API server is too slow for a safe step: ${withoutFullStop(message)}`,
     meaning: 'The API server took too long to confirm the facts for a step, so the step was not done.',
     details:
-      'Before the controller takes a member, it reads the objects of the cluster again, within a second. Older facts prove nothing.',
+      'Before the controller takes a member, it reads the objects of the cluster again, and acts within two seconds. Older facts prove nothing.',
     endedBy: ['Kubernetes'],
     ends: 'By itself, once the API server answers faster. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds. Check the latency of the API server, etcd, the webhooks and the network.',
     brief: true,

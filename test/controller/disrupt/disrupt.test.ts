@@ -21,18 +21,35 @@ async function failure(pass: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('a disruption', () => {
-  it('is confirmed by live reads, the MySQLCluster last, and then recorded as an intent', async () => {
+  it('is confirmed by live reads, and then recorded as an intent', async () => {
     const bench = new Bench();
     const program = bench.start();
     program.sync();
     await program.pass();
-    const kinds = bench.server.reads.map((path) => path.split('/').slice(-1)[0]);
-    expect(kinds.slice(0, 3)).to.have.members(['moco-test', 'moco-test', 'test']);
-    expect(kinds.slice(3, -1)).to.have.members(['moco-backup-test', 'moco-test-0', 'moco-test-1', 'moco-test-2']);
-    expect(bench.server.reads.at(-1)).to.contain('mysqlclusters');
+    expect(bench.server.reads.map((path) => path.split('/').slice(-2).join('/'))).to.have.members([
+      'mysqlclusters/test',
+      'mysqlrollouts/test',
+      'statefulsets/moco-test',
+      'poddisruptionbudgets/moco-test',
+      'cronjobs/moco-backup-test',
+      'pods/moco-test-0',
+      'pods/moco-test-1',
+      'pods/moco-test-2',
+    ]);
     expect(
       bench.server.writes.map(({ method, path }) => `${method} ${path.split('/').slice(-2).join('/')}`),
     ).to.deep.equal(['PUT test/status', 'POST moco-test-2/eviction']);
+  });
+
+  it('is confirmed by reads in order if an object has changed, the MySQLCluster last', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    bench.server.change(pods, member(0), { metadata: { labels: { changed: 'true' } } });
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.server.reads).to.have.lengthOf(16);
+    expect(bench.server.reads.at(-1)).to.contain('mysqlclusters');
   });
 
   it('carries the uid and resourceVersion of the confirmed pod, as its intent does', async () => {
