@@ -22,8 +22,8 @@ export interface Cost {
   readonly bytes: readonly number[];
 }
 
-const samples = 21;
-const warmUpSamples = 5;
+const samples = 11;
+const warmUpSamples = 3;
 const nanosecondsPerMicrosecond = 1000;
 const heapSamples = 5;
 

@@ -54,7 +54,7 @@ ${list(ways)}
 Scenarios:
 ${list(scenarios)}
 
-It ends with status 1 where OnDelete takes more than 1.05 of the limit with members of 2 s or 10 s, moves the primary
+It ends with status 1 where OnDelete takes more than 1.03 of the limit with members of 2 s or 10 s, moves the primary
 more than once, or waits for a person.
 `;
 }

@@ -4,7 +4,7 @@ import type { Results } from './results.ts';
 import { judgedWay } from './way.ts';
 
 /** The target of the judged way against the limit, as a median, if restarts are at least this long. */
-export const mostRatio = 1.05;
+export const mostRatio = 1.03;
 const judgedRestartSeconds = 2;
 const mostMoves = 1;
 

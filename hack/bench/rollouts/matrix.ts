@@ -19,19 +19,23 @@ export interface Cell extends Row {
 }
 
 const sizes = [1, 3, 5, 9];
-const restartsSeconds = [0.5, 2, 10];
+const restartsSeconds = [2, 10];
 /** None, and the default of `minReadySeconds`. */
 const minReadies = [0, 5];
 
 /** Restarts long enough to show failures beside them, and short enough to measure many. */
 const usualRestartSeconds = 2;
-const usualSizes: readonly number[] = [3, 5];
+const usualMembers = 3;
+/** The fewest of which two may be away. */
+const mostUsualMembers = 5;
 
-/** Whether a row adds information: healthy clusters of every size, and failures at two sizes. */
+/** Whether a row adds information: healthy clusters of every size, and failures of three members, one of them of five. */
 function isTelling({ scenario, members, restartSeconds, minReadySeconds }: Row): boolean {
-  if (scenario.slug === 'healthy' && minReadySeconds === 0) return true;
-  const isUsual = usualSizes.includes(members) && restartSeconds === usualRestartSeconds;
-  return isUsual && (scenario.slug === 'healthy' || minReadySeconds === 0);
+  const { slug } = scenario;
+  if (slug === 'healthy' && minReadySeconds === 0) return true;
+  if (restartSeconds !== usualRestartSeconds) return false;
+  if (slug === 'healthy') return members === usualMembers || members === mostUsualMembers;
+  return minReadySeconds === 0 && (members === usualMembers || (slug === 'down' && members === mostUsualMembers));
 }
 
 /** In the order of the tables. */

@@ -13,13 +13,6 @@ export interface Variant {
 const file = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const { environment, nodeFlags } = theImage;
 const main = file('dist/main.js');
-/** What the image runs but for one flag of Node's. */
-const without = (flag: string): Variant => ({
-  name: `without ${flag}`,
-  command: [...nodeFlags.filter((one) => one.split('=')[0] !== flag), main],
-  environment,
-});
-
 /** What the image runs. */
 export const bundle: Variant = { name: 'bundle', command: [...nodeFlags, main], environment };
 /** One after the other on the same fleet. */
@@ -27,7 +20,6 @@ export const variants: readonly Variant[] = [
   bundle,
   { ...bundle, name: "without the image's environment", environment: {} },
   { ...bundle, name: 'with --optimize-for-size', command: ['--optimize-for-size', ...bundle.command] },
-  without('--max-semi-space-size'),
   { name: 'as Node is', command: [main], environment: {} },
   { name: 'source, as Node is', command: [file('src/main.ts')], environment: {} },
 ];
