@@ -1,3 +1,4 @@
+import { spreadOf } from '../record/spread.ts';
 import type { Idle } from './idle.ts';
 
 const megabyte = 1_000_000;
@@ -25,4 +26,10 @@ export const idleFigures = {
     of: ({ residentBytes }) => Math.max(...residentBytes) / megabyte,
   },
   processor: { what: 'CPU, idle, of a core', unit: '%', digits: 2, of: ({ cores }) => cores * 100 },
+  scrape: {
+    what: 'a scrape of `/metrics`',
+    unit: 'ms',
+    digits: 0,
+    of: ({ scrapeMilliseconds }) => spreadOf(scrapeMilliseconds).median,
+  },
 } as const satisfies Readonly<Record<string, Figure<Idle>>>;

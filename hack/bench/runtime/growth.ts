@@ -18,6 +18,7 @@ const curves: readonly Figure<AtRest>[] = [
   ofImage(idleFigures.resident),
   ofImage(idleFigures.peak),
   ofImage(idleFigures.processor),
+  ofImage(idleFigures.scrape),
   {
     what: 'cold start, to the cache in sync',
     unit: 's',

@@ -11,6 +11,7 @@ import { installAdmissionPolicy } from '../../../test/support/stage/admission-po
 import { type ColdStart, measureColdStarts } from './cold-start.ts';
 import { type FleetSize, fill } from './fill.ts';
 import { measureReconnect, type Reconnect } from './reconnect.ts';
+import { measureScrapes } from './scrape.ts';
 import { measureStatusAll } from './status-all.ts';
 import { bundle, type Variant } from './variants.ts';
 import { type Listing, listed, pause } from './watching.ts';
@@ -29,6 +30,7 @@ export interface Idle {
   readonly cores: number;
   /** One a second. */
   readonly residentBytes: readonly number[];
+  readonly scrapeMilliseconds: readonly number[];
 }
 
 /** What is measured on a fleet with which nothing happens. */
@@ -128,6 +130,7 @@ async function idle(
   }
   const seconds = (performance.now() - start) / 1000;
   const cores = (program.usage().cpuSeconds - before) / seconds;
+  const scrapeMilliseconds = await measureScrapes(flags);
   await program.stop();
   return {
     variant: variant.name,
@@ -135,5 +138,6 @@ async function idle(
     seconds,
     cores,
     residentBytes,
+    scrapeMilliseconds,
   };
 }

@@ -80,6 +80,7 @@ const idleRows = (clusters: number): readonly IdleRow[] => [
     digits: 0,
     of: ({ listing }) => listing.duringFirstPasses.p99,
   },
+  idleFigures.scrape,
 ];
 
 /** Limits are those of what the image runs. */

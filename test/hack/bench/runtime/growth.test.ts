@@ -15,6 +15,7 @@ function fleet(clusters: number, size: number): GrownFleet {
         seconds: 1,
         cores: size / 100,
         residentBytes: [0, size * 1e6],
+        scrapeMilliseconds: [size],
       },
     ],
     coldStarts: [{ synced: size, firstDecision: size, lastDecision: size }],
