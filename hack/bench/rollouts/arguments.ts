@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Parsed, parsed, wholeNumber } from '../program/run-program.ts';
+import { mostRatio } from './figures.ts';
 import { cellsOf } from './matrix.ts';
 import { scenarios } from './scenario.ts';
 import { ways } from './way.ts';
@@ -54,7 +55,7 @@ ${list(ways)}
 Scenarios:
 ${list(scenarios)}
 
-It ends with status 1 where OnDelete takes more than 1.03 of the limit with members of 2 s or 10 s, moves the primary
+It ends with status 1 where OnDelete takes more than ${mostRatio} of the limit with members of 2 s or 10 s, moves the primary
 more than once, or waits for a person.
 `;
 }

@@ -26,7 +26,7 @@ const minReadies = [0, 5];
 /** Restarts long enough to show failures beside them, and short enough to measure many. */
 const usualRestartSeconds = 2;
 const usualMembers = 3;
-/** The fewest of which two may be away. */
+/** The fewest members of which two may be unavailable. */
 const mostUsualMembers = 5;
 
 /** Whether a row adds information: healthy clusters of every size, and failures of three members, one of them of five. */

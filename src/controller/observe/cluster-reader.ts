@@ -69,45 +69,48 @@ export class ClusterReader {
    * eviction itself.
    */
   async readAll(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
-    const { namespace, name } = known.cluster;
-    const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(signal, (read) => [
-      this.#find(statefulSets, namespace, statefulSetName(name), read),
-      this.#find(rolloutKind, namespace, name, read),
-      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, read)),
-    ]);
+    const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(signal, (read) =>
+      this.#readFirst(known, read),
+    );
     const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
-    const [backup = null, ...members] = await allOrAbort(signal, (read) => [
-      // MOCO closes the PodDisruptionBudget some time after a backup has begun, and a cluster with a single member has
-      // none.
-      this.#find(cronJobs, namespace, backupName(name), read),
-      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, read)),
-    ]);
-    const cluster = await this.#find(clusterKind, namespace, name, signal);
+    const [backup = null, ...members] = await allOrAbort(signal, (read) => this.#readNext(known, replicas, read));
+    const { namespace, name } = known.cluster;
+    const cluster = await this.readCluster(namespace, name, signal);
     return liveObjects(name, { cluster, statefulSet, rollout, backup, budgets, members });
   }
 
   async #readUnordered(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
     const { namespace, name } = known.cluster;
-    const budgets = budgetNames(known);
-    const [cluster = null, statefulSet = null, rollout = null, backup = null, ...others] = await allOrAbort(
-      signal,
-      (read) => [
-        this.#find(clusterKind, namespace, name, read),
-        this.#find(statefulSets, namespace, statefulSetName(name), read),
-        this.#find(rolloutKind, namespace, name, read),
-        this.#find(cronJobs, namespace, backupName(name), read),
-        ...budgets.map((budget) => this.#find(podDisruptionBudgets, namespace, budget, read)),
-        ...podNames(known, known.statefulSet?.replicas ?? 0).map((pod) => this.#find(pods, namespace, pod, read)),
-      ],
-    );
-    return liveObjects(name, {
-      cluster,
-      statefulSet,
-      rollout,
-      backup,
-      budgets: others.slice(0, budgets.length),
-      members: others.slice(budgets.length),
-    });
+    const [cluster = null, statefulSet = null, rollout = null, ...others] = await allOrAbort(signal, (read) => [
+      this.readCluster(namespace, name, read),
+      ...this.#readFirst(known, read),
+      ...this.#readNext(known, known.statefulSet?.replicas ?? 0, read),
+    ]);
+    const { length } = budgetNames(known);
+    const [backup = null, ...members] = others.slice(length);
+    const budgets = others.slice(0, length);
+    return liveObjects(name, { cluster, statefulSet, rollout, backup, budgets, members });
+  }
+
+  /** The StatefulSet, the MySQLRollout, then the budgets. */
+  #readFirst(known: ClusterObjects, signal: AbortSignal): readonly Promise<Json | null>[] {
+    const { namespace, name } = known.cluster;
+    return [
+      this.#find(statefulSets, namespace, statefulSetName(name), signal),
+      this.#find(rolloutKind, namespace, name, signal),
+      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, signal)),
+    ];
+  }
+
+  /** The CronJob of the backup, then the pods. */
+  #readNext(known: ClusterObjects, replicas: number, signal: AbortSignal): readonly Promise<Json | null>[] {
+    const { namespace, name } = known.cluster;
+    return [
+      // MOCO closes the PodDisruptionBudget some time after a backup has begun, and a cluster with a single member has
+      // none.
+      this.#find(cronJobs, namespace, backupName(name), signal),
+      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, signal)),
+    ];
   }
 
   /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
