@@ -1,7 +1,8 @@
 import type { Stored } from '../kube/store.ts';
-import { type Json, object, text as textOf, whole as wholeOf } from '../moco/json.ts';
+import { isObject, type Json, object, text as textOf, whole as wholeOf } from '../moco/json.ts';
+import type { LabelSelector } from '../moco/records.ts';
 import { labelSelector } from './label-selector.ts';
-import { type Infer, struct, whole } from './schema.ts';
+import { type Infer, problemOf, struct, whole } from './schema.ts';
 import { commonSettings, optional } from './settings.ts';
 
 // MySQLRolloutPolicy (moco-rollout.io/v1alpha1), cluster-scoped: the settings for many clusters, which live in git.
@@ -51,13 +52,24 @@ export const policySpec = struct(
 export type RolloutPolicySpec = Infer<typeof policySpec>;
 
 /** The part of the spec that says which clusters the policy applies to: it is validated apart from the settings. */
-export const policySelection = struct(selection, 'Which clusters a policy applies to.');
+const policySelection = struct(selection, 'Which clusters a policy applies to.');
+
+/** A field of a policy that cannot be read, and why. */
+export interface Unreadable {
+  readonly problem: string;
+}
 
 /** A MySQLRolloutPolicy as the cache keeps it. */
 export interface PolicyRecord extends Stored {
   readonly generation: number;
-  /** The spec as stored, not validated yet. */
-  readonly spec: unknown;
+  readonly priority: number | Unreadable;
+  /** Without labels and expressions it selects everything, unlike the selector of a PodDisruptionBudget. */
+  readonly selector: LabelSelector | Unreadable;
+  readonly namespaceSelector: LabelSelector | Unreadable;
+  /** As stored, not validated yet. `undefined` if it is left out, `null` if the spec cannot be read. */
+  readonly settings: unknown;
+  /** The same. */
+  readonly enforced: unknown;
 }
 
 /** The policy's name as the source of a setting. */
@@ -73,6 +85,33 @@ export function projectPolicy({ metadata, spec = {} }: Json): PolicyRecord {
     uid: textOf(uid) ?? '',
     resourceVersion: textOf(resourceVersion) ?? '',
     generation: wholeOf(generation, 0),
-    spec,
+    ...(isObject(spec) ? readFields(spec) : unreadableFields(spec)),
   };
+}
+
+type Fields = Pick<PolicyRecord, 'priority' | 'selector' | 'namespaceSelector' | 'settings' | 'enforced'>;
+
+function readFields({ priority, selector, namespaceSelector, settings, enforced }: Json): Fields {
+  return {
+    priority: unreadable('priority', priority) ?? wholeOf(priority, 0),
+    selector: unreadable('selector', selector) ?? selectorOf(selector),
+    namespaceSelector: unreadable('namespaceSelector', namespaceSelector) ?? selectorOf(namespaceSelector),
+    settings,
+    enforced,
+  };
+}
+
+function unreadableFields(spec: unknown): Fields {
+  const wrong = { problem: problemOf(policySelection, spec, 'spec') ?? 'expected spec to be an object' };
+  return { priority: wrong, selector: wrong, namespaceSelector: wrong, settings: null, enforced: null };
+}
+
+function unreadable(field: keyof typeof selection, value: unknown): Unreadable | null {
+  const problem = value === undefined ? null : problemOf(policySelection.shape[field], value, `spec.${field}`);
+  return problem === null ? null : { problem };
+}
+
+function selectorOf(selector: unknown): LabelSelector {
+  const { matchLabels = {}, matchExpressions = [] } = object(selector) as Partial<LabelSelector>;
+  return { matchLabels, matchExpressions };
 }

@@ -5,8 +5,12 @@ export type Json = Readonly<Record<string, unknown>>;
 
 const nothing: Json = {};
 
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 export function object(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : nothing;
+  return isObject(value) ? value : nothing;
 }
 
 export function objects(value: unknown): readonly Json[] {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Json, object, text } from './json.ts';
+import { isObject, type Json, object, text } from './json.ts';
 
 export interface TemplateChange {
   /** The path of the field, such as `spec.containers[mysqld].image`. */
@@ -84,6 +84,3 @@ export function isNamed(list: unknown): list is Named {
   const names = list.map((item) => text(object(item)['name']));
   return names.every((name) => name !== null) && new Set(names).size === names.length;
 }
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { projectPolicy } from '../../src/api/policy.ts';
 import { type MySQLRollout, rolloutSpec } from '../../src/api/rollout.ts';
 import type { Intent, RolloutProgress, RolloutStatus } from '../../src/api/rollout-status.ts';
 import { problemOf } from '../../src/api/schema.ts';
@@ -490,7 +491,7 @@ function expectUnreadable(reason: RegExp, own: object, many: object): void {
   if (reason.source.startsWith('unknown field')) return;
   // A policy that decides no field holds nobody.
   const spec = { settings: { paused: false }, ...many };
-  const record = { namespace: '', name: 'some', uid: 'u', resourceVersion: '1', generation: 1, spec };
+  const record = projectPolicy({ metadata: { name: 'some' }, spec });
   const cluster = { namespace: 'default', labels: {}, namespaceLabels: {} };
   const defaults = { policy: defaultPolicy, strategy: builtInStrategy };
   const { problem } = settingsOf({ rollout: own, policies: [record], cluster }, defaults, 0);

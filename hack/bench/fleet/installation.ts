@@ -39,6 +39,8 @@ type ProgramName = 'controller' | 'plain loop';
 export interface InstallationOptions {
   /** `real`: moco-controller itself, with databases that have no data. */
   readonly moco: 'stand-in' | 'real';
+  /** Another build of it than the released one. */
+  readonly mocoController?: string | undefined;
   /** From the deletion of a pod to the end of its processes. */
   readonly terminationSeconds: number;
 }
@@ -182,7 +184,7 @@ interface Around extends InstallationOptions {
 
 /** MOCO and the nodes. Beside the real moco-controller the nodes and the databases run in this process. */
 async function startAround(around: Around): Promise<Pids> {
-  const { moco, terminationSeconds, controlPlane, guard, closers } = around;
+  const { moco, mocoController, terminationSeconds, controlPlane, guard, closers } = around;
   const nodesKubeconfig = await controlPlane.kubeconfigForUser('nodes');
   if (moco === 'stand-in') {
     const words = [
@@ -199,7 +201,7 @@ async function startAround(around: Around): Promise<Pids> {
   const connection = connect({ kubeconfigPath: nodesKubeconfig });
   closers.push(() => connection.close());
   const world = realWorld(connection.exchange);
-  const real = await startRealMoco({ ...around, user: 'moco-controller' });
+  const real = await startRealMoco({ ...around, user: 'moco-controller', program: mocoController });
   closers.push(() => real.stop());
   const nodes = await startNodes({
     client: new ApiClient({ world, ...unlimited, userAgent: 'nodes' }),

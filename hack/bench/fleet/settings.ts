@@ -12,6 +12,8 @@ export interface FleetBenchOptions {
   /** Beside the controller. */
   readonly rivals: readonly RivalName[];
   readonly moco: 'stand-in' | 'real';
+  /** Another build of moco-controller than the released one. */
+  readonly mocoController: string | undefined;
   /** From the deletion of a pod to the end of its processes. */
   readonly terminationSeconds: number;
   /** File that the tables and every number behind them are written to. */
@@ -32,6 +34,7 @@ Rolls out fleets on a real control plane, by the bundle in dist/ and by a plain 
   --policies N        MySQLRolloutPolicies, one a team, each for its own clusters (50)
   --rivals A,B        of plain-loop and moco, beside the controller (plain-loop)
   --moco MOCO         stand-in, or real: moco-controller itself, with databases without data (stand-in)
+  --moco-controller FILE    another build of moco-controller than the released one, with --moco real
   --termination-seconds N   from the deletion of a pod to the end of its processes (2)
   --record FILE       write the tables and all numbers behind them to this file
   --help              show this and exit
@@ -50,18 +53,24 @@ export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetB
           policies: { type: 'string', default: '50' },
           rivals: { type: 'string', default: 'plain-loop' },
           moco: { type: 'string', default: 'stand-in' },
+          'moco-controller': { type: 'string' },
           'termination-seconds': { type: 'string', default: '2' },
           record: { type: 'string' },
           help: { type: 'boolean', default: false },
         },
       });
       if (values.help) return null;
+      const { moco, 'moco-controller': mocoController } = values;
+      if (mocoController !== undefined && moco !== 'real') {
+        throw new TypeError(`Expected --moco real with --moco-controller, got --moco ${moco}.`);
+      }
       return {
         clusters: ascendingNumbers('--clusters', values.clusters, mostClusters),
         rounds: wholeNumber('--rounds', values.rounds, 1, 100),
         policies: wholeNumber('--policies', values.policies, 0, mostPolicies),
         rivals: rivalsOf(values.rivals),
-        moco: mocoOf(values.moco),
+        moco: mocoOf(moco),
+        mocoController,
         terminationSeconds: wholeNumber('--termination-seconds', values['termination-seconds'], 1, 300),
         record: values.record,
       };

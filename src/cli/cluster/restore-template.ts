@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Json, object, text } from '../../moco/json.ts';
-import { isNamed, isObject } from '../../moco/template-changes.ts';
+import { isObject, type Json, object, text } from '../../moco/json.ts';
+import { isNamed } from '../../moco/template-changes.ts';
 
 /** Containers and volumes that MOCO itself adds to every template, and also removes. */
 const ofMoco: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
-import { type PolicyRecord, policySelection, policySource } from '../../api/policy.ts';
-import { problemOf } from '../../api/schema.ts';
+import { type PolicyRecord, policySource } from '../../api/policy.ts';
+import { isObject } from '../../moco/json.ts';
 import { selects } from '../../moco/label-selector.ts';
 import type { LabelSelector } from '../../moco/records.ts';
 
@@ -37,9 +37,8 @@ export interface PolicyLayers {
 }
 
 interface Candidate {
-  readonly name: string;
+  readonly policy: PolicyRecord;
   readonly priority: number;
-  readonly spec: Readonly<Record<string, unknown>>;
   readonly problem: string | null;
 }
 
@@ -56,39 +55,35 @@ export function policyLayers(policies: readonly PolicyRecord[], cluster: Selecta
   const candidates = policies
     .map((policy) => candidateOf(policy, cluster))
     .filter((candidate) => candidate !== null)
-    .toSorted((one, other) => other.priority - one.priority || (one.name < other.name ? -1 : 1));
+    .toSorted((one, other) => other.priority - one.priority || (one.policy.name < other.policy.name ? -1 : 1));
   const layers = (part: 'enforced' | 'settings'): readonly Layer[] =>
-    candidates.filter(({ spec }) => spec[part] !== undefined).map((candidate) => layerOf(candidate, part));
+    candidates.filter(({ policy }) => policy[part] !== undefined).map((candidate) => layerOf(candidate, part));
   return { enforced: layers('enforced'), settings: layers('settings') };
 }
 
-function candidateOf({ name, spec }: PolicyRecord, cluster: Selectable): Candidate | null {
-  if (!isObject(spec)) {
-    const problem = problemOf(policySelection, spec, 'spec');
-    return { name, priority: Number.MAX_VALUE, spec: { enforced: null, settings: null }, problem };
-  }
-  const { selector, namespaceSelector, priority = 0 } = spec;
-  const unreadable = (field: 'selector' | 'namespaceSelector' | 'priority'): string | null =>
-    spec[field] === undefined ? null : problemOf(policySelection.shape[field], spec[field], `spec.${field}`);
-  const bySelector = unreadable('selector') ?? selects(whole(selector), cluster.labels);
-  const byNamespace = unreadable('namespaceSelector') ?? selectsNamespace(whole(namespaceSelector), cluster);
+function candidateOf(policy: PolicyRecord, cluster: Selectable): Candidate | null {
+  const { priority, selector, namespaceSelector } = policy;
+  const bySelector = 'problem' in selector ? selector.problem : selects(selector, cluster.labels);
+  const byNamespace =
+    'problem' in namespaceSelector ? namespaceSelector.problem : selectsNamespace(namespaceSelector, cluster);
   if (bySelector === false || byNamespace === false) return null;
-  const unreadablePriority = unreadable('priority');
-  const problem = [bySelector, byNamespace, unreadablePriority].find((answer) => typeof answer === 'string') ?? null;
-  return { name, priority: unreadablePriority === null ? Number(priority) : Number.MAX_VALUE, spec, problem };
+  const byPriority = typeof priority === 'number' ? null : priority.problem;
+  const problem = [bySelector, byNamespace, byPriority].find((answer) => typeof answer === 'string') ?? null;
+  return { policy, priority: typeof priority === 'number' ? priority : Number.MAX_VALUE, problem };
 }
 
-function layerOf({ name, spec, problem }: Candidate, part: 'enforced' | 'settings'): Layer {
-  const fields = spec[part];
+function layerOf({ policy, problem }: Candidate, part: 'enforced' | 'settings'): Layer {
+  const fields = policy[part];
   const path = `spec.${part}`;
   const unreadable = isObject(fields) ? null : `expected ${path} to be an object, got ${JSON.stringify(fields)}`;
   const sentence = problem ?? unreadable;
+  const source = policySource(policy.name);
   return {
-    source: policySource(name),
+    source,
     enforced: part === 'enforced',
     path,
     fields: isObject(fields) ? fields : null,
-    problem: sentence && `${policySource(name)}: ${sentence}`,
+    problem: sentence && `${source}: ${sentence}`,
   };
 }
 
@@ -104,17 +99,7 @@ function selectsNamespace(selector: LabelSelector, { namespace, namespaceLabels 
   );
 }
 
-/** An absent selector of a policy selects everything, unlike that of a PodDisruptionBudget. */
-function whole(selector: unknown): LabelSelector {
-  const { matchLabels = {}, matchExpressions = [] } = (selector ?? {}) as Partial<LabelSelector>;
-  return { matchLabels, matchExpressions };
-}
-
 const keysOf = ({ matchLabels, matchExpressions }: LabelSelector): readonly string[] => [
   ...Object.keys(matchLabels),
   ...matchExpressions.map(({ key }) => key),
 ];
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -6,8 +6,9 @@ import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.t
 import { problemOf } from '../../api/schema.ts';
 import { builtInStrategy, type CommonSettings, commonFields, type Strategy } from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
+import { isObject } from '../../moco/json.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { isObject, type Layer, policyLayers, type Selectable } from './policy-layers.ts';
+import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
 
 /** The settings of one cluster as stored, not validated yet. */
 export interface SettingsSources {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { anything, assert, constantFrom, integer, oneof, property, record } from 'fast-check';
 import { noMaintenance } from '../../../src/api/maintenance.ts';
-import type { PolicyRecord } from '../../../src/api/policy.ts';
+import { type PolicyRecord, projectPolicy } from '../../../src/api/policy.ts';
 import { builtInStrategy, type CommonSettings } from '../../../src/api/settings.ts';
 import {
   type DefaultSettings,
@@ -47,7 +47,7 @@ const valid: Readonly<Record<string, unknown>> = Object.fromEntries(
 );
 
 function policy(name: string, spec: unknown): PolicyRecord {
-  return { namespace: '', name, uid: name, resourceVersion: '1', generation: 1, spec };
+  return projectPolicy({ metadata: { name, uid: name, resourceVersion: '1', generation: 1 }, spec });
 }
 
 function settings(

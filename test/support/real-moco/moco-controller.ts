@@ -28,6 +28,8 @@ export interface MocoControllerOptions {
   /** Where its files are kept. */
   readonly directory: string;
   readonly guard: Guard;
+  /** Another build of it than the released one. */
+  readonly program?: string | undefined;
   /** Over its defaults. */
   readonly flags?: readonly string[];
 }
@@ -63,7 +65,8 @@ export async function installMocoController(options: MocoControllerOptions): Pro
     ...(options.flags ?? []),
   ];
   const logFile = join(directory, 'log');
-  return new MocoController(options, { command: files.controller, flags, kubeconfig, logFile, probePort: ports.probe });
+  const command = options.program ?? files.controller;
+  return new MocoController(options, { command, flags, kubeconfig, logFile, probePort: ports.probe });
 }
 
 async function install(

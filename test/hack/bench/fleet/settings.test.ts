@@ -12,6 +12,7 @@ describe('hack/bench/fleet: arguments', () => {
         policies: 50,
         rivals: ['plain loop'],
         moco: 'stand-in',
+        mocoController: undefined,
         terminationSeconds: 2,
         record: undefined,
       },
@@ -24,6 +25,7 @@ describe('hack/bench/fleet: arguments', () => {
     '--clusters=1,': 'Expected --clusters to have whole numbers from 1 to 5000, got ``.',
     '--rivals=etcd-druid': 'Expected --rivals to be plain-loop or moco, got `etcd-druid`.',
     '--moco=0.36': 'Expected --moco to be stand-in or real, got `0.36`.',
+    '--moco-controller=x': 'Expected --moco real with --moco-controller, got --moco stand-in.',
     '--policies=-1': 'Expected --policies to have whole numbers from 0 to 1000, got `-1`.',
   })) {
     it(`are refused if they are ${argument}`, () => {
