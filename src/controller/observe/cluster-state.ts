@@ -32,6 +32,8 @@ export interface Finished {
     | null;
 }
 
+export const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
+
 /** The last result, unless the status has it already: the response to a status write may have been lost. */
 export function unreported({ lastStep }: RolloutStatus, { finished }: Pick<ClusterState, 'finished'>): Finished | null {
   const isKnown = finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step;
@@ -129,6 +131,8 @@ export class ClusterState {
   begun: { readonly revision: string; readonly at: string } | null = null;
   /** When the last progress of the rollout was seen, and what was seen then. `null` if the status has it already. */
   moved: { readonly revision: string; readonly seen: string; readonly at: string } | null = null;
+  /** When the end of a switchover was first seen. `null` unless the status has it still as requested. */
+  switchedOverAt: string | null = null;
   /** The rule of the last Event about a hold. */
   reported: Hold['rule'] | null = null;
   /**

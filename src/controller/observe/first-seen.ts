@@ -4,6 +4,7 @@ import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { type ClusterState, unreported } from './cluster-state.ts';
 import { waitedOnRequest } from './requested-wait.ts';
 import type { ObservedFacts } from './snapshot.ts';
+import { isSwitchedOver } from './switchover.ts';
 
 /** Remembers when facts were first seen. The status may be written later, but it must contain these times. */
 export function noteFirstSeen(
@@ -15,6 +16,7 @@ export function noteFirstSeen(
 ): void {
   noteHold(decision, state, now, nowMilliseconds);
   noteMembersBack(facts, decision, state, now);
+  noteSwitchedOver(facts, state, now);
   noteProgress(facts, decision, state, now);
   noteComplete(facts, decision, state, now);
 }
@@ -49,6 +51,15 @@ function noteMembersBack({ objects }: ObservedFacts, { members }: Decision, stat
     return updated && since !== undefined ? [[ordinal, since]] : [];
   });
   state.back = { revision: known.revision, at: new Map(back) };
+}
+
+function noteSwitchedOver({ objects, rollout }: ObservedFacts, state: ClusterState, now: string): void {
+  const before = rollout?.status ?? {};
+  const isOver =
+    before.rollout !== undefined &&
+    before.rollout.revision === objects.statefulSet?.updateRevision &&
+    isSwitchedOver(before.rollout, unreported(before, state), objects);
+  state.switchedOverAt = isOver ? (state.switchedOverAt ?? now) : null;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-st
 import { disruptive } from '../../core/decision.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import type { Finished, Memory } from '../observe/cluster-state.ts';
+import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times;
@@ -114,8 +114,6 @@ const takes = ({ step }: Intent): boolean =>
 
 /** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
 const replaces = (intent: Intent): boolean => takes(intent) && intent.step !== 'updateInPlace';
-
-export const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
 
 /** The ordinal in a pod's name. */
 export const ordinalOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));

@@ -12,19 +12,22 @@ export interface News {
   readonly mysqldRestarted: readonly number[];
 }
 
-/** @param takenBack the last step withdraws a demotion */
+/**
+ * @param takenBack the last step withdraws a demotion
+ * @param switchoverEndedAt when the switchover ended that is over, if there is one
+ */
 export function newsOf(
   before: RolloutProgress | undefined,
   after: RolloutProgress | null,
   finished: HistoryEntry | null,
   takenBack: boolean,
-  now: string,
+  switchoverEndedAt: string,
 ): News {
   const same = before?.revision === after?.revision && before?.startedAt === after?.startedAt;
   const known = same ? before : undefined;
   return {
     finished,
-    switchover: switchoverEnded(before, after, takenBack, now),
+    switchover: switchoverEnded(before, after, takenBack, switchoverEndedAt),
     outOfBand: added(known?.updatedOutOfBand, after?.updatedOutOfBand),
     mysqldRestarted: added(known?.mysqldRestarted, after?.mysqldRestarted),
   };
@@ -48,11 +51,11 @@ function switchoverEnded(
   before: RolloutProgress | undefined,
   after: RolloutProgress | null,
   takenBack: boolean,
-  now: string,
+  endedAt: string,
 ): News['switchover'] {
   const { askedAt, count = 0 } = before?.tries ?? {};
   if (askedAt === undefined || after?.tries?.askedAt === askedAt) return null;
-  const seconds = Math.max(0, ((milliseconds(now) ?? 0) - (milliseconds(askedAt) ?? 0)) / 1000);
+  const seconds = Math.max(0, ((milliseconds(endedAt) ?? 0) - (milliseconds(askedAt) ?? 0)) / 1000);
   const superseded = after !== null && after.revision !== before?.revision;
   if (superseded || (after?.tries?.count ?? 0) > count) return { outcome: 'takenBack', seconds };
   if (after !== null && after.switchovers > (before?.switchovers ?? 0)) return { outcome: 'done', seconds };

@@ -12,9 +12,10 @@ import type { Observation } from '../observe/observe.ts';
 import { omitUndefined } from '../observe/omit-undefined.ts';
 import { isFailedTry } from '../observe/remember.ts';
 import type { ObservedFacts } from '../observe/snapshot.ts';
+import { isDemotionMissed, isSwitchedOver } from '../observe/switchover.ts';
 import { secondsBetween } from './held-for.ts';
 import { inPlaceProgressOf } from './in-place-progress.ts';
-import { didNotHappen, memberProgressOf, ordinalOf, sorted } from './member-progress.ts';
+import { memberProgressOf, ordinalOf, sorted } from './member-progress.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.
 
@@ -41,10 +42,7 @@ export function progressOf(
     same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp, before.rollout?.failing === true);
   const ended = unreported(before, memory);
   const tries = triesOf(known, ended, memory, objects, nowTimestamp, intent);
-  const switched =
-    known.tries?.askedAt !== undefined &&
-    !isDemotionMissed(ended) &&
-    primaryMoved(known, objects.pods, objects.cluster.primaryIndex);
+  const switched = isSwitchedOver(known, ended, objects);
   const reported = decision.members.map((one) => ({
     ...one,
     updatedAt: members.find(({ ordinal }) => ordinal === one.ordinal)?.updatedAt,
@@ -60,7 +58,7 @@ export function progressOf(
     ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),
     switchovers: known.switchovers + (switched ? 1 : 0),
     switchoverSeconds: switched
-      ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], nowTimestamp)
+      ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], memory.switchedOverAt ?? nowTimestamp)
       : known.switchoverSeconds,
     // The switchover is complete. The number of failed tries remains.
     tries:
@@ -100,15 +98,6 @@ function changesRead({ from, revision }: RolloutProgress, { template }: Memory):
   return template?.from === from && template?.to === revision ? (template?.changes ?? undefined) : undefined;
 }
 
-function primaryMoved(
-  { tries }: RolloutProgress,
-  pods: ObservedFacts['objects']['pods'],
-  primaryIndex: number,
-): boolean {
-  const demoted = pods.find((pod) => pod.uid === tries?.pod?.uid);
-  return demoted === undefined || demoted.ordinal !== primaryIndex;
-}
-
 function triesOf(
   known: RolloutProgress,
   ended: Finished | null,
@@ -141,8 +130,6 @@ function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt
   const [pod] = intent.pods;
   return pod === undefined ? null : { askedAt: intent.at, pod: { name: pod.name, uid: pod.uid } };
 }
-
-const isDemotionMissed = (ended: Finished | null): boolean => ended?.lastStep.step === 'demote' && didNotHappen(ended);
 
 /**
  * The status after the step of an intent has ended. A demotion whose time was over, that was about to be withdrawn and

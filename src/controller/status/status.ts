@@ -85,7 +85,10 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     ),
   });
   const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
-  return { status: withinLimits(status), news: newsOf(before.rollout, progress, entry, takenBack, now) };
+  return {
+    status: withinLimits(status),
+    news: newsOf(before.rollout, progress, entry, takenBack, memory.switchedOverAt ?? now),
+  };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { noFleetLimits } from '../../../src/controller/observe/fleet.ts';
+import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
 import { Bench, type Process } from '../bench.ts';
-import { rollOut } from '../whole-rollout.ts';
+import { rollOut, switchOver } from '../whole-rollout.ts';
 
 const statusPath = /mysqlrollouts\/test\/status$/;
 const answers = (bench: Bench): readonly number[] =>
@@ -152,6 +153,30 @@ describe('publishing the status', () => {
     expect(bench.status.members?.[2]?.updatedAt).to.equal(back);
     const seconds = Math.round((Date.parse(back) - taken) / 1000);
     expect(bench.status.rollout?.memberDurations).to.deep.equal([{ ordinal: 2, seconds }]);
+  });
+
+  it('counts a switchover until it was seen, however late it is written', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    await program.work();
+    for (const ordinal of [2, 1]) {
+      bench.replace(ordinal);
+      await program.work();
+    }
+    const asked = Date.parse(bench.status.rollout?.tries?.askedAt ?? '');
+    bench.world.freeze(3000);
+    switchOver(bench, 0, 1);
+    // The former primary is taken once the budget allows it, which is shown after ten seconds.
+    bench.server.change(podDisruptionBudgets, 'moco-test', { status: { disruptionsAllowed: 0 } });
+    const moved = Date.parse(bench.now);
+    await pass(bench, program);
+    for (let second = 0; second < 12; second += 1) await pass(bench, program, 1);
+    expect(bench.status.primary).to.equal(1);
+    const seconds = (moved - asked) / 1000;
+    expect(bench.status.rollout?.switchoverSeconds).to.equal(Math.round(seconds));
+    expect(await program.registry.metrics()).to.match(
+      new RegExp(`^moco_rollout_switchover_duration_seconds_sum ${seconds}$`, 'm'),
+    );
   });
 
   it('writes what was done, not that the next step came too late to be recorded', async () => {
