@@ -103,16 +103,16 @@ bench: ## Every benchmark but the fleets; goes on where a figure is missed, and 
 bench-isolation: node_modules ## A decision beside an empty one, and a pass
 	@$(NODE) hack/bench/isolation/main.ts --record $(RECORD)/isolation.json
 
-bench-admission: node_modules control-plane real-moco build ## What an apply of MOCO costs with the policy, and with the webhook (5 minutes)
+bench-admission: node_modules control-plane real-moco build ## What an apply of MOCO costs with the policy, and with the webhook (4 minutes)
 	@$(NODE) hack/bench/admission/main.ts --record $(RECORD)/admission.json
 
 bench-stages: node_modules ## What a change costs in a fleet of 1,000 clusters in stages (a minute)
 	@$(NODE) hack/bench/stages/main.ts --record $(RECORD)/stages.json
 
-bench-rollouts: node_modules control-plane ## Every way to update, side by side, beside the limit (an hour)
+bench-rollouts: node_modules control-plane ## Every way to update, side by side, beside the limit (35 minutes)
 	@$(NODE) hack/bench/rollouts/main.ts --record $(RECORD)/rollouts.json
 
-bench-runtime: node_modules control-plane build ## Starts, memory and processor time with 1,000 clusters (10 minutes)
+bench-runtime: node_modules control-plane build ## Starts, memory and processor time with 1,000 clusters (8 minutes)
 	@$(NODE) hack/bench/runtime/main.ts --record $(RECORD)/runtime.json
 
 bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters rolled out at once, beside a plain loop (an hour and a half)
