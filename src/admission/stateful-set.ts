@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isObject } from '../moco/json.ts';
 import { clusterKind } from '../moco/names.ts';
 
 const texts = z.record(z.string(), z.string());
@@ -35,7 +36,5 @@ export function owningCluster({ metadata }: AdmittedStatefulSet): string | null 
 
 /** A JSON object; anything else counts as absent. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
+  return isObject(value) ? value : null;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { policyKind, projectPolicy } from '../../../src/api/policy.ts';
+import { policyKind } from '../../../src/api/policy.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { sequenceKind } from '../../../src/api/sequence.ts';
 import { Cache, keyOf } from '../../../src/controller/observe/cache.ts';
@@ -123,7 +123,20 @@ describe('the watches', () => {
     expect(objects?.backup?.name).to.equal('moco-backup-test');
     expect(cache.rollouts.size).to.equal(1);
     expect(cache.settingsSources({ namespace: 'default', labels: {} })).to.deep.equal({
-      policies: [projectPolicy({ metadata: { name: 'all', uid: 'uid-all', resourceVersion: '7' } })],
+      policies: [
+        {
+          namespace: '',
+          name: 'all',
+          uid: 'uid-all',
+          resourceVersion: '7',
+          generation: 0,
+          priority: 0,
+          selector: { matchLabels: {}, matchExpressions: [] },
+          namespaceSelector: { matchLabels: {}, matchExpressions: [] },
+          settings: undefined,
+          enforced: undefined,
+        },
+      ],
       cluster: { namespace: 'default', labels: {}, namespaceLabels: {} },
     });
     expect(cache.unavailable.size).to.equal(0);
