@@ -1,5 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Procedure } from '../../src/core/candidates/line.ts';
+import { onDelete } from '../../src/core/candidates/on-delete.ts';
+import { observe, partition } from '../../src/core/candidates/partition.ts';
+import { type EffectKind, effectKinds } from '../../src/core/effects.ts';
+import { gates } from '../../src/core/gates.ts';
 import {
   alertOf,
   groupTitles,
@@ -24,6 +29,10 @@ interface Section {
 /** Documents that people write, with the sections that are written from the catalogue. */
 const documents: Readonly<Record<string, () => readonly Section[]>> = {
   'src/core/SPEC.md': () => [
+    { name: 'on-delete', text: procedureTable(onDelete) },
+    { name: 'effects', text: gateTable() },
+    { name: 'partition', text: procedureTable(partition) },
+    { name: 'observe', text: procedureTable(observe) },
     { name: 'steps', text: stepTable() },
     { name: 'undemote reasons', text: undemoteTable() },
     { name: 'holds', text: holdTable() },
@@ -63,6 +72,24 @@ function holdTable(): string {
     ]),
   ]);
   return table(['rule', 'meaning', 'ended by'], rows);
+}
+
+function procedureTable(procedure: Procedure): string {
+  const rows = Object.entries(procedure).map(([name, { takes, yields }]) => [
+    code(name),
+    takes,
+    yields ? 'yields' : '',
+  ]);
+  return table(['line', 'candidates', 'if none may go'], rows);
+}
+
+function gateTable(): string {
+  const rows = Object.entries(effectKinds).map(([kind, meaning]) => [
+    code(kind),
+    meaning,
+    gates[kind as EffectKind].map(code).join(', '),
+  ]);
+  return table(['effect', 'what happens', 'rules that must not hold'], rows);
 }
 
 function stepTable(): string {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { disruptive, type StepKind } from '../core/decision.ts';
+import { type EffectKind, effectKinds } from '../core/effects.ts';
 import { holdRules, overridableRules } from '../core/rules/catalogue.ts';
+import { disruptive, type StepKind } from '../core/step.ts';
 import {
   count,
   flag,
@@ -22,6 +23,12 @@ import { commonFields, optional, type SettingFields } from './settings.ts';
 // The status of a MySQLRollout. Only the controller writes it, always as a whole.
 
 const stepKinds = Object.keys(disruptive) as readonly StepKind[];
+const kindsOfEffects = Object.keys(effectKinds) as readonly EffectKind[];
+const effects = listOf(
+  oneOf(kindsOfEffects, 'A kind of effect.'),
+  kindsOfEffects.length,
+  'What the step does. Unknown if absent.',
+);
 
 const mostMembers = 1000;
 const longestMessage = 32_768;
@@ -90,6 +97,7 @@ const intent = struct(
     ...optional({
       partition: count('The partition that the step setPartition sets.'),
       statefulSet: object('StatefulSet'),
+      effects,
     }),
   },
   'The step that is about to be done.',
@@ -116,6 +124,7 @@ const lastStep = struct(
     pods: listOf(name('The name of a pod.'), mostMembers, 'The names of the pods that the step was about.'),
     at: time('When the step was done.'),
     result: message('What the result was.'),
+    ...optional({ effects }),
   },
   'The last step that was done or tried.',
 );

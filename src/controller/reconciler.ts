@@ -1,6 +1,5 @@
-import { isBeingAsked } from '../core/checks.ts';
-import { isDisruptive } from '../core/disruptive-step.ts';
-import { stepIdentity } from '../core/step-failing.ts';
+import { kindsOf } from '../core/effects.ts';
+import { isDisruptive, stepIdentity } from '../core/step.ts';
 import type { ApiError } from '../kube/api-error.ts';
 import { adjust } from './disrupt/adjust.ts';
 import { type Context, type Ended, type Requeue, requeueNow } from './disrupt/context.ts';
@@ -60,11 +59,11 @@ export class Reconciler {
     remember(state, { kind: 'prepared' }, this.#context.world);
     const observed = await this.#observe(key, state, signal);
     if (observed === null) return { requeue: {}, report: null, result: null };
-    const { step, hold, asksChecks } = observed.decision;
+    const { step, effects, hold, asksChecks } = observed.decision;
     this.#context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
     if (asksChecks) this.#context.checks.ask(key, observed.settings.checks);
     // Another reconciliation follows the answer.
-    if (hold?.rule === 'CheckUnavailable' && isBeingAsked(hold)) return { requeue: {}, report: null, result: null };
+    if (hold?.rule === 'CheckPending') return { requeue: {}, report: null, result: null };
     if (step.kind === 'none') return { requeue: {}, report: observed, result: null };
     const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
     try {
@@ -72,7 +71,7 @@ export class Reconciler {
       const tried = isInPlace ? await tryInPlace(observed, step, this.#context.api, signal) : null;
       if (tried !== null) return { requeue: requeueNow, report: null, result: tried };
       return isDisruptive(step)
-        ? await disrupt(this.#context, key, step, identity, state, signal)
+        ? await disrupt(this.#context, key, step, kindsOf(effects), identity, state, signal)
         : await adjust(this.#context, observed, step, identity, state, signal);
     } catch (error) {
       if (!isApiServerFailure(error, this.#context, signal)) throw error;

@@ -1,5 +1,5 @@
-import type { HoldOf } from './rules/catalogue.ts';
 import type { Situation } from './situation.ts';
+import type { AdmissionProblem } from './snapshot.ts';
 
 /** The pause after the first try. It doubles after each further try, up to the longest. */
 const firstPauseSeconds = 30;
@@ -21,13 +21,13 @@ export function isAdopted({ snapshot: { statefulSet } }: Situation): boolean {
  * again after a pause. A StatefulSet that is already at OnDelete is not checked: it stays there, or its next write
  * shows that it does not.
  */
-export function admissionNotInForce(situation: Situation): HoldOf<'AdmissionNotInForce'> | null {
+export function admissionProblem(situation: Situation): Pick<AdmissionProblem, 'mode' | 'finding'> | null {
   const { snapshot, policy, deadlines } = situation;
   const { admissionProblem: problem } = snapshot;
   if (problem === null || policy.mode !== problem.mode) return null;
   if (policy.mode === 'OnDelete' && isAdopted(situation)) return null;
   if (deadlines.reached(problem.sinceSeconds, pauseSeconds(problem.tries))) return null;
-  return { rule: 'AdmissionNotInForce', mode: problem.mode, finding: problem.finding };
+  return { mode: problem.mode, finding: problem.finding };
 }
 
 /**
@@ -39,4 +39,10 @@ export function mayAdopt({ snapshot, deadlines }: Situation): boolean {
     (ageSeconds) => !deadlines.reached(ageSeconds, adoptionCountsSeconds),
   );
   return recent.length === 0 || deadlines.reached(Math.min(...recent), pauseSeconds(recent.length));
+}
+
+/** A pause never changes who replaces pods: it holds a first adoption, and allows one that protects pods again. */
+export function isFirstAdoptionPaused({ snapshot, policy }: Situation): boolean {
+  const wasAdopted = snapshot.statefulSet?.labelled === true || snapshot.wasAdopted;
+  return policy.paused && policy.mode === 'OnDelete' && !wasAdopted;
 }

@@ -1,80 +1,10 @@
-import type { ContainerResources, InPlaceChange } from './in-place.ts';
+import type { Effect } from './effects.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
-import type { StepRule, UndemoteReason } from './rules/steps.ts';
+import type { Step } from './step.ts';
 
 export type { Hold, HoldRule } from './rules/catalogue.ts';
-
-/** A pod that a step acts on, with what the preconditions of the step need. */
-export interface Target {
-  readonly ordinal: number;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-}
-
-/** What one pass does to a cluster. */
-export type Step =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'delete'; readonly rule: StepRule; readonly targets: readonly Target[] }
-  | { readonly kind: 'evict'; readonly rule: StepRule; readonly targets: readonly [Target] }
-  /** Changes the running pod into what the update revision would have created. */
-  | {
-      readonly kind: 'updateInPlace';
-      readonly rule: 'NothingRestarts' | 'ContainersRestart';
-      readonly targets: readonly [Target];
-      readonly revision: string;
-      readonly change: InPlaceChange;
-    }
-  /** Resizes containers of the running pod. Its update follows. */
-  | {
-      readonly kind: 'resizeInPlace';
-      readonly rule: 'ResizeRestartsNothing' | 'ResizeRestartsContainers';
-      readonly targets: readonly [Target];
-      readonly revision: string;
-      readonly resources: readonly ContainerResources[];
-    }
-  | {
-      readonly kind: 'demote';
-      readonly rule: 'PrimaryLast';
-      readonly targets: readonly [Target];
-      readonly revision: string;
-    }
-  | {
-      readonly kind: 'undemote';
-      readonly targets: readonly [Target];
-      readonly reason: UndemoteReason;
-      /** The annotation `demote` is still there. Otherwise only our mark is. */
-      readonly demoted: boolean;
-    }
-  | { readonly kind: 'setStrategy' }
-  /** Removes the label and restores rolling updates, with a partition above the last member. */
-  | { readonly kind: 'release' }
-  | {
-      readonly kind: 'setPartition';
-      readonly rule: StepRule;
-      readonly partition: number;
-      /** The member at that ordinal if it is stale: the StatefulSet controller replaces it. */
-      readonly targets: readonly Target[];
-    }
-  | { readonly kind: 'promoteRevision'; readonly revision: string; readonly replicas: number };
-
-export type StepKind = Step['kind'];
-
-/** Steps that take a member or block writes. Each is confirmed and recorded before it is done. */
-export const disruptive: Readonly<Record<StepKind, boolean>> = {
-  none: false,
-  delete: true,
-  evict: true,
-  updateInPlace: true,
-  resizeInPlace: true,
-  demote: true,
-  undemote: true,
-  setStrategy: false,
-  release: false,
-  setPartition: true,
-  promoteRevision: false,
-};
+export type { Step, StepKind, Target } from './step.ts';
 
 /**
  * What happens to a member, in one word that people can filter by. The catalogue of rules has neither verdicts nor the
@@ -110,6 +40,8 @@ export interface MemberReport {
 
 export interface Decision {
   readonly step: Step;
+  /** What the step does, and to whom. */
+  readonly effects: readonly Effect[];
   readonly hold: Hold | null;
   /** By ordinal, including the missing ones. */
   readonly members: readonly MemberReport[];

@@ -1,6 +1,6 @@
-import type { Step } from './decision.ts';
 import type { ContainerResources, InPlaceChange } from './in-place.ts';
-import { stepRules, type UndemoteReason, undemoteReasons } from './rules/steps.ts';
+import { stepRules, undemoteReasons } from './rules/steps.ts';
+import type { Step } from './step.ts';
 
 /** What the step does, in a sentence for Events and logs. */
 export function explainStep(step: Step): string {
@@ -46,7 +46,7 @@ function explainResources({ name, limits, requests, restarts }: ContainerResourc
   return `${name} gets ${values.join(', ')}${restarts ? ', and restarts' : ''}`;
 }
 
-function explainReason(reason: UndemoteReason): string {
+function explainReason(reason: string): string {
   return reason in undemoteReasons
     ? undemoteReasons[reason as keyof typeof undemoteReasons].because
     : `rule ${reason} holds`;

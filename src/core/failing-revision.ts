@@ -1,20 +1,24 @@
-import type { Hold } from './decision.ts';
 import { type Evidence, provenForSeconds, stoppedInPlace } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
+
+export interface FailingMember {
+  readonly member: number;
+  readonly evidence: Evidence;
+}
 
 /**
  * A failed update stops the rollout: no other member gets that revision, not even one that is down, which may still
  * come back at the old one. One updated member that has participated for minReadySeconds verifies the revision.
  */
-export function failingRevision(situation: Situation): Hold | null {
-  if (isVerified(situation) || situation.overridden.has('UpdateRevisionFailing')) return null;
+export function failingMember(situation: Situation): FailingMember | null {
+  if (isVerified(situation)) return null;
   const { takenDown } = situation.snapshot.memory;
   for (const member of situation.members) {
     const works = member.participates && member.unsettled?.for !== 'containers';
     if (!member.updated || works || takenDown.includes(member.ordinal)) continue;
     const evidence = failure(situation, member);
-    if (evidence !== null) return { rule: 'UpdateRevisionFailing', member: member.ordinal, evidence };
+    if (evidence !== null) return { member: member.ordinal, evidence };
   }
   return null;
 }

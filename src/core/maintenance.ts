@@ -1,63 +1,79 @@
-import type { Step } from './decision.ts';
 import { lookAgainSeconds, nextOpening, primarySeconds, type Times } from './openings.ts';
-import type { HoldOf } from './rules/catalogue.ts';
-import { type Outcome, type Situation, wait } from './situation.ts';
+import type { Asked } from './rules/rule.ts';
+import type { Situation } from './situation.ts';
 import type { MaintenanceFacts } from './snapshot.ts';
-import { takenAtWork } from './taken-at-work.ts';
+
+/** What closes the way for a step that takes a member that works: a window that is too short, or a blackout. */
+interface ClosedWindow {
+  /** When the window closes that is open, but not for long enough. */
+  readonly closesAt: string | null;
+  /** How long the step is expected to take. */
+  readonly neededSeconds: number;
+  /** When the next window opens that is long enough, within 30 days. */
+  readonly opensAt: string | null;
+}
+
+interface BlackoutAhead {
+  readonly from: string;
+  readonly until: string;
+  readonly reason: string;
+  /** Otherwise the step would not be over before it. */
+  readonly begun: boolean;
+  readonly neededSeconds: number;
+  readonly opensAt: string | null;
+}
+
+export interface ClosedBy {
+  readonly OutsideMaintenanceWindow: ClosedWindow;
+  readonly Blackout: BlackoutAhead;
+}
 
 /**
- * Holds a step that takes a member that works and does not fit into the maintenance windows, or not before a blackout.
- * Every other hold is asked before: what is under way is judged as always, and the rollout rests between two members.
+ * The step does not fit into the maintenance windows, or not before a blackout; `null` if it fits, or if the other of
+ * the two rules says why it does not. An overridden rule counts for neither, so that the other one names the next
+ * opening.
  */
-export function outsideMaintenance(situation: Situation, outcome: Outcome | null): Outcome | null {
-  const { snapshot, overridden, deadlines } = situation;
+export function closedBy<Rule extends keyof ClosedBy>(asked: Asked, rule: Rule): ClosedBy[Rule] | null {
+  const { snapshot, overridden, deadlines } = asked.situation;
   const { maintenance } = snapshot;
-  if (maintenance === null) return outcome;
-  deadlines.reached(0, lookAgainSeconds);
-  const seconds = neededSeconds(situation, maintenance, outcome?.step ?? null);
-  if (seconds === null) return outcome;
+  if (maintenance === null) return null;
   const times: Times = {
     windows: overridden.has('OutsideMaintenanceWindow') ? null : maintenance.windows,
     blackouts: overridden.has('Blackout') ? [] : maintenance.blackouts,
   };
+  const seconds = neededSeconds(asked, maintenance);
   const opening = nextOpening(times, seconds);
-  if (opening !== null && deadlines.reached(0, opening.inSeconds)) return outcome;
-  return wait(closedBy(times, seconds, opening?.at ?? null));
+  if (opening !== null && deadlines.reached(0, opening.inSeconds)) return null;
+  return closing(times, seconds, opening?.at ?? null)[rule] ?? null;
 }
 
-/** How long the step takes a member that works; `null` if it takes none, or repairs. */
-function neededSeconds(situation: Situation, { memberSeconds }: MaintenanceFacts, step: Step | null): number | null {
-  const taken = takenAtWork(situation, step);
-  if (taken.length === 0) return null;
-  // Containers that restart in place need no switchover.
-  const movesPrimary =
-    step?.kind !== 'updateInPlace' && step?.kind !== 'resizeInPlace' && taken.some(({ primary }) => primary);
-  return movesPrimary ? primarySeconds(situation, memberSeconds) : memberSeconds;
+/** Time in which the primary moves counts as well. Containers that restart in place need no switchover. */
+function neededSeconds({ situation, step, members }: Asked, { memberSeconds }: MaintenanceFacts): number {
+  const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
+  return !isInPlace && members.some(({ primary }) => primary)
+    ? primarySeconds(situation, memberSeconds)
+    : memberSeconds;
 }
 
 /** The window is over, or is over first; else a blackout is in the way. */
-function closedBy(
-  { windows, blackouts }: Times,
-  neededSeconds: number,
-  opensAt: string | null,
-): HoldOf<'OutsideMaintenanceWindow'> | HoldOf<'Blackout'> {
+function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: string | null): Partial<ClosedBy> {
   const window = windows?.find(({ from, until }) => from.inSeconds <= 0 && until.inSeconds > 0);
   const openForSeconds = windows === null ? neededSeconds : (window?.until.inSeconds ?? 0);
   const blackout = blackouts.find(
     ({ from, until }) =>
       until.inSeconds > 0 && (from.inSeconds <= 0 || from.inSeconds < Math.min(neededSeconds, openForSeconds)),
   );
-  return blackout === undefined
-    ? { rule: 'OutsideMaintenanceWindow', closesAt: window?.until.at ?? null, neededSeconds, opensAt }
-    : {
-        rule: 'Blackout',
-        from: blackout.from.at,
-        until: blackout.until.at,
-        reason: blackout.reason,
-        begun: blackout.from.inSeconds <= 0,
-        neededSeconds,
-        opensAt,
-      };
+  if (blackout === undefined) {
+    return { OutsideMaintenanceWindow: { closesAt: window?.until.at ?? null, neededSeconds, opensAt } };
+  }
+  const { from, until, reason } = blackout;
+  const begun = from.inSeconds <= 0;
+  return { Blackout: { from: from.at, until: until.at, reason, begun, neededSeconds, opensAt } };
+}
+
+/** The facts cover the next 30 days, so the decision is made again long before these are over. */
+export function lookAgain({ snapshot, deadlines }: Situation): void {
+  if (snapshot.maintenance !== null) deadlines.reached(0, lookAgainSeconds);
 }
 
 /** Whether the update of the primary, which takes longest, fits into the next 30 days, without any override. */

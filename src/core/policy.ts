@@ -1,4 +1,3 @@
-import type { HoldRule } from './decision.ts';
 import { type InPlaceSettings, neverInPlace } from './in-place.ts';
 
 /** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
@@ -38,7 +37,7 @@ export interface RolloutPolicy {
 
 /** One rule that the user has switched off for a while. */
 export interface Override {
-  readonly rule: HoldRule;
+  readonly rule: string;
   /** Seconds until the rule is on again. 0 or less: it is on. */
   readonly remainingSeconds: number;
 }

@@ -1,11 +1,13 @@
-import type { MemberReport, Step, VerdictKind } from './decision.ts';
-import { isProtected } from './protected.ts';
-import { dueMembers, type Member, type Outcome, type Situation } from './situation.ts';
+import type { Procedure } from './candidates/line.ts';
+import { Deadlines } from './deadlines.ts';
+import type { MemberReport, VerdictKind } from './decision.ts';
+import type { Outcome } from './outcome.ts';
+import type { Member, Situation } from './situation.ts';
 
 /** A verdict for every member by ordinal, including the missing ones. */
-export function reports(situation: Situation, outcome: Outcome | null): readonly MemberReport[] {
-  const next = nextOrdinals(situation, outcome?.step ?? null);
-  const rule = outcome?.hold?.rule ?? null;
+export function reports(situation: Situation, procedure: Procedure, outcome: Outcome): readonly MemberReport[] {
+  const next = nextOrdinals(situation, procedure, outcome);
+  const rule = outcome.hold?.rule ?? null;
   const present = situation.members.map((member): MemberReport => {
     const verdict = verdictOf(situation, member, next);
     return {
@@ -53,28 +55,15 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
   return next.includes(member.ordinal) ? 'Next' : 'Waiting';
 }
 
-/** The targets of the step, or, while a hold blocks, the member that is taken first afterwards. */
-function nextOrdinals(situation: Situation, step: Step | null): readonly number[] {
-  if (step !== null && 'targets' in step && step.kind !== 'undemote') return step.targets.map(({ ordinal }) => ordinal);
-  const [first] = dueMembers(situation).toSorted(
-    (a, b) => turn(a) - turn(b) || Number(isProtected(a)) - Number(isProtected(b)) || b.ordinal - a.ordinal,
-  );
-  return first ? [first.ordinal] : [];
-}
-
-/** The place of a due member in the procedure. Equal members go in descending ordinal. */
-function turn(member: Member): number {
-  switch (member.state) {
-    case 'down':
-      return 0;
-    case 'unreachable':
-      return 1;
-    case 'running':
-      return member.primary ? 6 : 2;
-    case 'impaired':
-      return member.primary ? 4 : 3;
-    case 'participating':
-    case 'terminating':
-      return member.primary ? 6 : 5;
+/** The members of the step that is next, or, while one without members is held, of the first line that takes some. */
+function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: Outcome): readonly number[] {
+  if ('targets' in candidate && candidate.kind !== 'undemote') return candidate.targets.map(({ ordinal }) => ordinal);
+  if (hold === null && candidate.kind !== 'undemote') return [];
+  // What is only shown sets no deadline.
+  const shown = { ...situation, deadlines: new Deadlines() };
+  for (const { candidates } of Object.values(procedure)) {
+    const next = candidates(shown).find((step) => step.kind !== 'undemote' && 'targets' in step);
+    if (next !== undefined && 'targets' in next) return next.targets.map(({ ordinal }) => ordinal);
   }
+  return [];
 }

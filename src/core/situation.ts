@@ -1,6 +1,5 @@
 import { budgetOf } from './budget.ts';
 import { Deadlines } from './deadlines.ts';
-import type { Hold, HoldRule, Step, Target } from './decision.ts';
 import {
   canAcknowledge,
   classify,
@@ -11,16 +10,10 @@ import {
   type MemberState,
   provenForSeconds,
 } from './member.ts';
-import { overriddenRules } from './overrides.ts';
 import type { RolloutPolicy } from './policy.ts';
 import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts, StatefulSetFacts } from './snapshot.ts';
-
-/** What a line of the procedure returns when it applies: a step, or a hold. With `null` the next line is asked. */
-export type Outcome = { readonly step: Step; readonly hold: null } | { readonly step: null; readonly hold: Hold };
-
-export const take = (step: Step): Outcome => ({ step, hold: null });
-export const wait = (hold: Hold): Outcome => ({ step: null, hold });
+import type { Target } from './step.ts';
 
 /** One pod as the rules see it. */
 export interface Member {
@@ -64,8 +57,8 @@ export interface Situation {
   readonly participating: number;
   /** How many members may be unavailable at once. */
   readonly budget: number;
-  /** Rules that the user has switched off for now. */
-  readonly overridden: ReadonlySet<HoldRule>;
+  /** Rules that the user wants to be off for now, by name. Only rules that can be overridden are (`gates.ts`). */
+  readonly overridden: ReadonlySet<string>;
 }
 
 export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situation {
@@ -87,8 +80,13 @@ export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situat
     majority: Math.floor(cluster.replicas / 2) + 1,
     participating: members.filter((member) => member.participates).length,
     budget: budgetOf(policy.maxUnavailable, cluster.replicas, policy.partition),
-    overridden: overriddenRules(policy, deadlines),
+    overridden: overriddenNow(policy, deadlines),
   };
+}
+
+function overriddenNow({ overrides }: RolloutPolicy, deadlines: Deadlines): ReadonlySet<string> {
+  const now = overrides.filter(({ remainingSeconds }) => !deadlines.reached(0, remainingSeconds));
+  return new Set(now.map(({ rule }) => rule));
 }
 
 function view(
@@ -135,10 +133,10 @@ function unsettledWait(
   deadlines: Deadlines,
 ): Wait | null {
   if (!participates) return { for: 'state', state, evidence };
-  if (!settled) return { for: 'role' };
   const { restartInPlace } = facts;
   if (restartInPlace && restartInPlace.awaited.length > 0)
     return { for: 'containers', containers: restartInPlace.awaited };
+  if (!settled) return { for: 'role' };
   const seconds = provenForSeconds(facts);
   // Never `null` while the member participates. A snapshot with `null` makes the rollout wait.
   return seconds !== null && deadlines.reached(seconds, minReadySeconds)

@@ -1,16 +1,16 @@
 import { isApproved } from './approval.ts';
-import type { Hold, Step } from './decision.ts';
 import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place.ts';
 import { lookAgainSeconds, nextOpening, primarySeconds } from './openings.ts';
 import { plural, withoutFullStop } from './sentences.ts';
-import { descending, dueMembers, type Member, type Outcome, type Situation, take, target, wait } from './situation.ts';
+import { dueMembers, type Member, type Situation, target } from './situation.ts';
 import type { Moment } from './snapshot.ts';
+import type { Step } from './step.ts';
 
 // The other way to update a member that works: its running pod is changed into what the update revision would have
 // created. Under OnDelete a pod counts as updated once its label says so. The label comes last: a member whose resize
 // does not end stays stale, and is replaced like any other.
 
-type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
+export type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
 
 /** After how long a member is replaced whose resize the kubelet has not made. It tries a deferred one every 3 minutes. */
 const resizeLimitSeconds = 300;
@@ -39,31 +39,20 @@ function changeInPlace(situation: Situation, { facts, state, settled }: Member):
 
 const isResized = ({ awaited }: Resize): boolean => awaited.length === 0;
 
-export const restartsNothing = (step: Step): boolean =>
-  (step.kind === 'updateInPlace' && step.rule === 'NothingRestarts') ||
-  (step.kind === 'resizeInPlace' && step.rule === 'ResizeRestartsNothing');
-
-/**
- * Members whose update restarts nothing. No member goes, so the gates for members that work, the fleet and maintenance
- * windows are not asked. Replicas go first, and nobody while another member is being resized.
- */
-export function nothingRestarts(situation: Situation): Outcome | null {
-  const resizing = awaitingResize(situation);
-  // Members that do not participate are looked at first.
-  if (resizing !== null) return situation.participating === situation.replicas ? wait(resizing) : null;
-  const due = descending(dueMembers(situation));
-  for (const member of [...due.filter(({ primary }) => !primary), ...due.filter(({ primary }) => primary)]) {
-    const step = stepInPlace(situation, member);
-    if (step !== null && restartsNothing(step)) return take(step);
-  }
-  return null;
+/** A member whose resize is not over, and what the kubelet says about it. */
+export interface AwaitedResize {
+  readonly member: number;
+  readonly containers: readonly string[];
+  /** Why the kubelet defers the resize, or `null`. */
+  readonly deferred: string | null;
+  readonly minReadySeconds: number;
 }
 
 /** A due member that is being resized, or has been for less than minReadySeconds. No other member that works goes then. */
-export function awaitingResize(situation: Situation): Hold | null {
-  const { policy, overridden, deadlines } = situation;
+export function awaitingResize(situation: Situation): AwaitedResize | null {
+  const { policy, deadlines } = situation;
   const { minReadySeconds } = policy;
-  if (policy.inPlaceUpdates.mode === 'Never' || overridden.has('AwaitingResize')) return null;
+  if (policy.inPlaceUpdates.mode === 'Never') return null;
   for (const { facts, ordinal } of dueMembers(situation)) {
     const resize = facts.inPlace?.kind === 'possible' ? facts.inPlace.resize : null;
     if (resize === null) continue;
@@ -71,23 +60,19 @@ export function awaitingResize(situation: Situation): Hold | null {
     const isOver = isResized(resize)
       ? deadlines.reached(Math.min(forSeconds, facts.participatingForSeconds ?? 0), minReadySeconds)
       : deadlines.reached(forSeconds, resizeLimitSeconds);
-    if (!isOver) return { rule: 'AwaitingResize', member: ordinal, containers: awaited, deferred, minReadySeconds };
+    if (!isOver) return { member: ordinal, containers: awaited, deferred, minReadySeconds };
   }
   return null;
 }
 
 /**
- * The containers of a primary restart without a switchover. By default not if one of them answers the probes of mysqld:
- * until it is back, the primary may turn not ready. A single member has nobody to switch over to.
+ * The primary is changed as it is, without a switchover, if no container restarts. While one does, the pod is not ready,
+ * and the Service of the primary has no endpoint: so the primary moves first, unless the user wants it otherwise. A single
+ * member has nobody to switch over to.
  */
-export function isUpdatedAsPrimary({ policy, replicas }: Situation, { facts }: Member, step: StepInPlace): boolean {
-  const names =
-    step.kind === 'updateInPlace' ? step.change.containers : step.resources.filter(({ restarts }) => restarts);
-  const restarted = facts.containers.filter(({ name }) => names.some((one) => one.name === name));
-  const answersProbes = restarted.some(({ part }) => part === 'agent');
-  return (
-    replicas === 1 || (policy.inPlaceUpdates.primary ?? (answersProbes ? 'AfterSwitchover' : 'InPlace')) === 'InPlace'
-  );
+export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepInPlace): boolean {
+  const restarts = step.rule === 'ContainersRestart' || step.rule === 'ResizeRestartsContainers';
+  return replicas === 1 || !restarts || policy.inPlaceUpdates.primary === 'InPlace';
 }
 
 /** How a stale member gets to the update revision, in a few words. */
@@ -104,13 +89,22 @@ export function explainInPlace(update: InPlaceUpdate): string {
   ].join(', ');
 }
 
+export interface NeededRestart {
+  readonly member: number;
+  readonly reasons: readonly string[];
+  /** When the next window for restarts opens that is long enough, within 30 days. */
+  readonly opensAt: string | null;
+}
+
 /** With `inPlace.mode: Only` a member that works is replaced only once somebody allows it, or in a window for that. */
-export function restartNeeded(situation: Situation, { facts, ordinal, primary }: Member): Hold | null {
-  const { policy, overridden, deadlines } = situation;
-  if (policy.inPlaceUpdates.mode !== 'Only' || isApproved(situation) || overridden.has('RestartNeeded')) return null;
+export function restartNeeded(situation: Situation, member: Member): NeededRestart | null {
+  const { policy, deadlines } = situation;
+  if (policy.mode !== 'OnDelete' || policy.inPlaceUpdates.mode !== 'Only' || isApproved(situation)) return null;
+  if (stepInPlace(situation, member) !== null) return null;
+  const { facts, ordinal, primary } = member;
   const opening = nextRestartWindow(situation, primary);
   if (opening !== null && deadlines.reached(0, opening.inSeconds)) return null;
-  return { rule: 'RestartNeeded', member: ordinal, reasons: whyReplaced(facts.inPlace), opensAt: opening?.at ?? null };
+  return { member: ordinal, reasons: whyReplaced(facts.inPlace), opensAt: opening?.at ?? null };
 }
 
 /** When the next window for restarts begins that is long enough, be it now; `null` without one in the next 30 days. */

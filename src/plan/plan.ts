@@ -1,8 +1,8 @@
 import { decide } from '../core/decide.ts';
 import type { Hold, Step } from '../core/decision.ts';
+import { caughtUp } from '../core/expected.ts';
 import type { RolloutPolicy } from '../core/policy.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
-import { caughtUp } from './expected-members.ts';
 import { afterStep, afterWait, isReplacement } from './simulated.ts';
 
 /** One line of a plan: a step, or a wait that is expected to end by itself. */

@@ -63,8 +63,16 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     pods: [{ name: 'moco-test-0', uid: 'd1f5', resourceVersion: '123' }],
     partition: 1,
     statefulSet: { name: 'moco-test', uid: 'e2a6', resourceVersion: '122' },
+    effects: ['risks', 'movesPrimary'],
   },
-  lastStep: { step: 'evict', rule: 'ReplicaHealthy', pods: ['moco-test-1'], at, result: 'done' },
+  lastStep: {
+    step: 'evict',
+    rule: 'ReplicaHealthy',
+    pods: ['moco-test-1'],
+    at,
+    result: 'done',
+    effects: ['stops', 'reduces'],
+  },
   updatesInPlace: true,
   completeSince: at,
   rollout: {

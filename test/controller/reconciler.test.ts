@@ -128,7 +128,7 @@ describe('reconciling a cluster', () => {
       });
     budgetBecomes(0, 0);
     await program.work();
-    expect(bench.status.hold?.rule).to.equal('BlockedByPDB');
+    expect(bench.status.hold?.rule).to.equal('BackupRunning');
     expect(bench.steps).to.deep.equal(['evict 2']);
     budgetBecomes(1, 1);
     await program.work();

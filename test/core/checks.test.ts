@@ -15,7 +15,8 @@ const fails: Hold = {
   rule: 'CheckFailing',
   checks: [{ check: 'delay', labels: { pod: 'a' }, value: '41', others: 0 }],
 };
-const unavailable = (message: string | null): Hold => ({
+const pending: Hold = { rule: 'CheckPending', checks: ['delay'] };
+const unavailable = (message: string): Hold => ({
   rule: 'CheckUnavailable',
   checks: [{ check: 'delay', message }],
 });
@@ -28,9 +29,9 @@ describe('a check before a member that works is taken', () => {
     'lets the step begin if it has just passed': { given: stale().check('delay', passing), decides: next },
     'has to have passed within five seconds': {
       given: stale().check('delay', passing, { ageSeconds: 5 }),
-      decides: holds(unavailable(null)),
+      decides: holds(pending),
     },
-    'has to have been asked': { given: stale().check('delay', null), decides: holds(unavailable(null)) },
+    'has to have been asked': { given: stale().check('delay', null), decides: holds(pending) },
     'holds while it fails, whatever the others say': {
       given: stale().check('other', passing).check('delay', failing).check('third', null),
       decides: holds(fails),
@@ -41,12 +42,12 @@ describe('a check before a member that works is taken', () => {
     },
     'does not fail for what an earlier step was told': {
       given: stale().check('delay', failing, { ageSeconds: 60 }),
-      decides: holds(unavailable(null)),
+      decides: holds(pending),
     },
     'holds without an answer': { given: stale().check('delay', unknown), decides: holds(unavailable('ECONNREFUSED')) },
     'is asked again half a minute after it had no answer': {
       given: stale().check('delay', unknown, { ageSeconds: 30 }),
-      decides: holds(unavailable(null)),
+      decides: holds(pending),
     },
     'names every check without an answer': {
       given: stale().check('delay', unknown).check('b', passing).check('c', unknown),
@@ -121,7 +122,7 @@ describe('an override of checks', () => {
     'of CheckUnavailable waits until Prometheus has been asked': {
       given: stale().check('delay', unknown, { ageSeconds: 30 }),
       settings: off('CheckUnavailable'),
-      decides: holds(unavailable(null)),
+      decides: holds(pending),
     },
     'of CheckUnavailable does not let a failing check be': {
       given: stale().check('delay', failing),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Step, Target } from '../../src/core/decision.ts';
-import { isDisruptive, ruleOf } from '../../src/core/disruptive-step.ts';
+import { isDisruptive, ruleOf } from '../../src/core/step.ts';
 
 const targets: readonly [Target] = [{ ordinal: 0, name: 'moco-test-0', uid: 'uid', resourceVersion: '1' }];
 const undemote = { kind: 'undemote', targets, reason: 'TimedOut', demoted: true } as const;

@@ -1,5 +1,9 @@
+import { expect } from 'chai';
+import { decide, decideBy } from '../../src/core/decide.ts';
 import type { HoldRule } from '../../src/core/decision.ts';
+import { type Gates, gates } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
+import { isOverridable } from '../../src/core/rules/catalogue.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import {
@@ -283,6 +287,19 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: deletes('PrimaryNotParticipating', 0),
     },
   },
+  FailoverUnfinished: {
+    applies: {
+      given: stale()
+        .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(200), member(2).lagging(200))
+        .primaryUnavailableFor(200)
+        .memory({ verified: true }),
+      decides: holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180 }),
+    },
+    justDoesNot: {
+      given: stale().members(member(2).lagging(200)),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+  },
   AwaitingRecovery: {
     applies: {
       given: cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(179),
@@ -356,7 +373,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     justDoesNot: {
       given: stale().atPartition(3).members(member(2).stale().down('ErrImagePull')),
       settings: { mode: 'Partition' },
-      decides: lowers('MemberNotParticipating', 2, 2),
+      decides: lowers('MemberDown', 2, 2),
     },
   },
   AwaitingMoco: {
@@ -402,7 +419,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   BackupRunning: {
     applies: {
       given: stale().members(member(2).lagging()).budgets({ closed: true }),
-      decides: holds({ rule: 'BackupRunning' }),
+      decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     justDoesNot: { given: stale().members(member(2).lagging()), decides: deletes('MemberNotParticipating', 2) },
   },
@@ -609,6 +626,13 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), decides: next },
   },
+  CheckPending: {
+    applies: {
+      given: stale().check('errant', null),
+      decides: holds({ rule: 'CheckPending', checks: ['errant'] }),
+    },
+    justDoesNot: { given: stale().check('errant', { kind: 'passing' }), decides: next },
+  },
   CheckUnavailable: {
     applies: {
       given: stale().check('errant', { kind: 'unknown', message: 'no route' }, { ageSeconds: 29 }),
@@ -638,9 +662,29 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   },
 };
 
+const factsOf = ({ given }: Case) => ('facts' in given ? given.facts() : given);
+const policyOf = ({ settings }: Case) => ({ ...defaultPolicy, ...settings });
+const without = (rule: HoldRule): Gates =>
+  Object.fromEntries(
+    Object.entries(gates).map(([kind, rules]) => [kind, rules.filter((one) => one !== rule)]),
+  ) as unknown as Gates;
+
 describe('every hold', () => {
-  for (const [rule, { applies, justDoesNot }] of Object.entries(everyHold)) {
+  for (const [rule, { applies, justDoesNot }] of Object.entries(everyHold) as [
+    HoldRule,
+    (typeof everyHold)[HoldRule],
+  ][]) {
     it(`${rule} applies`, () => check(applies));
     it(`${rule} just does not`, () => check(justDoesNot));
+    if (rule === 'StrategyNotOnDelete') continue;
+    it(`${rule} ${isOverridable(rule) ? 'does not hold' : 'holds all the same'} while it is overridden`, () => {
+      const overrides = [{ rule, remainingSeconds: 600 }];
+      const { hold } = decide(factsOf(applies), { ...policyOf(applies), overrides });
+      expect(hold?.rule === rule).to.equal(!isOverridable(rule));
+    });
+    it(`${rule} is not forgotten in the table of gates: nothing else holds in its place`, () => {
+      const { hold } = decideBy(without(rule), factsOf(applies), policyOf(applies));
+      expect(hold?.rule).not.to.equal(rule);
+    });
   }
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { HoldRule } from '../../src/core/decision.ts';
+import { gates } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
@@ -38,7 +39,7 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
     applies: { given: stale().members(member(1).unreachable()), decides: deletes('MemberUnreachable', 1) },
     justDoesNot: {
       given: stale().members(member(1).unreachable(), member(2).unreachable()),
-      decides: holds({ rule: 'MemberUnreachable', member: 1 }),
+      decides: holds({ rule: 'MemberUnreachable', member: 2 }),
     },
   },
   MemberNotParticipating: {
@@ -53,17 +54,6 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
     justDoesNot: {
       given: stale().members(member(0).agentDead(), member(1).lagging()).primaryUnavailableFor(180),
       decides: deletes('MemberNotParticipating', 1),
-    },
-  },
-  NoMemberParticipating: {
-    applies: {
-      given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryUnavailableFor(180),
-      decides: deletes('NoMemberParticipating', 2, 1, 0),
-    },
-    justDoesNot: {
-      given: stale().members(member(0).lagging(), member(1).lagging(), member(2).lagging()).primaryUnavailableFor(179),
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
-      requeueAfterSeconds: 1,
     },
   },
   MemberImpaired: {
@@ -179,7 +169,7 @@ describe('every step', () => {
   }
 });
 
-type OwnReason = Exclude<UndemoteReason, HoldRule>;
+type OwnReason = UndemoteReason;
 
 const demoted = () => cluster(3).members(member(0).stale().demotedByUs(30));
 const awaiting = holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 });
@@ -226,19 +216,20 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
 
 /** Rules that take a demotion back, rules that keep everybody from touching it, and rules that leave it alone. */
 type OnDemotion =
-  | 'is another mode'
   | 'takes back'
   | 'keeps from taking back'
   /** It holds everything else, and the demotion goes on: within its time, and while nothing else speaks against it. */
   | 'passes'
   | 'leaves alone'
-  | 'shows instead'
-  | 'is the wait itself';
+  | 'shows instead';
 
 const failed = { kind: 'crashLooping', container: 'mysqld', restarts: 7 } as const;
 const closed = { closed: true, disruptionsAllowed: 0 };
 
-const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonly given?: Omit<Case, 'decides'> }>> = {
+/** What takes a demotion back has a line here; of the others those that could be taken for it. */
+const onDemotion: Readonly<
+  Partial<Record<HoldRule, { readonly does: OnDemotion; readonly given: Omit<Case, 'decides'> }>>
+> = {
   SnapshotInconsistent: {
     does: 'keeps from taking back',
     given: { given: demoted().mysqlCluster({ syncedReplicas: -1 }) },
@@ -273,7 +264,6 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     does: 'takes back',
     given: { given: demoted().statefulSet({ strategy: 'RollingUpdate' }).admissionProblem(0) },
   },
-  ReleaseUnsafe: { does: 'is another mode' },
   StrategyNotOnDelete: { does: 'takes back', given: { given: demoted().statefulSet({ strategy: 'RollingUpdate' }) } },
   Paused: { does: 'takes back', given: { given: demoted(), settings: { paused: true } } },
   RevisionFlapping: {
@@ -293,8 +283,6 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
       ),
     },
   },
-  AwaitingSwitchover: { does: 'is the wait itself' },
-  SwitchoverInProgress: { does: 'is the wait itself' },
   ForeignDemote: { does: 'leaves alone', given: { given: demoted().members(member(2).demotedBySomebody(100)) } },
   RolesNotSettled: { does: 'leaves alone', given: { given: demoted().members(member(2).unlabelled()) } },
   MemberProtected: {
@@ -326,8 +314,6 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
   FleetFailing: { does: 'shows instead', given: { given: demoted().waitingForOthers(fleetFailing) } },
   AwaitingFleetSlot: { does: 'shows instead', given: { given: demoted().queued(1, 1) } },
   AwaitingFleetInterval: { does: 'shows instead', given: { given: demoted().interval(60, 30) } },
-  MemberDownOutOfOrder: { does: 'is another mode' },
-  AwaitingMoco: { does: 'is another mode' },
   MemberTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).terminating()) } },
   MemberStuckTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).terminating(1000)) } },
   NotEnoughAcknowledging: {
@@ -356,7 +342,7 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     given: { given: demoted().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
   },
   AwaitingResize: {
-    does: 'shows instead',
+    does: 'leaves alone',
     given: {
       given: cluster(3).members(member(0).stale().demotedByUs(10, revisionAfter).resizing({})),
       settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
@@ -378,7 +364,7 @@ const onDemotion: Readonly<Record<HoldRule, { readonly does: OnDemotion; readonl
     does: 'leaves alone',
     given: { given: demoted().check('errant', { kind: 'failing', series: { labels: {}, value: '1', others: 0 } }) },
   },
-  CheckUnavailable: { does: 'leaves alone', given: { given: demoted().check('errant', null) } },
+  CheckPending: { does: 'leaves alone', given: { given: demoted().check('errant', null) } },
   ConfirmationTooSlow: { does: 'leaves alone', given: { given: demoted().stepFailed({ cause: 'tooSlow' }) } },
   StepRefused: { does: 'leaves alone', given: { given: demoted().stepFailed({}) } },
 };
@@ -388,10 +374,12 @@ describe('a demotion of ours', () => {
     it(`is cancelled: ${reason}`, () => check(applies));
     it(`is not cancelled: ${reason}, just below the limit`, () => check(justDoesNot));
   }
-  for (const [rule, { does, given }] of Object.entries(onDemotion) as [HoldRule, (typeof onDemotion)[HoldRule]][]) {
-    if (!given) continue;
+  for (const [rule, { does, given }] of Object.entries(onDemotion) as [
+    HoldRule,
+    NonNullable<(typeof onDemotion)[HoldRule]>,
+  ][]) {
     if (does === 'takes back') {
-      const reason: UndemoteReason = rule === 'PartitionReached' ? 'NotDue' : rule;
+      const reason: string = rule === 'PartitionReached' ? 'NotDue' : rule;
       it(`is cancelled under ${rule}`, () => check({ ...given, decides: takesBack(0, reason) }));
     } else if (does === 'leaves alone') {
       it(`is kept in a situation that would be ${rule}`, () => check({ ...given, decides: awaiting }));
@@ -411,4 +399,10 @@ describe('a demotion of ours', () => {
       it(`stays under ${rule}`, () => expect(decideCase(given).hold?.rule).to.equal(rule));
     }
   }
+
+  it('is cancelled by the rules of its gate, and by a setting that leaves it without a reason', () => {
+    const takeBack = Object.entries(onDemotion).filter(([, { does }]) => does === 'takes back');
+    const rules = [...gates.keepsDemotion.filter((rule) => rule !== 'MemberMissing'), 'PartitionReached'];
+    expect(takeBack.map(([rule]) => rule)).to.have.members(rules);
+  });
 });

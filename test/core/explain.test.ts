@@ -7,7 +7,7 @@ import type { Evidence } from '../../src/core/member.ts';
 import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
-import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
+import type { StepRule } from '../../src/core/rules/steps.ts';
 import { explainEvidence } from '../../src/core/sentences.ts';
 import { type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
@@ -261,6 +261,12 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'the primary moco-test-0 does not participate; MOCO has 180 s for a failover',
     ],
   ],
+  FailoverUnfinished: [
+    [
+      { rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180 },
+      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
+    ],
+  ],
   AwaitingRecovery: [
     [
       { rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 },
@@ -284,7 +290,13 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'without moco-test-2 1 member is known to acknowledge commits, and 2 are needed, the primary among them',
     ],
   ],
-  BackupRunning: [[{ rule: 'BackupRunning' }, 'a backup is running']],
+  BackupRunning: [
+    [
+      { rule: 'BackupRunning', budget: 'moco-test' },
+      'PodDisruptionBudget moco-test allows no disruption, as MOCO has it while a backup runs',
+    ],
+    [{ rule: 'BackupRunning' }, 'a backup is running'],
+  ],
   UpdatedMemberNotParticipating: [
     [
       { rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'state', state: 'running', evidence: null } },
@@ -522,11 +534,11 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       String.raw`the check replication-delay fails: mysql_slave_lag_seconds{pod="moco-test-1", note="a \"b\""} is 41.5, and 2 more; the check alerts fails: {} is +Inf; the check up fails: up is 0`,
     ],
   ],
+  CheckPending: [
+    [{ rule: 'CheckPending', checks: ['errant'] }, 'Prometheus is being asked about the check errant'],
+    [{ rule: 'CheckPending', checks: ['errant', 'lag'] }, 'Prometheus is being asked about the checks errant, lag'],
+  ],
   CheckUnavailable: [
-    [
-      { rule: 'CheckUnavailable', checks: [{ check: 'errant', message: null }] },
-      'Prometheus has no answer to the check errant: it is being asked',
-    ],
     [
       {
         rule: 'CheckUnavailable',
@@ -632,7 +644,7 @@ describe('the sentence for a step', () => {
     revision: revisionAfter,
     resources,
   });
-  const back = (reason: UndemoteReason): Step => ({
+  const back = (reason: string): Step => ({
     kind: 'undemote',
     targets: [targetOf(0)],
     reason,
@@ -648,7 +660,6 @@ describe('the sentence for a step', () => {
         deletion('PrimaryNotParticipating', 0),
         'deleting moco-test-0: stale, primary, and not participating for longer than a failover takes',
       ],
-      [deletion('NoMemberParticipating', 1, 0), 'deleting moco-test-1, moco-test-0: stale, and no member participates'],
       [deletion('MemberImpaired', 2), 'deleting moco-test-2: stale, and one of its sidecars does not work'],
     ],
     evict: [
@@ -703,7 +714,7 @@ describe('the sentence for a step', () => {
     ],
     promoteRevision: [
       [
-        { kind: 'promoteRevision', revision: revisionAfter, replicas: 3 },
+        { kind: 'promoteRevision', revision: revisionAfter, replicas: 3, for: 'end', before: [] },
         `setting the current revision of the StatefulSet to ${revisionAfter}`,
       ],
     ],

@@ -127,7 +127,7 @@ describe('the new revision does not fail', () => {
     },
     'when the pod is being deleted': {
       given: stale().members(member(2).updated().down('CrashLoopBackOff').terminating()),
-      decides: waits('terminating', { kind: 'crashLooping', container: 'mysqld', restarts: 7 }),
+      decides: holds({ rule: 'MemberTerminating', member: 2 }),
     },
     'when its member was down before it got it': {
       given: stale()

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { holdEverything, holdEverythingButRepairs, holdUntouchable } from '../../src/core/holds.ts';
+import type { EffectKind } from '../../src/core/effects.ts';
+import { firstHold } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { survey } from '../../src/core/situation.ts';
 import { cluster } from './cluster-builder.ts';
@@ -96,14 +97,15 @@ describe('other ways to the same hold', () => {
 });
 
 describe('the first hold wins', () => {
-  const names = (chain: typeof holdEverything, worst: ReturnType<typeof cluster>, settings = {}): string | undefined =>
-    chain(survey(worst.facts(), { ...defaultPolicy, ...settings }))?.rule;
+  const names = (kind: EffectKind, worst: ReturnType<typeof cluster>, settings = {}): string | undefined =>
+    firstHold(survey(worst.facts(), { ...defaultPolicy, ...settings }), { kind: 'none' }, [{ kind, member: null }])
+      ?.rule;
 
   it('among those that stop every write', () => {
     const worst = stale().mysqlCluster({ deleting: true }).statefulSet(null).ownWritePending('evict');
-    expect(names(holdUntouchable, worst)).to.equal('ClusterDeleting');
-    expect(names(holdUntouchable, worst.mysqlCluster({ deleting: false }))).to.equal('StatefulSetMissing');
-    expect(names(holdUntouchable, worst.statefulSet({}))).to.equal('AwaitingOwnWrite');
+    expect(names('writes', worst)).to.equal('ClusterDeleting');
+    expect(names('writes', worst.mysqlCluster({ deleting: false }))).to.equal('StatefulSetMissing');
+    expect(names('writes', worst.statefulSet({}))).to.equal('AwaitingOwnWrite');
   });
 
   it('among those that stop every step but a take-back', () => {
@@ -113,10 +115,10 @@ describe('the first hold wins', () => {
       .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, offline: true, forcedRollingUpdate: true })
       .memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] });
     const paused = { paused: true };
-    expect(names(holdEverything, worst, paused)).to.equal('SettingsInvalid');
+    expect(names('acts', worst, paused)).to.equal('SettingsInvalid');
     const readable = worst.settingsProblem(null);
-    expect(names(holdEverything, readable, paused)).to.equal('StatefulSetDeleting');
-    expect(names(holdEverything, readable.statefulSet({ deleting: false }), paused)).to.equal('StatefulSetNotObserved');
+    expect(names('acts', readable, paused)).to.equal('StatefulSetDeleting');
+    expect(names('acts', readable.statefulSet({ deleting: false }), paused)).to.equal('StatefulSetNotObserved');
     const order = [
       ['ReconciliationStopped', { reconciliationStopped: false }],
       ['ClusteringStopped', { clusteringStopped: false }],
@@ -125,24 +127,24 @@ describe('the first hold wins', () => {
     ] as const;
     readable.statefulSet({ observed: true });
     for (const [rule, lifted] of order) {
-      expect(names(holdEverything, readable, paused)).to.equal(rule);
+      expect(names('acts', readable, paused)).to.equal(rule);
       readable.mysqlCluster(lifted);
     }
-    expect(names(holdEverything, readable.admissionProblem(0), paused)).to.equal('AdmissionNotInForce');
-    expect(names(holdEverything, readable.admissionProblem(30), paused)).to.equal('StrategyNotOnDelete');
+    expect(names('acts', readable.admissionProblem(0), paused)).to.equal('AdmissionNotInForce');
+    expect(names('acts', readable.admissionProblem(30), paused)).to.equal('StrategyNotOnDelete');
     readable.statefulSet({ strategy: 'OnDelete' });
-    expect(names(holdEverything, readable, paused)).to.equal('Paused');
-    expect(names(holdEverything, readable)).to.equal('RevisionFlapping');
+    expect(names('acts', readable, paused)).to.equal('Paused');
+    expect(names('acts', readable)).to.equal('RevisionFlapping');
   });
 
   it('among those that let members go that are down', () => {
     const worst = stale().missing(1).statefulSet({ replicas: 5 }).mysqlCluster({ generation: 3, initialized: false });
-    expect(names(holdEverythingButRepairs, worst)).to.equal('NotReconciled');
+    expect(names('proceeds', worst)).to.equal('NotReconciled');
     worst.mysqlCluster({ generation: 2 });
-    expect(names(holdEverythingButRepairs, worst)).to.equal('NotInitialized');
+    expect(names('proceeds', worst)).to.equal('NotInitialized');
     worst.mysqlCluster({ initialized: true });
-    expect(names(holdEverythingButRepairs, worst)).to.equal('MemberMissing');
+    expect(names('proceeds', worst)).to.equal('MemberMissing');
     worst.missing();
-    expect(names(holdEverythingButRepairs, worst)).to.equal('Scaling');
+    expect(names('proceeds', worst)).to.equal('Scaling');
   });
 });

@@ -65,18 +65,18 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     'a replica disrupted before the last one has settled': [
       stale().members(member(2).updated().participatingFor(1)),
       eviction(1),
-      'needs nobodyUnsettled',
+      'needs settledBut',
     ],
     'a replica taken while the primary is unavailable': [
       stale().members(member(0).crashLooping(), member(2).errant()),
       deletion('MemberNotParticipating', 2),
-      'needs primaryServesOrGraceOver',
+      'needs failoverHadItsTime',
     ],
     'a replica taken while the roles move': [stale().members(member(1).unlabelled()), eviction(2), 'needs rolesRest'],
     'a failing revision for a member that is down': [
       stale().members(member(1).down('ErrImagePull'), member(2).updated().crashLooping()),
       deletion('MemberDown', 1),
-      'needs revisionStandsOrQuorumLost',
+      'needs standsUnlessDown',
     ],
     'a demotion before its turn': [stale(), demotion(0), 'before its turn'],
     'a demotion of a replica': [cluster(3).members(member(2).stale()), demotion(2), 'of a replica'],
@@ -104,13 +104,13 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     'a third one when two may be unavailable': [
       cluster(5).templateChanged().members(member(4).updated().starting(), member(3).updated().starting()),
       eviction(2),
-      'needs somebodyMayGo',
+      'needs roomForOne',
       { maxUnavailable: 2 },
     ],
     'a second one when 39 % of five may be unavailable': [
       cluster(5).templateChanged().members(member(4).updated().starting()),
       eviction(3),
-      'needs somebodyMayGo',
+      'needs roomForOne',
       { maxUnavailable: '39%' },
     ],
     'one of the next batch before its turn': [

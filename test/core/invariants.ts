@@ -1,6 +1,7 @@
 import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
+import { happenings } from './happenings.ts';
 import { acknowledges, behindSince, down, impaired, participates, recovers, rolesMove } from './judged-members.ts';
 import { unmetNeeds } from './needs.ts';
 
@@ -48,7 +49,8 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
     case 'delete':
       return (
         ((servesNobody || comesUpUpdated) && step.rule === 'MemberDown') ||
-        (restartUnserved && step.rule === 'NoMemberParticipating')
+        (mode === 'Partition' && comesUpUpdated && step.rule === 'MemberNotParticipating') ||
+        (restartUnserved && step.rule === 'PrimaryNotParticipating')
       );
     default:
       return false;
@@ -65,7 +67,8 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...(step.kind === 'resizeInPlace' ? ofResize(snapshot, policy, step) : []),
     ...(step.kind === 'demote' ? ofDemotion(snapshot, policy, step) : []),
     ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
-    ...('rule' in step ? unmetNeeds(snapshot, policy, step) : []),
+    ...unmetNeeds(snapshot, policy, step),
+    ...ofUndeclared(snapshot, decision),
     ...ofDemotionsLeft(snapshot, policy, step),
     ...(impossible(snapshot) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
     ...(policy.mode !== 'OnDelete' && !mayBeWritten(snapshot, policy, step) ? ['I10: a write with the gate off'] : []),
@@ -81,6 +84,13 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
       ? ['requeueAfterSeconds is not a time to come']
       : []),
   ];
+}
+
+/** What happens with the step is what the core has declared as its effects. */
+function ofUndeclared(snapshot: ClusterSnapshot, { step, effects }: Decision): readonly string[] {
+  return happenings(snapshot, step)
+    .filter(({ kind, member }) => !effects.some((one) => one.kind === kind && one.member?.ordinal === member.ordinal))
+    .map(({ kind, member }) => `an effect that is not declared: ${kind} on ${member.ordinal}`);
 }
 
 type Disruption = Extract<Step, { kind: 'delete' | 'evict' }>;

@@ -372,10 +372,10 @@ describe('pod management', () => {
       settings,
       decides: behind(4, 6),
     },
-    'OrderedReady: one that MOCO protects is named, since its batch waits for it alone': {
+    'OrderedReady: one that MOCO protects is waited for like the others of its batch': {
       given: ordered(back(6), back(5), member(4).stale().preventDelete()),
       settings,
-      decides: holds({ rule: 'MemberProtected', member: 4 }),
+      decides: behind(4),
     },
     'OrderedReady: its last one too': { given: ordered(back(6), back(5), starting(4)), settings, decides: behind(4) },
     'OrderedReady: and until it has settled': {

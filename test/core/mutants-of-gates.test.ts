@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { stepIdentity } from '../../src/core/step-failing.ts';
+import { stepIdentity } from '../../src/core/step.ts';
 import { cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { deletes, evicts, holds, play } from './table.ts';
@@ -87,9 +87,9 @@ describe('the mark of a finished demotion for another revision', () => {
 
 describe('an unreachable primary', () => {
   play({
-    'waits for a failover even if MOCO protects it': {
+    'is named as such even if MOCO protects it': {
       given: stale().members(member(0).unreachable().preventDelete()).primaryUnavailableFor(200),
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'MemberUnreachable', member: 0 }),
     },
   });
 });
@@ -105,15 +105,21 @@ describe('a partition', () => {
     'waits for a member that recovers': {
       given: stale().atPartition(3).members(member(0).recovering(300)),
       settings,
-      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [0], maxUnavailable: 1 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
     },
   });
 });
 
 describe('a running replica', () => {
-  const unlabelled = (forSeconds: number) => member(2).lagging(forSeconds).role(null);
+  const labelless = (forSeconds: number) => member(2).lagging(forSeconds).role(null);
+  const unlabelled = (forSeconds: number) => labelless(forSeconds).container('mysqld', { readySinceRestart: false });
   play({
-    'without a role goes after its grace, whether or not the others have a quorum': {
+    'without a role that has been ready stays: MOCO may have configured it, and gives no role while it can not configure another':
+      {
+        given: stale().members(member(1).recovering(), labelless(180)),
+        decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+      },
+    'without a role and never ready goes after its grace, whether or not the others have a quorum': {
       given: stale().members(member(1).recovering(), unlabelled(180)),
       decides: deletes('MemberNotParticipating', 2),
     },

@@ -1,7 +1,8 @@
 import type { Step } from '../../src/core/decision.ts';
+import type { EffectKind } from '../../src/core/effects.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import type { StepRule } from '../../src/core/rules/steps.ts';
 import type { ClusterSnapshot, Interval, MemberFacts } from '../../src/core/snapshot.ts';
+import { happenings } from './happenings.ts';
 import {
   crashes,
   down,
@@ -9,6 +10,7 @@ import {
   impaired,
   lost,
   participates,
+  recovers,
   restartsInPlace,
   rolesMove,
   slow,
@@ -17,8 +19,6 @@ import {
 } from './judged-members.ts';
 import { approved, kept, off, room } from './judged-settings.ts';
 
-type Taking = Extract<Step, { rule: StepRule }>;
-
 /** What a step can need of the whole cluster; true when it is met. */
 type Need = (snapshot: ClusterSnapshot, policy: RolloutPolicy, going: readonly MemberFacts[]) => boolean;
 
@@ -26,11 +26,6 @@ const serving = (snapshot: ClusterSnapshot): readonly MemberFacts[] =>
   snapshot.members.filter((one) => participates(snapshot, one));
 const primaryOf = ({ cluster, members }: ClusterSnapshot): MemberFacts | undefined =>
   members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
-const allAre =
-  (is: (snapshot: ClusterSnapshot, member: MemberFacts) => boolean): Need =>
-  (snapshot, _policy, going) =>
-    going.every((one) => is(snapshot, one));
-
 /** Fewer are away than may be; one that has only just come back still is. */
 const somebodyMayGo: Need = (snapshot, policy) => {
   const inPlace = serving(snapshot).filter((one) => !unsettled(snapshot, policy, one));
@@ -43,8 +38,6 @@ const majorityServes: Need = (snapshot) =>
 const nobodyServes: Need = (snapshot) => serving(snapshot).length === 0;
 const graceOver: Need = ({ cluster }, policy) =>
   (cluster.primaryUnavailableForSeconds ?? 0) >= policy.failoverGraceSeconds;
-const primaryServesOrGraceOver: Need = (snapshot, policy, going) =>
-  serving(snapshot).some((one) => one === primaryOf(snapshot)) || graceOver(snapshot, policy, going);
 const rolesRest: Need = (snapshot, policy) => {
   const primary = primaryOf(snapshot);
   if (rolesMove(snapshot, policy) || (primary?.terminatingForSeconds ?? null) !== null) return false;
@@ -171,16 +164,7 @@ const othersCaughtUp: Need = (snapshot, policy) => {
     return false;
   });
 };
-const switchesOver: Need = (snapshot, policy, going) =>
-  going.every((one) => one.ordinal !== snapshot.cluster.primaryIndex) || othersCaughtUp(snapshot, policy, going);
 const unprotected: Need = (_snapshot, _policy, going) => going.every(({ preventDelete }) => !preventDelete);
-const oneOnly: Need = (_snapshot, _policy, going) => going.length === 1;
-const primaryOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal === cluster.primaryIndex);
-const replicaOnly: Need = allAre(({ cluster }, { ordinal }) => ordinal !== cluster.primaryIndex);
-const running: Need = allAre(
-  (snapshot, one) =>
-    !participates(snapshot, one) && !down(snapshot, one) && !lost(one) && one.terminatingForSeconds === null,
-);
 /** MOCO has applied what is wanted, the cluster has begun its life, and it has its size. */
 const applied: Need = ({ cluster, statefulSet, members }) =>
   cluster.reconciledGeneration === cluster.generation &&
@@ -243,11 +227,6 @@ const nobodyResizes: Need = (snapshot, policy) =>
       !isResizing(policy, one),
   );
 
-const standing = { applied, revisionStands, notKept, unprotected, inTime, passed };
-const calm = { ...standing, slot, oneOnly, rolesRest, nobodyUnsettled, noBackup };
-const alone = { ...calm, nobodyLeaves };
-const healthyOnes = { ...calm, nobodyResizes, somebodyMayGo, noForeignDemote, healthy, budgetAllows };
-
 /** The pod that runs can be changed, and it works and is done with earlier changes. */
 const changeable: Need = (snapshot, policy, going) =>
   policy.inPlaceUpdates.mode !== 'Never' &&
@@ -260,27 +239,21 @@ const changeable: Need = (snapshot, policy, going) =>
       hasItsRole(snapshot, policy, one) &&
       (one.restartInPlace?.awaited ?? []).length === 0,
   );
-const resizesFirst = allAre(
-  (_snapshot, { inPlace }) => inPlace?.kind === 'possible' && inPlace.change.resources.length > 0,
-);
-const resized = allAre(
-  (_snapshot, { inPlace }) => inPlace?.kind === 'possible' && inPlace.change.resources.length === 0,
-);
 /** The containers that the next write restarts. */
 const restarting = ({ inPlace }: MemberFacts): readonly string[] => {
   if (inPlace?.kind !== 'possible') return [];
   const { resources, containers } = inPlace.change;
   return (resources.length > 0 ? resources.filter(({ restarts }) => restarts) : containers).map(({ name }) => name);
 };
-/** The primary goes last, with consent, and where nobody asks for a switchover before. */
+/** The primary goes last, with consent, and only its containers that restart need a switchover before. A label needs nothing. */
 const primaryInPlace: Need = (snapshot, policy, going) => {
   const { members, statefulSet, cluster } = snapshot;
   const [primary] = going.filter(({ ordinal }) => ordinal === cluster.primaryIndex);
   if (primary === undefined) return batchesAbove(snapshot, policy, going);
-  const answersProbes = primary.containers.some(
-    ({ part, name }) => part === 'agent' && restarting(primary).includes(name),
-  );
-  const mayStay = (policy.inPlaceUpdates.primary ?? (answersProbes ? 'AfterSwitchover' : 'InPlace')) === 'InPlace';
+  const restarts = restarting(primary).length > 0;
+  const isLabelAlone =
+    !restarts && primary.inPlace?.kind === 'possible' && primary.inPlace.change.resources.length === 0;
+  const mayStay = !restarts || policy.inPlaceUpdates.primary === 'InPlace';
   const isLast = members.every(
     (one) =>
       one === primary ||
@@ -289,11 +262,8 @@ const primaryInPlace: Need = (snapshot, policy, going) => {
       kept(policy, one),
   );
   const consent = approval(snapshot, policy, going) && nonePinnedBehind(snapshot, policy, going);
-  return isLast && consent && (mayStay || cluster.replicas === 1);
+  return isLabelAlone || (isLast && consent && (mayStay || cluster.replicas === 1));
 };
-const nobodyAway: Need = (snapshot, policy) =>
-  serving(snapshot).filter((one) => !unsettled(snapshot, policy, one)).length === snapshot.cluster.replicas;
-const { inTime: _inTime, ...healthyAtAnyTime } = healthyOnes;
 
 const during = (all: readonly Interval[], second: number): boolean =>
   all.some(({ from, until }) => from.inSeconds <= second && second < until.inSeconds);
@@ -318,123 +288,177 @@ const mayBeReplaced: Need = (snapshot, policy, going) =>
   changeable(snapshot, policy, going);
 const mustBeReplaced: Need = (snapshot, policy, going) => !changeable(snapshot, policy, going);
 
+const when =
+  (applies: Need, need: Need): Need =>
+  (snapshot, policy, going) =>
+    !applies(snapshot, policy, going) || need(snapshot, policy, going);
+
+const leading: Need = ({ cluster }, _policy, going) => going.some(({ ordinal }) => ordinal === cluster.primaryIndex);
+const unreachable: Need = (_snapshot, _policy, going) => going.some(lost);
+const serves: Need = (snapshot, _policy, going) => going.some((one) => participates(snapshot, one));
+const well: Need = (snapshot, _policy, going) => going.some((one) => participates(snapshot, one) && !impaired(one));
+const isImpaired: Need = (snapshot, _policy, going) =>
+  going.every((one) => participates(snapshot, one) && impaired(one));
+
+/** A failover begins by stopping the I/O threads of all replicas, so that one that serves shows that none is under way. */
+const somebodyLeads: Need = (snapshot, policy, going) => {
+  if (off(policy, 'FailoverUnfinished')) return true;
+  const primary = primaryOf(snapshot);
+  if (primary === undefined) return false;
+  if (participates(snapshot, primary)) return true;
+  const gone = primary.terminatingForSeconds !== null || down(snapshot, primary);
+  return !gone && serving(snapshot).some((one) => !going.includes(one));
+};
+/** The primary goes for its own sake when a failover could follow, or when nobody serves anyway. */
+const failoverHadItsTime: Need = (snapshot, policy, going) => {
+  if (serving(snapshot).some((one) => one === primaryOf(snapshot))) return true;
+  if (!graceOver(snapshot, policy, going) || serves(snapshot, policy, going)) return false;
+  return (
+    !leading(snapshot, policy, going) ||
+    majorityServes(snapshot, policy, going) ||
+    nobodyServes(snapshot, policy, going)
+  );
+};
+/** MOCO gives nobody a role while it can't configure one of them: the repair of that one does not wait for roles. */
+const rolesRestBut: Need = (snapshot, policy, going) =>
+  rolesRest(snapshot, policy, going) ||
+  (!serves(snapshot, policy, going) && rolesRest(withRoles(snapshot, policy), policy, going));
+const settledBut: Need = (snapshot, policy, going) => {
+  if (nobodyServes(snapshot, policy, going)) return true;
+  const known = serves(snapshot, policy, going) ? snapshot : withRoles(snapshot, policy);
+  return nobodyUnsettled(known, policy, going);
+};
+/** Replicas that have served for long without a role count as labelled, beside a primary that has its own. */
+function withRoles(snapshot: ClusterSnapshot, policy: RolloutPolicy): ClusterSnapshot {
+  const primary = primaryOf(snapshot);
+  if (primary === undefined || !participates(snapshot, primary) || !hasItsRole(snapshot, policy, primary))
+    return snapshot;
+  const members = snapshot.members.map((one) =>
+    one !== primary && one.role === null && (one.participatingForSeconds ?? Number.NaN) >= policy.failoverGraceSeconds
+      ? { ...one, role: 'replica' as const }
+      : one,
+  );
+  return { ...snapshot, members };
+}
+const notRecovering: Need = (_snapshot, policy, going) => going.every((one) => !recovers(policy, one));
+const allBroken: Need = (snapshot, _policy, going) => going.every((one) => down(snapshot, one));
+const appliedUnlessDown: Need = (snapshot, policy, going) =>
+  allBroken(snapshot, policy, going) || applied(snapshot, policy, going);
+const standsUnlessDown: Need = (snapshot, policy, going) =>
+  allBroken(snapshot, policy, going) && policy.mode === 'OnDelete'
+    ? revisionStandsOrQuorumLost(snapshot, policy, going)
+    : revisionStands(snapshot, policy, going);
+/** All others are available where the primary moves; where an impaired one goes they serve at least. */
+const roomForOne: Need = (snapshot, policy, going) => {
+  if (isImpaired(snapshot, policy, going) && !leading(snapshot, policy, going))
+    return everyOther(snapshot, policy, going);
+  const away = snapshot.cluster.replicas - serving(snapshot).filter((one) => !unsettled(snapshot, policy, one)).length;
+  if (leading(snapshot, policy, going)) return going.every((one) => participates(snapshot, one)) && away === 0;
+  return somebodyMayGo(snapshot, policy, going);
+};
+
 type Needs = Readonly<Record<string, Need>>;
 
-/** For every rule what it needs before it may take anybody; the compiler demands a line for each. */
-const needs: Readonly<Record<StepRule, Needs>> = {
-  MemberDown: { down: allAre(down), revisionStandsOrQuorumLost, notKept, unprotected, noneToMake },
-  MemberUnreachable: {
-    ...standing,
+/** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
+const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
+  brings: { appliedUnlessDown, standsUnlessDown, notKept },
+  removes: { unprotected, noneToMake },
+  changesInPlace: { nobodyResizes, changeable },
+  risks: {
     slot,
-    oneOnly,
-    replicaOnly,
-    everyOther,
-    lost: allAre((_snapshot, one) => lost(one)),
+    inTimeInPlace,
+    passed,
+    settledBut,
+    approval: when(leading, approval),
+    nonePinnedBehind: when(leading, nonePinnedBehind),
   },
-  MemberNotParticipating: { ...alone, replicaOnly, primaryServesOrGraceOver, running },
-  PrimaryNotParticipating: { ...standing, slot, oneOnly, primaryOnly, graceOver, majorityServes, running },
-  NoMemberParticipating: {
-    ...standing,
+  stops: {
     slot,
-    nobodyServes,
-    graceOver,
-    reachable: allAre((_snapshot, one) => !lost(one)),
+    rolesRestBut,
+    failoverHadItsTime,
+    settledBut,
+    noBackup,
+    notRecovering,
+    nobodyLeaves: when((...all) => !well(...all), nobodyLeaves),
+    replicasOnly: when(unreachable, (snapshot, policy, going) => !leading(snapshot, policy, going)),
+    everyOther: when(unreachable, everyOther),
   },
-  MemberImpaired: { ...alone, nobodyResizes, everyOther, impaired: allAre((_snapshot, one) => impaired(one)) },
-  ReplicaHealthy: { ...healthyOnes, observed, replicaOnly, batchesAbove, mayBeReplaced, mustBeReplaced },
-  NothingRestarts: {
-    applied,
-    revisionStands,
-    notKept,
-    oneOnly,
-    changeable,
-    nobodyResizes,
-    resized,
-    nothing: allAre((_snapshot, one) => restarting(one).length === 0),
+  reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes },
+  leavesService: {
+    noForeignDemote,
+    healthy,
+    noBackup,
+    budgetAllows,
+    batchesAbove: when((...all) => !leading(...all), batchesAbove),
   },
-  ResizeRestartsNothing: {
-    applied,
-    revisionStands,
-    notKept,
-    oneOnly,
-    changeable,
-    nobodyResizes,
-    resizesFirst,
-    nothing: allAre((_snapshot, one) => restarting(one).length === 0),
-  },
-  ContainersRestart: {
-    ...healthyAtAnyTime,
-    inTimeInPlace,
-    nobodyAway,
-    changeable,
-    primaryInPlace,
-    nobodyResizes,
-    resized,
-    something: allAre((_snapshot, one) => restarting(one).length > 0),
-  },
-  ResizeRestartsContainers: {
-    ...healthyAtAnyTime,
-    inTimeInPlace,
-    nobodyAway,
-    changeable,
-    primaryInPlace,
-    nobodyResizes,
-    resizesFirst,
-    something: allAre((_snapshot, one) => restarting(one).length > 0),
-  },
-  PrimaryLast: {
-    ...healthyOnes,
-    primaryOnly,
-    notTooManyTries,
+  movesPrimary: {
     approval,
     nonePinnedBehind,
+    noForeignDemote,
+    unprotected,
+    notTooManyTries,
+    inTime,
     othersCaughtUp,
-    mayBeReplaced,
+    roomForOne,
   },
-  SingleMember: {
-    ...healthyOnes,
-    primaryOnly,
-    approval,
-    mayBeReplaced,
-    mustBeReplaced,
-    single: ({ cluster }) => cluster.replicas === 1,
-  },
-  AlreadyUpdated: { never: () => false },
+  losesRelayLog: { somebodyLeads },
 };
 
-const replaced: Need = ({ members, statefulSet }, _policy, going) =>
-  members.every(
-    ({ ordinal, revision }) => going.some((one) => one.ordinal >= ordinal) || revision === statefulSet?.updateRevision,
-  );
-const approvalOfPrimary: Need = (snapshot, policy, going) =>
-  going.every(({ ordinal }) => ordinal !== snapshot.cluster.primaryIndex) || approval(snapshot, policy, going);
-
-const lowered = { ...alone, noForeignDemote, replaced, unprotected, approvalOfPrimary };
-const withoutGates = {
-  applied,
-  revisionStands,
-  slot,
-  nobody: (_snapshot, _policy, going) => going.length === 0,
-} as Needs;
-const { nobodyUnsettled: _, ...loweredBroken } = lowered;
-
-/** The same of a lower partition. */
-const needsOfLowering: Readonly<Partial<Record<StepRule, Needs>>> = {
-  AlreadyUpdated: withoutGates,
-  ReplicaHealthy: { ...lowered, somebodyMayGo, healthy, budgetAllows, switchesOver },
-  MemberImpaired: { ...loweredBroken, everyOther, switchesOver, impaired: allAre((_snapshot, one) => impaired(one)) },
-  MemberNotParticipating: {
-    ...loweredBroken,
-    everyOther,
-    unavailable: allAre((snapshot, one) => !participates(snapshot, one)),
-  },
-};
-
-/** What the rule of a step needs and has not got. */
-export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Taking): readonly string[] {
-  const going = snapshot.members.filter(({ ordinal }) => step.targets.some((target) => target.ordinal === ordinal));
-  const list = (step.kind === 'setPartition' ? needsOfLowering : needs)[step.rule] ?? { never: () => false };
-  return Object.entries(list)
-    .filter(([, need]) => !need(snapshot, policy, going))
-    .map(([name]) => `${step.rule} needs ${name}`);
+/** What a step needs by what happens with it, and has not got. */
+export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
+  const happening = happenings(snapshot, step);
+  const ofEffects = [...new Set(happening.map(({ kind }) => kind))].flatMap((kind) => {
+    const going = happening.filter((one) => one.kind === kind).map(({ member }) => member);
+    return unmet(needs[kind] ?? {}, snapshot, policy, going).map((need) => `${kind} needs ${need}`);
+  });
+  const going = [...new Set(happening.map(({ member }) => member))];
+  return [
+    ...ofEffects,
+    ...unmet(needsOfStep(step), snapshot, policy, going).map((need) => `${step.kind} needs ${need}`),
+  ];
 }
+
+/** Little depends on the kind of the step alone. */
+function needsOfStep(step: Step): Needs {
+  switch (step.kind) {
+    case 'evict':
+      return { observed, mayBeReplaced, mustBeReplaced };
+    case 'demote':
+      return {
+        mayBeReplaced,
+        nobodyResizes,
+        settledBut,
+        passed,
+        inTime,
+        slot,
+        healthy,
+        budgetAllows,
+        revisionStands,
+        applied,
+      };
+    case 'setPartition':
+      return { replaced };
+    case 'updateInPlace':
+    case 'resizeInPlace':
+      return { primaryInPlace };
+    default:
+      return {};
+  }
+}
+
+const unmet = (
+  list: Needs,
+  snapshot: ClusterSnapshot,
+  policy: RolloutPolicy,
+  going: readonly MemberFacts[],
+): readonly string[] =>
+  Object.entries(list)
+    .filter(([, need]) => !need(snapshot, policy, going))
+    .map(([name]) => name);
+
+const replaced: Need = (snapshot, _policy, going) =>
+  going.every((one) => down(snapshot, one)) ||
+  snapshot.members.every(
+    ({ ordinal, revision }) =>
+      going.some((one) => one.ordinal >= ordinal) || revision === snapshot.statefulSet?.updateRevision,
+  );

@@ -1,7 +1,7 @@
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
-import { deletes, holds, play, promotes } from './table.ts';
+import { deletes, holds, lowers, play, promotes } from './table.ts';
 
 const settings: Partial<RolloutPolicy> = { mode: 'Partition' };
 
@@ -18,7 +18,7 @@ describe('a cluster without serving members, in partition mode', () => {
     'gets the corrected revision as its current one: below the partition pods are made from that': {
       given: corrected().statefulSet({ currentRevision: revisionBefore }),
       settings,
-      decides: promotes(3),
+      decides: promotes(3, 'start', 2, 1, 0),
     },
     'loses its broken members then, which come up at the corrected one': {
       given: corrected().statefulSet({ currentRevision: revisionAfter }),
@@ -56,14 +56,7 @@ describe('a cluster without serving members, in partition mode', () => {
         .mysqlCluster({ initialized: true })
         .members(member(1).stale().lagging()),
       settings,
-      decides: holds({
-        rule: 'MemberDownOutOfOrder',
-        member: 0,
-        pod: 'moco-test-0',
-        next: 2,
-        revision: revisionBefore,
-        current: revisionBefore,
-      }),
+      decides: lowers('MemberDown', 2, 2),
     },
     'loses the others of its broken members, too, if the deletion failed for some of them': {
       given: corrected()
@@ -79,7 +72,7 @@ describe('a cluster without serving members, in partition mode', () => {
         .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
         .primaryUnavailableFor(179),
       settings,
-      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [0, 1, 2], maxUnavailable: 1 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
       requeueAfterSeconds: 1,
     },
     'gets the corrected revision after that, too': {
@@ -89,16 +82,16 @@ describe('a cluster without serving members, in partition mode', () => {
         .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
         .primaryUnavailableFor(180),
       settings,
-      decides: promotes(3),
+      decides: promotes(3, 'start', 0),
     },
-    'and loses all of them at once': {
+    'and loses its primary alone': {
       given: corrected()
         .statefulSet({ currentRevision: revisionAfter })
         .mysqlCluster({ initialized: true })
         .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
         .primaryUnavailableFor(180),
       settings,
-      decides: deletes('NoMemberParticipating', 2, 1, 0),
+      decides: deletes('PrimaryNotParticipating', 0),
     },
     'none while one of them participates': {
       given: corrected()
@@ -107,7 +100,7 @@ describe('a cluster without serving members, in partition mode', () => {
         .members(member(0).stale().lagging(), member(1).stale().lagging(), member(2).stale())
         .primaryUnavailableFor(180),
       settings,
-      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [0, 1], maxUnavailable: 1 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
     },
     'is left alone in mode Observe': {
       given: corrected(),

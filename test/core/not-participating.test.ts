@@ -1,8 +1,10 @@
+import { expect } from 'chai';
 import { cluster } from './cluster-builder.ts';
-import { type MemberBuilder, member } from './member-builder.ts';
-import { deletes, evicts, holds, play } from './table.ts';
+import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
+import { decideCase, deletes, evicts, holds, play } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
+const unfinished = (member: number) => holds({ rule: 'FailoverUnfinished', primary: 0, member, graceSeconds: 180 });
 const awaitingFailover = holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 });
 
 describe('members that are down', () => {
@@ -29,9 +31,9 @@ describe('members that are down', () => {
         .members(member(4).down('CrashLoopBackOff').preventDelete(), member(3).lagging()),
       decides: deletes('MemberNotParticipating', 3),
     },
-    'do not keep MOCO from failing over from a protected primary': {
+    'are named if they are the primary and MOCO protects it': {
       given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()),
-      decides: awaitingFailover,
+      decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
     'are named when the failover does not come and the primary is protected': {
       given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()).primaryUnavailableFor(180),
@@ -113,7 +115,7 @@ describe('members that are unreachable', () => {
     },
     'are shown when nothing else can go': {
       given: cluster(5).templateChanged().members(member(1).unreachable(), member(2).unreachable()),
-      decides: holds({ rule: 'MemberUnreachable', member: 1 }),
+      decides: holds({ rule: 'MemberUnreachable', member: 2 }),
     },
     'let a member behind go before them while a quorum stays': {
       given: cluster(5).templateChanged().members(member(1).unreachable(), member(2).lagging()),
@@ -126,7 +128,7 @@ describe('members that are unreachable', () => {
     },
     'never go as primary, however long no failover comes': {
       given: stale().members(member(0).unreachable()).primaryUnavailableFor(9999),
-      decides: awaitingFailover,
+      decides: holds({ rule: 'MemberUnreachable', member: 0 }),
     },
     'are left alone when updated': {
       given: stale().members(member(2).updated().unreachable()),
@@ -323,17 +325,21 @@ describe('if no failover happened within its time', () => {
       }),
       requeueAfterSeconds: 4,
     },
-    'every due member that is not unreachable goes at once when no member participates': {
+    'the primary goes first and alone when no member participates: it has no relay log': {
       given: stale()
-        .members(member(0).crashLooping(), member(1).unreachable(), member(2).lagging())
+        .members(member(0).agentDead(), member(1).agentDead(), member(2).agentDead())
         .primaryUnavailableFor(180),
-      decides: deletes('NoMemberParticipating', 2, 0),
+      decides: deletes('PrimaryNotParticipating', 0),
     },
-    'and but for the primary that MOCO protects': {
+    'the replicas follow one at a time once it serves again': {
+      given: stale().members(member(0).updated(), member(1).lagging(200), member(2).lagging(200)),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'the replicas stay while the primary is protected': {
       given: stale()
         .members(member(0).lagging().preventDelete(), member(1).lagging(), member(2).errant())
         .primaryUnavailableFor(180),
-      decides: deletes('NoMemberParticipating', 2, 1),
+      decides: unfinished(2),
     },
     'and are named when MOCO protects all of them': {
       given: stale()
@@ -342,11 +348,11 @@ describe('if no failover happened within its time', () => {
         .primaryUnavailableFor(180),
       decides: holds({ rule: 'MemberProtected', member: 0 }),
     },
-    'and but for those at the update revision': {
+    'the replicas stay while the primary starts anew': {
       given: cluster(3)
         .members(member(0).starting(), member(1).stale().lagging(), member(2).starting())
         .primaryUnavailableFor(180),
-      decides: deletes('NoMemberParticipating', 1),
+      decides: unfinished(1),
     },
     'the rollout waits for a terminating primary while a member participates': {
       given: stale().members(member(0).terminating()).primaryUnavailableFor(180),
@@ -497,7 +503,7 @@ describe('a member that recovers', () => {
       given: stale()
         .members(member(0).recovering(300), member(1).recovering(300), member(2).lagging(300))
         .primaryUnavailableFor(300),
-      decides: deletes('NoMemberParticipating', 2),
+      decides: unfinished(2),
     },
     'is reported when no member participates and all recover': {
       given: stale()
@@ -505,12 +511,67 @@ describe('a member that recovers', () => {
         .primaryUnavailableFor(300),
       decides: recovery(2),
     },
-    'goes with all others after a setting for a shorter deadline': {
+    'goes as the primary after a setting for a shorter deadline, and alone': {
       given: stale()
         .members(member(0).recovering(300), member(1).recovering(300), member(2).recovering(300))
         .primaryUnavailableFor(300),
       settings: { progressDeadlineSeconds: 300 },
-      decides: deletes('NoMemberParticipating', 2, 1, 0),
+      decides: deletes('PrimaryNotParticipating', 0),
     },
+  });
+});
+
+/** Replicas run, with their labels, and are not ready: MOCO has stopped their I/O threads and waits for their appliers. */
+const waitsForAppliers = (primary: ReturnType<typeof member>, seconds: number) =>
+  cluster(3)
+    .templateChanged()
+    .members(primary, member(1).lagging(seconds), member(2).lagging(seconds))
+    .primaryUnavailableFor(seconds)
+    .mysqlCluster({ healthy: false, available: false })
+    .memory({ verified: true });
+
+describe('a failover that waits for the appliers of the replicas', () => {
+  const crashed = () => member(0).updated().down('CrashLoopBackOff');
+  const override = { overrides: [{ rule: 'FailoverUnfinished', remainingSeconds: 60 }] };
+  play({
+    'has its time': { given: waitsForAppliers(crashed(), 179), decides: awaitingFailover },
+    'goes on after that: no replica is restarted': { given: waitsForAppliers(crashed(), 180), decides: unfinished(2) },
+    'goes on for as long as it takes': { given: waitsForAppliers(crashed(), 86_400), decides: unfinished(2) },
+    'goes on while the node of the primary is lost': {
+      given: waitsForAppliers(member(0).unreachable(), 600),
+      decides: unfinished(2),
+    },
+    'goes on while the primary is missing': {
+      given: waitsForAppliers(crashed(), 600).missing(0),
+      decides: holds({ rule: 'MemberMissing', members: [0], message: null }),
+    },
+    'does not keep members that are down': {
+      given: waitsForAppliers(member(0).stale().down('CrashLoopBackOff'), 600),
+      decides: deletes('MemberDown', 0),
+    },
+    'goes on in partition mode': {
+      given: waitsForAppliers(crashed(), 600).atPartition(3),
+      settings: { mode: 'Partition' },
+      decides: unfinished(2),
+    },
+    'goes on in partition mode although members would come up updated': {
+      given: waitsForAppliers(crashed(), 600).atPartition(3).statefulSet({ currentRevision: revisionAfter }),
+      settings: { mode: 'Partition' },
+      decides: unfinished(2),
+    },
+    'ends by an override, a replica at a time': {
+      given: waitsForAppliers(crashed(), 600),
+      settings: override,
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'is over when a replica follows somebody': {
+      given: stale().members(member(0).agentDead(), member(1), member(2).lagging(600)).primaryUnavailableFor(600),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+  });
+
+  it('is late after the progress deadline', () => {
+    const late = waitsForAppliers(crashed(), 600).memory({ verified: true, sinceProgressSeconds: 600 });
+    expect(decideCase({ given: late }).progressDeadlineExceeded).to.equal(true);
   });
 });

@@ -43,7 +43,7 @@ describe('impaired members', () => {
     },
     'wait for a backup': {
       given: stale().members(member(1).impaired('slow-log')).budgets({ closed: true, disruptionsAllowed: 0 }),
-      decides: holds({ rule: 'BackupRunning' }),
+      decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     'wait for a backup that MOCO has not closed the budget for yet': {
       given: stale().members(member(1).impaired('slow-log')).backupJob(),
@@ -132,7 +132,11 @@ describe('the budget', () => {
     holds({ rule: 'BlockedByPDB', budget: 'moco-test', cause, healthy: 3, needed: 2, message });
   const causes: Readonly<Record<Cause, { readonly applies: Case; readonly justDoesNot: Case }>> = {
     closed: {
-      applies: { given: stale().budgets({ closed: true, disruptionsAllowed: 0 }), decides: blocked('closed') },
+      applies: {
+        given: stale().budgets({ closed: true, disruptionsAllowed: 0 }),
+        settings: { overrides: [{ rule: 'BackupRunning', remainingSeconds: 60 }] },
+        decides: blocked('closed'),
+      },
       justDoesNot: { given: stale().budgets({ closed: false }), decides: evicts('ReplicaHealthy', 2) },
     },
     used: {

@@ -134,7 +134,7 @@ describe('a pinned member', () => {
     'ends it there': {
       given: stale(),
       settings: { pinnedOrdinals: [2] },
-      decides: holds({ rule: 'PartitionReached', partition: 3, members: [], pinned: [2] }),
+      decides: holds({ rule: 'PartitionReached', partition: 0, members: [], pinned: [2] }),
     },
     'is passed when it is updated already': {
       given: stale().members(member(2).updated()),
@@ -199,14 +199,7 @@ describe('the gates of a healthy member in partition mode', () => {
     },
     'no backup may run': {
       given: stale().budgets({ closed: true }),
-      decides: holds({
-        rule: 'BlockedByPDB',
-        budget: 'moco-test',
-        cause: 'closed',
-        healthy: 3,
-        needed: 2,
-        message: null,
-      }),
+      decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     'no backup may run where there is no budget to say so': {
       given: stale(1).backupJob(),
@@ -257,7 +250,7 @@ describe('the gates of a member that does not work, in partition mode', () => {
   inPartitionMode({
     'neither Healthy nor the budget is checked when it is down': {
       given: stale().members(member(2).stale().down('ErrImagePull')),
-      decides: lowered(2),
+      decides: lowers('MemberDown', 2, 2),
     },
     'nor when it lags': { given: stale().members(member(2).stale().lagging()), decides: lowered(2) },
     'nor when it is unreachable': { given: stale().members(member(2).stale().unreachable()), decides: lowered(2) },
@@ -265,9 +258,23 @@ describe('the gates of a member that does not work, in partition mode', () => {
       given: stale().members(member(2).stale().impaired('slow-log')),
       decides: lowers('MemberImpaired', 2, 2),
     },
-    'every other has to participate': {
-      given: stale().members(member(2).stale().down('ErrImagePull'), member(1).stale().lagging()),
-      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1, 2], maxUnavailable: 1 }),
+    'one that is down does no work, and waits for no other': {
+      given: stale().members(member(2).stale().down('ErrImagePull'), member(1).stale().lagging()).queued(1, 1),
+      decides: lowers('MemberDown', 2, 2),
+    },
+    'nor does it wait for the end of a pause that allows repairs': {
+      given: stale().members(member(2).stale().down('ErrImagePull')),
+      settings: { paused: true, repairWhilePaused: true },
+      decides: lowers('MemberDown', 2, 2),
+    },
+    'the partition passes one that is updated without a slot': {
+      given: stale().members(member(2).updated()).queued(1, 1),
+      decides: lowers('AlreadyUpdated', 2),
+    },
+    'a primary does not pass a pinned replica': {
+      given: stale().primaryAt(2),
+      settings: { pinnedOrdinals: [1] },
+      decides: holds({ rule: 'PrimaryWaitsForPinned', member: 2, pinned: [1] }),
     },
     'every other has to participate when a sidecar does not work': {
       given: stale().members(member(2).stale().impaired('slow-log'), member(1).stale().lagging()),
@@ -318,7 +325,7 @@ describe('the gates of a member that does not work, in partition mode', () => {
     },
     'no backup may run': {
       given: stale().members(member(2).stale().lagging()).budgets({ closed: true }),
-      decides: holds({ rule: 'BackupRunning' }),
+      decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     'MOCO may not protect it': {
       given: midway(1).members(member(0).stale().down('ErrImagePull').preventDelete()),
@@ -326,7 +333,7 @@ describe('the gates of a member that does not work, in partition mode', () => {
     },
     'a primary that does not work goes when it is its turn': {
       given: midway(1).members(member(0).stale().down('ErrImagePull')),
-      decides: lowered(0),
+      decides: lowers('MemberDown', 0, 0),
     },
   });
 });

@@ -5,8 +5,8 @@ import { handsBack, holds, play, takesBack } from './table.ts';
 /** At OnDelete, labelled, `currentRevision` where a rollout before the present one has left it. */
 const taken = (): ClusterBuilder => cluster(3).statefulSet({ currentRevision: revisionBefore });
 const promoted = (): ClusterBuilder => cluster(3);
-const promotes = (revision: string, replicas: number) => ({
-  step: { kind: 'promoteRevision', revision, replicas },
+const promotes = (revision: string, replicas: number, reason: 'release' | 'correction' = 'release') => ({
+  step: { kind: 'promoteRevision', revision, replicas, for: reason, before: [] },
 });
 
 for (const mode of ['Partition', 'Observe'] as const) {
@@ -98,12 +98,12 @@ for (const mode of ['Partition', 'Observe'] as const) {
       'is set again where a sync of before has overwritten it': {
         given: after().statefulSet({ currentRevision: revisionBefore }).promoted(revisionBefore, revisionAfter),
         settings,
-        decides: promotes(revisionAfter, 3),
+        decides: promotes(revisionAfter, 3, 'correction'),
       },
       'is set again while the cluster is paused: the release is over already': {
         given: after().statefulSet({ currentRevision: revisionBefore }).promoted(revisionBefore, revisionAfter),
         settings: { ...settings, paused: true },
-        decides: promotes(revisionAfter, 3),
+        decides: promotes(revisionAfter, 3, 'correction'),
       },
       'is not before Kubernetes has looked at what came back': {
         given: after()

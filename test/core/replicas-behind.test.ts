@@ -1,9 +1,9 @@
 import type { Hold } from '../../src/core/decision.ts';
+import type { ReplicaBehind } from '../../src/core/replicas-behind.ts';
 import type { DelayReading } from '../../src/core/replication-delay.ts';
-import type { ReplicaBehind } from '../../src/core/rules/participating.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { type Case, deletes, demotes, evicts, holds, lowers, play } from './table.ts';
+import { type Case, demotes, evicts, holds, lowers, play } from './table.ts';
 
 const lastOne = () => cluster(3).members(member(0).stale());
 const behind = (seconds: number): DelayReading => ({ kind: 'delay', seconds });
@@ -129,9 +129,9 @@ describe('a reading', () => {
       given: cluster(1).templateChanged().delay(0, behind(41)),
       decides: evicts('SingleMember', 0),
     },
-    'does not matter to an impaired primary, which goes without a switchover': {
+    'matters to an impaired primary as well, whose deletion is a failover': {
       given: cluster(3).members(member(0).stale().impaired('slow-log')).delay(1, behind(41)),
-      decides: deletes('MemberImpaired', 0),
+      decides: waitsFor(1, behind(41)),
     },
   });
 });
@@ -155,7 +155,11 @@ describe('a partition that takes the primary', () => {
       decides: lowers('ReplicaHealthy', 2, 2),
     },
     'is lowered to a primary that does not participate, which MOCO would not switch away from': {
-      given: cluster(3).members(member(0).stale().lagging()).atPartition(1).delay(1, behind(41)),
+      given: cluster(3)
+        .members(member(0).stale().lagging())
+        .atPartition(1)
+        .delay(1, behind(41))
+        .primaryUnavailableFor(180),
       settings: inPartitions,
       decides: lowers('MemberNotParticipating', 0, 0),
     },

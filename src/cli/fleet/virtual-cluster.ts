@@ -1,16 +1,17 @@
 import type { RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
-import { needsSlot } from '../../controller/observe/fleet-standing.ts';
 import { maintenanceFacts } from '../../controller/observe/maintenance.ts';
 import { omitUndefined } from '../../controller/observe/omit-undefined.ts';
 import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
 import { budgetOf } from '../../core/budget.ts';
 import { decide } from '../../core/decide.ts';
-import type { Decision, Hold, Step } from '../../core/decision.ts';
+import type { Decision, Hold } from '../../core/decision.ts';
+import { kindsOf } from '../../core/effects.ts';
+import { caughtUp, recovered } from '../../core/expected.ts';
+import { needsSlot } from '../../core/gates.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { measuredMemberSeconds } from '../../plan/estimate.ts';
-import { caughtUp, recovered } from '../../plan/expected-members.ts';
 import type { Span } from '../../plan/fleet-plan.ts';
 import { isSameWait } from '../../plan/plan.ts';
 import { afterStep, afterWait } from '../../plan/simulated.ts';
@@ -84,9 +85,9 @@ export class VirtualCluster {
     if (hold !== null) return this.#wait(hold, decision, fleet, now);
     this.#endHold(now);
     if (step.kind === 'none') return this.#end(decision, now);
-    const free = this.#freeAt(step, now);
+    const free = this.#freeAt(decision, now);
     if (free > now) return free;
-    this.#do(step, now);
+    this.#do(decision, now);
     return Math.max(now, this.#busyUntil);
   }
 
@@ -154,22 +155,24 @@ export class VirtualCluster {
   }
 
   /** A step begins as soon as the members that earlier steps took leave room for it. */
-  #freeAt(step: Step, now: number): number {
+  #freeAt(decision: Decision, now: number): number {
     const away = this.#back.filter((at) => at > now).toSorted((one, other) => one - other);
     const { replicas, primaryIndex } = this.#snapshot.cluster;
-    const taken = takenBy(step);
+    const taken = takenBy(decision);
     const budget = budgetOf(this.policy.maxUnavailable, replicas, this.policy.partition);
     // Containers restart in one member at a time.
-    const isReplica = taken.length > 0 && !taken.includes(primaryIndex) && step.kind !== 'updateInPlace';
+    const isInPlace = decision.effects.some(({ kind }) => kind === 'changesInPlace');
+    const isReplica = taken.length > 0 && !taken.includes(primaryIndex) && !isInPlace;
     return (isReplica ? away[away.length - budget] : away.at(-1)) ?? now;
   }
 
-  #do(step: Step, now: number): void {
+  #do(decision: Decision, now: number): void {
+    const { step } = decision;
     const after = afterStep(this.#snapshot, step);
     const isMoved = after.cluster.primaryIndex !== this.#snapshot.cluster.primaryIndex;
     const switchover = isMoved ? switchoverSeconds : 0;
     const rule = 'rule' in step ? step.rule : '';
-    if (takenBy(step).length > 0) {
+    if (takenBy(decision).length > 0) {
       const back = now + switchover + this.memberSeconds + this.policy.minReadySeconds;
       this.#back = [...this.#back, back];
       this.#update(now, back);
@@ -180,14 +183,15 @@ export class VirtualCluster {
     this.#waitedFor = null;
     this.#snapshot = caughtUp(after);
     const at = timestampOf(now * 1000);
-    if (this.begunAt === null && needsSlot({ step: step.kind, rule })) this.begunAt = now;
+    const effects = [...kindsOf(decision.effects)];
+    if (this.begunAt === null && needsSlot(effects)) this.begunAt = now;
     const { conditions: _, members: _members, rollout, ...status } = this.#status;
     const begunAt = rollout?.begunAt ?? (this.begunAt === null ? undefined : at);
     this.#status = omitUndefined<RolloutStatus>({
       ...status,
       // A revision that fails allows no step.
       rollout: rollout && omitUndefined<RolloutProgress>({ ...rollout, begunAt, failing: undefined }),
-      lastStep: { step: step.kind, rule, pods: [], at, result: 'done' },
+      lastStep: { step: step.kind, rule, pods: [], at, result: 'done', effects },
     });
   }
 

@@ -1,6 +1,7 @@
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
-import { type DisruptiveStep, isDisruptive } from '../../core/disruptive-step.ts';
+import { type EffectKind, kindsOf } from '../../core/effects.ts';
+import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
@@ -8,9 +9,8 @@ import { admissionNotInForce } from '../observe/admission-memory.ts';
 import type { ClusterState } from '../observe/cluster-state.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../observe/live-policy.ts';
 import { newestRollout, type Observation, observe } from '../observe/observe.ts';
-import { movesPrimary, readDelays } from '../observe/replication-delays.ts';
+import { readDelays } from '../observe/replication-delays.ts';
 import { confirmationMilliseconds, type Result, tooSlow } from '../observe/result.ts';
-import type { ObservedFacts } from '../observe/snapshot.ts';
 import { reportIntent } from '../status/report.ts';
 import { writeIntent } from '../status/write-intent.ts';
 import { provePartitionHeld } from './adopt.ts';
@@ -24,12 +24,14 @@ import { settleIntent } from './settle.ts';
  * Rejects with the API server's response if a read or the write of the intent fails.
  *
  * @param step the step that was decided from the cache
+ * @param kinds its effects
  * @param identity identifies the step when its failures are counted
  */
 export async function disrupt(
   context: Context,
   key: string,
   step: DisruptiveStep,
+  kinds: readonly EffectKind[],
   identity: string,
   state: ClusterState,
   signal: AbortSignal,
@@ -43,7 +45,7 @@ export async function disrupt(
   const endReservation = step.kind === 'evict' ? fleet.evictions.reserve(key) : () => undefined;
   try {
     const ended = await api.withTokens(known, policies.length + step.targets.length, signal, (paid) =>
-      confirm({ ...context, api: paid }, key, known, policies, step, identity, state, signal),
+      confirm({ ...context, api: paid }, key, known, policies, step, kinds, identity, state, signal),
     );
     return ended ?? nothingToReport;
   } finally {
@@ -57,13 +59,14 @@ async function confirm(
   known: ClusterObjects,
   policyNames: readonly string[],
   step: DisruptiveStep,
+  kinds: readonly EffectKind[],
   identity: string,
   state: ClusterState,
   signal: AbortSignal,
 ): Promise<Ended> {
   const { api, cache, world, log, fleet } = context;
   // Agents may take longer than a confirmation. The core checks the age of what they say.
-  if (movesPrimary(step, known)) await readDelays(known, state, context, signal);
+  if (kinds.includes('movesPrimary')) await readDelays(known, state, context, signal);
   const confirmingSince = world.monotonic();
   const [live, policies] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(key, state, cache) }, signal),
@@ -155,7 +158,7 @@ async function carryOut(
   return isRefused ? { requeue: {}, report: 'cached', result } : { requeue: requeueNow, report: null, result };
 }
 
-function intendedNow({ world, holder }: Context, { objects }: ObservedFacts, step: DisruptiveStep): Intent {
+function intendedNow({ world, holder }: Context, { objects, decision }: Observation, step: DisruptiveStep): Intent {
   const id = `${holder}-${Math.floor(world.random() * 2 ** 48).toString(36)}`;
-  return intentOf(step, objects.statefulSet, id, holder, timestampOf(world.wall()));
+  return intentOf(step, kindsOf(decision.effects), objects.statefulSet, id, holder, timestampOf(world.wall()));
 }

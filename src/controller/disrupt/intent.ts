@@ -1,6 +1,7 @@
 import type { IntendedObject, Intent } from '../../api/rollout-status.ts';
 import type { Step } from '../../core/decision.ts';
-import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/disruptive-step.ts';
+import type { EffectKind } from '../../core/effects.ts';
+import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
 import { type Json, object, text } from '../../moco/json.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation, invalidatedIntentAnnotation } from '../../moco/names.ts';
@@ -10,6 +11,7 @@ import type { ClusterApi } from './cluster-client.ts';
 /** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
 export function intentOf(
   step: DisruptiveStep,
+  effects: readonly EffectKind[],
   statefulSet: (IntendedObject & { readonly updateRevision: string }) | null,
   id: string,
   holder: string,
@@ -26,6 +28,7 @@ export function intentOf(
     pods: step.targets.map(identity),
     partition: lowers ? step.partition : undefined,
     statefulSet: lowers && statefulSet !== null ? identity(statefulSet) : undefined,
+    effects: [...effects],
   });
 }
 

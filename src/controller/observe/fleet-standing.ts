@@ -1,6 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule } from '../../core/decision.ts';
+import { needsSlot } from '../../core/gates.ts';
 import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 
@@ -30,32 +31,24 @@ export interface Known {
 }
 
 export interface TimedStep {
-  readonly step: Pick<Intent, 'step' | 'rule'>;
+  readonly step: KnownStep;
   /** On the wall clock, in milliseconds. */
   readonly at: number;
 }
 
-/** Steps for which a cluster needs a slot. Replacing members that are down needs none, nor does a release. */
-export function needsSlot({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolean {
-  return step === 'setPartition' || step === 'demote' || isDisruption({ step, rule });
-}
+/** What is known of a step. Without its effects, which a version before this one did not record, it has them all. */
+export type KnownStep = Pick<Intent, 'step' | 'effects'>;
 
-function isDisruption({ step, rule }: Pick<Intent, 'step' | 'rule'>): boolean {
-  return (
-    step === 'evict' ||
-    (step === 'delete' && rule !== 'MemberDown') ||
-    (step === 'updateInPlace' && rule !== 'NothingRestarts') ||
-    (step === 'resizeInPlace' && rule !== 'ResizeRestartsNothing')
-  );
-}
+/** It needs a slot. Replacing members that are down needs none, nor does a release. */
+export const takesSlot = ({ effects }: KnownStep): boolean => effects === undefined || needsSlot(effects);
 
-/**
- * Steps from which an interval is counted: disruptions, and lower partitions that let the StatefulSet replace a
- * member.
- */
-export const disrupts = (one: Pick<Intent, 'step' | 'rule'>): boolean =>
-  isDisruption(one) || (lowers(one) && one.rule !== 'AlreadyUpdated');
-export const lowers = ({ step }: Pick<Intent, 'step' | 'rule'>): boolean => step === 'setPartition';
+/** Intervals are counted from it: a mysqld ends, or containers of a running pod restart. */
+export const disrupts = ({ effects }: KnownStep): boolean =>
+  effects === undefined ||
+  effects.includes('stops') ||
+  (effects.includes('changesInPlace') && effects.includes('reduces'));
+
+export const lowers = ({ step }: KnownStep): boolean => step === 'setPartition';
 
 /** Waits that end when other clusters get on, or when an interval is over. */
 const slotWaits: ReadonlySet<string> = new Set<HoldRule>([

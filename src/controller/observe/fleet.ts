@@ -10,7 +10,16 @@ import { milliseconds } from '../../moco/timestamp.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
 import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
-import { disrupts, hasBegun, type Known, known, lowers, needsSlot, type TimedStep } from './fleet-standing.ts';
+import {
+  disrupts,
+  hasBegun,
+  type Known,
+  type KnownStep,
+  known,
+  lowers,
+  type TimedStep,
+  takesSlot,
+} from './fleet-standing.ts';
 import { Stages } from './stages.ts';
 
 /** Limits across all clusters; 0 stands for no limit. */
@@ -101,7 +110,7 @@ export class Fleet {
   }
 
   /** Counts intervals from this step: it was done, or its outcome will never be known. */
-  count(one: Pick<Intent, 'step' | 'rule' | 'at'>): void {
+  count(one: KnownStep & Pick<Intent, 'at'>): void {
     const at = milliseconds(one.at) ?? Number.NEGATIVE_INFINITY;
     if (disrupts(one)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
     if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
@@ -157,8 +166,8 @@ export class Fleet {
   }
 
   /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
-  promise(key: string, step: Pick<Intent, 'step' | 'rule'>): () => void {
-    if (!needsSlot(step)) return () => undefined;
+  promise(key: string, step: KnownStep): () => void {
+    if (!takesSlot(step)) return () => undefined;
     this.#promised.set(key, { step, at: this.#world.wall() });
     this.#noteSlot(key);
     this.stages.promise(key, true);

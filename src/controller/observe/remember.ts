@@ -1,7 +1,6 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Hold, Step } from '../../core/decision.ts';
-import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/disruptive-step.ts';
-import type { UndemoteReason } from '../../core/rules/steps.ts';
+import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce, noteAdmission, noteAdoption } from './admission-memory.ts';
@@ -96,6 +95,7 @@ function rememberDisruption(
       pods: step.targets.map((target) => target.name),
       at: intent.at,
       result: message === null ? result : `${result}: ${message}`,
+      ...(intent.effects && { effects: intent.effects }),
     },
     result,
     revision: intent.revision,
@@ -127,7 +127,7 @@ function demotionOf(step: DisruptiveStep, askedAt: string): Finished['demotion']
 }
 
 /** The switchover of a former primary is complete. */
-function takenBackFor(reason: UndemoteReason): 'timedOut' | 'takenBack' | null {
+function takenBackFor(reason: string): 'timedOut' | 'takenBack' | null {
   if (reason === 'NoLongerPrimary') return null;
   return isFailedTry(reason) ? 'timedOut' : 'takenBack';
 }

@@ -1,5 +1,4 @@
 import type { Decision } from '../../core/decision.ts';
-import type { DisruptiveStep } from '../../core/disruptive-step.ts';
 import type { DelayReading, ReplicationDelay } from '../../core/replication-delay.ts';
 import type { Log } from '../../kube/log.ts';
 import type { World } from '../../kube/world.ts';
@@ -29,14 +28,6 @@ export async function refreshDelays(
   if (hold?.rule !== 'ReplicasBehind' || hold.replicas.every(({ reading }) => reading !== null)) return false;
   await readDelays(objects, state, context, signal);
   return true;
-}
-
-/** A step after which MOCO switches over: its confirmation asks the replicas again. */
-export function movesPrimary(step: DisruptiveStep, { cluster }: ClusterObjects): boolean {
-  return (
-    (step.kind === 'demote' || step.kind === 'setPartition') &&
-    step.targets.some(({ ordinal }) => ordinal === cluster.primaryIndex)
-  );
 }
 
 /** Asks all replicas whose mysqld is ready, in parallel. Never rejects. */

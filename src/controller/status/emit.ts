@@ -1,5 +1,5 @@
-import { isDisruptive, ruleOf } from '../../core/disruptive-step.ts';
 import { explainStep } from '../../core/explain-step.ts';
+import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { keyOf } from '../observe/cache.ts';
 import type { ClusterState } from '../observe/cluster-state.ts';

@@ -1,6 +1,6 @@
 import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
-import { disruptive } from '../../core/decision.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { disruptive } from '../../core/step.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
 

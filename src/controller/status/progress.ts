@@ -7,7 +7,7 @@ import type {
 } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
 import { type Finished, type Memory, unreported } from '../observe/cluster-state.ts';
-import { needsSlot } from '../observe/fleet-standing.ts';
+import { takesSlot } from '../observe/fleet-standing.ts';
 import type { Observation } from '../observe/observe.ts';
 import { omitUndefined } from '../observe/omit-undefined.ts';
 import { isFailedTry } from '../observe/remember.ts';
@@ -51,7 +51,7 @@ export function progressOf(
   return omitUndefined<RolloutProgress>({
     ...known,
     lastProgressAt: memory.moved?.at ?? known.lastProgressAt,
-    begunAt: known.begunAt ?? (intent !== null && needsSlot(intent) ? intent.at : undefined),
+    begunAt: known.begunAt ?? (intent !== null && takesSlot(intent) ? intent.at : undefined),
     verified: known.verified || decision.verified,
     failing: decision.failing ? true : undefined,
     takenDown: sorted([...known.takenDown, ...down]),

@@ -4,13 +4,13 @@ import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
 import { partition } from './partition.ts';
 import { roles } from './roles.ts';
-import type { MemberName, Rule, RuleAttributes } from './rule.ts';
+import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule.ts';
 import { step } from './step.ts';
 import { failing, unfinished } from './unfinished.ts';
 import { untouchable } from './untouchable.ts';
 
-// Every rule that can block a rollout, once. Types, sentences, `explain`, documents and the CRD's enum come from here. A new
-// rule is an entry here and the function that returns its hold.
+// Every rule that can block a rollout, once, in the order in which they are asked. Types, sentences, `explain`, documents and
+// the CRD's enum come from here. A new rule is an entry here and its place in the table of gates.
 
 /** How far a rule holds, in the order in which they are asked. */
 export const ruleGroups = {
@@ -19,10 +19,10 @@ export const ruleGroups = {
   failing,
   unfinished,
   fleet,
-  partition,
   roles,
   notParticipating,
   participating,
+  partition,
   step,
 };
 
@@ -32,10 +32,10 @@ export const groupTitles: Readonly<Record<RuleGroup, string>> = {
   failing: 'The new revision fails: it goes to no other member',
   unfinished: 'Only members that are down are replaced',
   fleet: 'Only members that are down are replaced, once a member is due',
-  partition: 'The partition decides which member is next',
   roles: 'The primary is moving, or MOCO has not set every role',
   notParticipating: 'A member does not participate',
-  participating: 'A member that works may not be taken yet',
+  participating: 'A member may not be taken yet',
+  partition: 'The partition decides which member is next',
   step: 'The chosen step is not done',
 };
 
@@ -45,21 +45,21 @@ const catalogue = {
   ...failing,
   ...unfinished,
   ...fleet,
-  ...partition,
   ...roles,
   ...notParticipating,
   ...participating,
+  ...partition,
   ...step,
 };
 
 type Catalogue = typeof catalogue;
-type ArgumentsOf<Entry> = Entry extends Rule<infer Arguments> ? Arguments : never;
+type FactsOf<Entry> = Entry extends Rule<infer Facts> ? Facts : never;
 
 export type RuleGroup = keyof typeof ruleGroups;
 export type HoldRule = keyof Catalogue;
 export type RulesOf<Group extends RuleGroup> = Extract<keyof (typeof ruleGroups)[Group], HoldRule>;
 export type HoldOf<Name extends HoldRule> = {
-  [Each in Name]: { readonly rule: Each } & ArgumentsOf<Catalogue[Each]>;
+  [Each in Name]: { readonly rule: Each } & FactsOf<Catalogue[Each]>;
 }[Name];
 /** "Not now", by the name of the rule, with its facts. */
 export type Hold = HoldOf<HoldRule>;
@@ -74,6 +74,15 @@ export function explainHold(hold: Hold, name: MemberName): string {
   const { sentence } = catalogue[hold.rule] as Rule<Hold>;
   return sentence(hold, name);
 }
+
+/** The hold of that rule, or `null` if it does not hold. */
+export function holdOf(rule: HoldRule, asked: Asked): Hold | null {
+  const facts = (catalogue[rule] as Rule<object>).holds(asked);
+  return facts === null ? null : ({ rule, ...facts } as Hold);
+}
+
+/** How a plan assumes that the hold ends; `null` if only a person ends it. */
+export const assumedEnd = ({ rule }: Hold): AssumedEnd<Hold> | null => (catalogue[rule] as Rule<Hold>).assumed;
 
 /** The entry of a rule; `undefined` for a name that this version does not know, such as one in the status of a later version. */
 export const ruleAttributes = (name: string): RuleAttributes | undefined =>

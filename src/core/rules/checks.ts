@@ -1,10 +1,12 @@
 import type { FailingSeries } from '../check-reading.ts';
+import { type FailingCheck, failingChecks, pendingChecks, type UnansweredCheck, unansweredChecks } from '../checks.ts';
 import { plural, withoutFullStop } from '../sentences.ts';
 import { rule } from './rule.ts';
 
 /** Queries of the user that have to return nothing. */
 export const checks = {
   CheckFailing: rule<{ readonly checks: readonly FailingCheck[] }>({
+    holds: ({ situation }) => failingChecks(situation),
     sentence: ({ checks }) =>
       checks.map(({ check, ...series }) => `the check ${check} fails: ${explainSeries(series)}`).join('; '),
     meaning: 'The query of a check returns a series (checks).',
@@ -14,11 +16,26 @@ export const checks = {
     ends: 'By itself, once the query returns nothing. The message has the labels and the value of the first series; look at what it measures. If the query is wrong, correct it in `checks`.',
     overridable: true,
     alert: 'MocoRolloutCheckHolds',
+    assumed: { lasts: 'moment', facts: (snapshot) => snapshot },
+  }),
+  CheckPending: rule<{ readonly checks: readonly string[] }>({
+    holds: ({ situation }) => pendingChecks(situation),
+    sentence: ({ checks }) =>
+      `Prometheus is being asked about the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
+    meaning: 'A check has no answer that is recent enough for a step.',
+    details:
+      'The answer decides. It may be asked for although `CheckUnavailable` is overridden, which is about a Prometheus that does not answer.',
+    endedBy: ['time'],
+    ends: 'By itself, within seconds.',
+    routine: true,
+    brief: true,
+    assumed: { lasts: 'moment', facts: (snapshot) => snapshot },
   }),
   CheckUnavailable: rule<{ readonly checks: readonly UnansweredCheck[] }>({
+    holds: ({ situation }) => unansweredChecks(situation),
     sentence: ({ checks }) => {
       const names = checks.map(({ check }) => check).join(', ');
-      const messages = [...new Set(checks.map(({ message }) => message ?? 'it is being asked'))].map(withoutFullStop);
+      const messages = [...new Set(checks.map(({ message }) => message))].map(withoutFullStop);
       return `Prometheus has no answer to the ${plural(checks, 'check', 'checks')} ${names}: ${messages.join('; ')}`;
     },
     meaning: 'Prometheus has not answered a check, or the answer can not be used.',
@@ -29,18 +46,9 @@ export const checks = {
     overridable: true,
     brief: true,
     alert: 'MocoRolloutCheckHolds',
+    assumed: { lasts: 'moment', facts: (snapshot) => snapshot },
   }),
 };
-
-interface FailingCheck extends FailingSeries {
-  readonly check: string;
-}
-
-interface UnansweredCheck {
-  readonly check: string;
-  /** `null` while it is being asked. */
-  readonly message: string | null;
-}
 
 /** As PromQL writes a series. */
 function explainSeries({ labels: { __name__: metric = '', ...labels }, value, others }: FailingSeries): string {

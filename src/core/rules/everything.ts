@@ -1,9 +1,21 @@
+import { admissionProblem, isAdopted, isFirstAdoptionPaused } from '../adoption.ts';
+import { isReadable } from '../budget.ts';
+import { withStatefulSet } from '../expected.ts';
 import { withoutFullStop } from '../sentences.ts';
-import { rule } from './rule.ts';
+import type { Situation } from '../situation.ts';
+import { type Asked, asksFor, holdsIf, rule } from './rule.ts';
 
 /** Every step is blocked, except taking back a demotion. */
 export const everything = {
   SettingsInvalid: rule<{ readonly problem: string }>({
+    holds: (asked) => {
+      const { snapshot, policy } = asked.situation;
+      const unreadable = isReadable(policy.maxUnavailable) ? null : `maxUnavailable is ${policy.maxUnavailable}`;
+      const problem = snapshot.settingsProblem ?? unreadable;
+      // Who replaces pods changes only if a pause would not hold that.
+      if (asksFor(asked, 'handsOver') && !(policy.paused && snapshot.settingsProblem !== null)) return null;
+      return problem === null ? null : { problem };
+    },
     sentence: ({ problem }) => `the settings are invalid: ${withoutFullStop(problem)}`,
     meaning: 'A setting of this cluster is invalid.',
     details:
@@ -11,8 +23,10 @@ export const everything = {
     endedBy: ['a person'],
     ends: 'Correct the field that the message names, in the MySQLRollout or the MySQLRolloutPolicy.',
     alarms: true,
+    assumed: null,
   }),
   StatefulSetDeleting: rule({
+    holds: ({ situation }) => holdsIf(situation.snapshot.statefulSet?.deleting === true),
     sentence: () => 'the StatefulSet is being deleted or re-created',
     meaning: 'MOCO is re-creating the StatefulSet.',
     details: 'MOCO does so to change the volume template. The pods stay.',
@@ -20,8 +34,10 @@ export const everything = {
     ends: 'By itself, once the new StatefulSet exists.',
     brief: true,
     keepsDemotion: true,
+    assumed: { lasts: 'moment', facts: (snapshot) => withStatefulSet(snapshot, { deleting: false }) },
   }),
   Released: rule({
+    holds: ({ situation: { snapshot, policy } }) => holdsIf(policy.mode === 'OnDelete' && snapshot.released),
     sentence: () => 'the cluster was released to MOCO',
     meaning: 'A person has released the cluster to rolling updates by partition.',
     details: 'The controller leaves the cluster alone.',
@@ -29,8 +45,11 @@ export const everything = {
     ends: 'By `adopt NAME`.',
     requestedBy: '`release`',
     phase: 'Off',
+    assumed: null,
   }),
   StatefulSetNotObserved: rule({
+    holds: ({ situation: { snapshot } }) =>
+      holdsIf(!snapshot.statefulSet?.observed || snapshot.statefulSet.updateRevision === ''),
     sentence: () => 'Kubernetes has not yet observed the newest generation of the StatefulSet',
     meaning: 'Kubernetes has not yet observed the newest generation of the StatefulSet.',
     details: 'Until then the update revision may belong to the previous template.',
@@ -38,30 +57,43 @@ export const everything = {
     ends: 'By itself within moments. If not, check that kube-controller-manager runs.',
     brief: true,
     keepsDemotion: true,
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot) =>
+        snapshot.statefulSet?.updateRevision ? withStatefulSet(snapshot, { observed: true }) : null,
+    },
   }),
   ReconciliationStopped: rule({
+    holds: ({ situation }) => holdsIf(situation.snapshot.cluster.reconciliationStopped),
     sentence: () => "MOCO's reconciliation of this cluster is stopped by annotation",
     meaning: "A person has stopped MOCO's reconciliation of this cluster by annotation.",
     endedBy: ['a person'],
     ends: 'Run `kubectl moco start reconciliation NAME`, which removes the annotation from the MySQLCluster.',
     requestedBy: "MOCO's annotation `reconciliation-stopped`",
+    assumed: null,
   }),
   ClusteringStopped: rule({
+    holds: ({ situation }) => holdsIf(situation.snapshot.cluster.clusteringStopped),
     sentence: () => "MOCO's clustering of this cluster is stopped by annotation",
     meaning: "A person has stopped MOCO's clustering of this cluster by annotation.",
     details: 'MOCO would neither switch over nor fail over.',
     endedBy: ['a person'],
     ends: 'Run `kubectl moco start clustering NAME`, which removes the annotation from the MySQLCluster.',
     requestedBy: "MOCO's annotation `clustering-stopped`",
+    assumed: null,
   }),
   Offline: rule({
+    holds: ({ situation }) => holdsIf(situation.snapshot.cluster.offline),
     sentence: () => 'the cluster is offline',
     meaning: 'The cluster is offline: it is meant to have no pods.',
     endedBy: ['a person'],
     ends: 'Set `spec.offline: false` in the MySQLCluster.',
     requestedBy: '`spec.offline: true` of the MySQLCluster',
+    assumed: null,
   }),
   ForcedRollingUpdate: rule({
+    holds: ({ situation: { snapshot } }) =>
+      holdsIf(snapshot.cluster.forcedRollingUpdate || snapshot.statefulSet?.forcedRollingUpdate === true),
     sentence: () => 'annotation force-rolling-update makes Kubernetes roll out the update itself',
     meaning: 'The MySQLCluster or its StatefulSet has the annotation force-rolling-update.',
     details: 'Kubernetes replaces the pods one after another, whatever the state of the database.',
@@ -69,12 +101,14 @@ export const everything = {
     ends: 'Remove the annotation from the MySQLCluster. The controller then updates the members that are still stale.',
     requestedBy: "MOCO's annotation `force-rolling-update`",
     phase: 'Off',
+    assumed: null,
   }),
   AdmissionNotInForce: rule<{
     readonly mode: 'OnDelete' | 'Partition';
     /** What the dry run returned, as a sentence. */
     readonly finding: string;
   }>({
+    holds: ({ situation }) => admissionProblem(situation),
     sentence: ({ mode, finding }) =>
       mode === 'OnDelete'
         ? `admission does not keep the StatefulSet at OnDelete: ${withoutFullStop(finding)}`
@@ -84,8 +118,13 @@ export const everything = {
       'The StatefulSet has to come back at OnDelete with the label, or, with the own partition driver, at partition = replicas. The message says what came back. Nothing was written, and MOCO goes on without moco-rollout.',
     endedBy: ['a person', 'moco-rollout'],
     ends: 'Install what the strategy needs: config/admission-policy from Kubernetes 1.36 on, config/webhook before that, config/partition-driver for the own partition driver. The controller tries again after 30 seconds, then more rarely, and at least every 5 minutes.',
+    assumed: null,
   }),
   StrategyNotOnDelete: rule<{ readonly labelled: boolean }>({
+    holds: ({ situation }) =>
+      situation.policy.mode !== 'OnDelete' || isAdopted(situation) || isFirstAdoptionPaused(situation)
+        ? null
+        : { labelled: situation.snapshot.statefulSet?.labelled === true },
     sentence: ({ labelled }) =>
       labelled
         ? 'the StatefulSet has the label, but its update strategy is not OnDelete'
@@ -95,8 +134,13 @@ export const everything = {
       "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds, doubling to 5 minutes. Meanwhile MOCO's partition controller goes on.",
     endedBy: ['moco-rollout'],
     ends: 'By itself. If it comes back again and again, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
+    assumed: {
+      lasts: 'requeue',
+      facts: (snapshot) => withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, partition: null }),
+    },
   }),
   Paused: rule({
+    holds: (asked) => holdsIf(asked.situation.policy.paused && isPausedFor(asked)),
     sentence: () => 'the rollout is paused',
     meaning: 'The rollout is paused, by the MySQLRollout or by a MySQLRolloutPolicy.',
     details:
@@ -106,8 +150,10 @@ export const everything = {
     requestedBy: '`paused: true`',
     alert: 'MocoRolloutPausedStale',
     phase: 'Paused',
+    assumed: null,
   }),
   RevisionFlapping: rule<{ readonly revisions: number }>({
+    holds: ({ situation }) => revisionFlapping(situation),
     sentence: ({ revisions }) =>
       `${revisions} update revisions within ten minutes: two writers seem to overwrite each other's template`,
     meaning: 'More than three update revisions appeared within ten minutes.',
@@ -117,5 +163,29 @@ export const everything = {
     overridable: true,
     alarms: true,
     phase: 'Failing',
+    assumed: {
+      lasts: 'requeue',
+      facts: (snapshot) => ({ ...snapshot, memory: { ...snapshot.memory, recentRevisionAgesSeconds: [] } }),
+    },
   }),
 };
+
+/** Who replaces pods stays as it is, and nothing else happens but repairs, where the user wants these. */
+function isPausedFor(asked: Asked): boolean {
+  const { situation } = asked;
+  const { policy, snapshot } = situation;
+  if (asksFor(asked, 'handsOver')) return snapshot.settingsProblem === null;
+  if (asksFor(asked, 'adopts')) return isFirstAdoptionPaused(situation);
+  return !policy.repairWhilePaused || isFirstAdoptionPaused(situation) || asksFor(asked, 'proceeds', 'keepsDemotion');
+}
+
+/** More update revisions than this within ten minutes come from two writers and not from a user. */
+const mostRevisions = 3;
+const flappingWindowSeconds = 600;
+
+function revisionFlapping({ snapshot, deadlines }: Situation): { readonly revisions: number } | null {
+  const recent = snapshot.memory.recentRevisionAgesSeconds.filter(
+    (ageSeconds) => !deadlines.reached(ageSeconds, flappingWindowSeconds),
+  );
+  return recent.length > mostRevisions ? { revisions: recent.length } : null;
+}

@@ -1,5 +1,6 @@
 import type { FleetPlace } from '../fleet/queue.ts';
 import type { FailingFleet } from '../fleet/waits.ts';
+import { waitFor, waitIsOver } from './fleet-waits.ts';
 import { rule } from './rule.ts';
 import { stages } from './stages.ts';
 
@@ -7,6 +8,7 @@ import { stages } from './stages.ts';
 export const fleet = {
   ...stages,
   FleetFailing: rule<FailingFleet>({
+    holds: (asked) => waitFor(asked, 'FleetFailing'),
     sentence: ({ failing, limit, cluster }) =>
       `${failing} rollouts in the fleet fail, ${cluster} among them; from ${limit} on no other one begins (--max-failing-rollouts)`,
     meaning: 'So many rollouts in the fleet fail that no other one begins (--max-failing-rollouts).',
@@ -17,8 +19,10 @@ export const fleet = {
     overridable: true,
     requestedBy: '`--max-failing-rollouts`',
     alert: 'MocoRolloutFleetFailing',
+    assumed: waitIsOver('FleetFailing'),
   }),
   AwaitingFleetSlot: rule<FleetPlace>({
+    holds: ({ situation }) => situation.snapshot.fleetQueue,
     sentence: ({ limit, place, stalled }) =>
       `${limit} clusters may be rolling at a time; this one is number ${place} in the queue${stalledSlots(stalled)}`,
     meaning: 'As many clusters are rolling as may at a time (--max-concurrent-rollouts).',
@@ -28,14 +32,21 @@ export const fleet = {
     ends: 'By itself, when another cluster is done.',
     overridable: true,
     requestedBy: '`--max-concurrent-rollouts`',
+    assumed: { lasts: 'moment', facts: (snapshot) => ({ ...snapshot, fleetQueue: null }) },
   }),
   AwaitingFleetInterval: rule<{ readonly flag: string; readonly seconds: number }>({
+    holds: ({ situation: { snapshot, deadlines } }) => {
+      if (snapshot.fleetInterval === null) return null;
+      const { flag, seconds, sinceSeconds } = snapshot.fleetInterval;
+      return deadlines.reached(sinceSeconds, seconds) ? null : { flag, seconds };
+    },
     sentence: ({ flag, seconds }) => `two disruptions in the fleet are at least ${seconds} s apart (${flag})`,
     meaning: 'The last disruption in the fleet is too recent (--disruption-interval, --partition-update-interval).',
     endedBy: ['time'],
     ends: 'By itself, when the interval is over.',
     overridable: true,
     requestedBy: '`--disruption-interval` or `--partition-update-interval`',
+    assumed: { lasts: 'moment', facts: (snapshot) => ({ ...snapshot, fleetInterval: null }) },
   }),
 };
 

@@ -1,17 +1,52 @@
+import { somebodyLeads } from '../acknowledging.ts';
+import { moved, recovered, replaced } from '../expected.ts';
+import { doesNotWork } from '../partition.ts';
+import { recoverySeconds } from '../recovering.ts';
+import { everyOtherParticipates, type Member, type Situation } from '../situation.ts';
+import { terminatingMembers } from '../terminating.ts';
 import { rule } from './rule.ts';
+import { isTerminationAwaited } from './unavailable.ts';
 
 /** A member does not participate. */
 export const notParticipating = {
-  MemberProtected: rule<{ readonly member: number }>({
-    sentence: ({ member }, name) =>
-      `${name(member)} has MOCO's annotation prevent-delete, which MOCO sets while a replica lags: the pod can't be deleted`,
-    meaning: "The pod has MOCO's annotation prevent-delete, and no other member may go.",
-    details:
-      'MOCO sets the annotation on the primary while a replica lags too far behind, and a failover can leave it on the previous primary. The API server refuses to delete the pod, and an eviction would leave it in Terminating.',
-    endedBy: ['MOCO', 'a person'],
-    ends: 'By itself, once no replica lags: MOCO then removes the annotation from every pod. If MOCO did not set the annotation, remove it: `kubectl describe pod POD` shows its full name.',
+  MemberDownOutOfOrder: rule<{
+    readonly member: number;
+    readonly pod: string;
+    /** The member that the partition reaches first. */
+    readonly next: number;
+    readonly revision: string;
+    /** The revision at which the member would come up again. */
+    readonly current: string;
+  }>({
+    holds: ({ situation, step, members: [next] }) => {
+      if (step.kind !== 'setPartition' || next === undefined) return null;
+      const isStale = (member: Member): boolean => !member.updated && member !== next;
+      const down = situation.members.find((member) => isStale(member) && doesNotWork(situation, member));
+      if (down === undefined) return null;
+      const { name: pod, revision } = down.facts;
+      const current = situation.snapshot.statefulSet?.currentRevision ?? '';
+      return { member: down.ordinal, pod, next: next.ordinal, revision, current };
+    },
+    sentence: ({ member, pod, next, revision, current }, name) =>
+      `${name(member)} does not work, and partitions reach it only after ${name(next)}; \`kubectl delete pod ${pod}\` makes it try again at revision ${current}${current === revision ? '' : ` instead of ${revision}`}`,
+    meaning:
+      'A stale member is down, or has not participated for longer than a failover takes, and the partition reaches it last.',
+    details: 'A StatefulSet replaces its pods from the highest ordinal down.',
+    endedBy: ['a person', 'the members'],
+    ends: 'Run the command that the message names, or wait until the member recovers.',
+    alarms: true,
+    phase: 'Failing',
+    assumed: { lasts: 'member', facts: recovered },
   }),
   AwaitingFailover: rule<{ readonly primary: number; readonly graceSeconds: number }>({
+    holds: ({ situation, members }) => {
+      const { primary, replicas, snapshot, policy, deadlines } = situation;
+      if (replicas === 1 || primary?.participates) return null;
+      const graceSeconds = policy.failoverGraceSeconds;
+      const isOver = deadlines.reached(snapshot.cluster.primaryUnavailableForSeconds ?? 0, graceSeconds);
+      if (isOver && members.every((member) => mayGoWithoutPrimary(situation, member))) return null;
+      return { primary: snapshot.cluster.primaryIndex, graceSeconds };
+    },
     sentence: ({ primary, graceSeconds }, name) =>
       `the primary ${name(primary)} does not participate; MOCO has ${graceSeconds} s for a failover`,
     meaning: 'The primary does not participate, and MOCO has time for a failover.',
@@ -20,8 +55,39 @@ export const notParticipating = {
     endedBy: ['MOCO', 'time'],
     ends: 'By the failover, or after failoverGraceSeconds, when the controller restarts members that may block it.',
     brief: true,
+    assumed: { lasts: 'switchover', facts: (snapshot, { primary }) => moved(snapshot, [primary]) },
+  }),
+  FailoverUnfinished: rule<{ readonly primary: number; readonly member: number; readonly graceSeconds: number }>({
+    holds: ({ situation, members }) => {
+      const { snapshot, policy } = situation;
+      const [member] = members;
+      if (member === undefined || somebodyLeads(situation, members)) return null;
+      const { primaryIndex: primary } = snapshot.cluster;
+      return { primary, member: member.ordinal, graceSeconds: policy.failoverGraceSeconds };
+    },
+    sentence: ({ primary, member, graceSeconds }, name) =>
+      `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it; ${name(member)} runs and may have received transactions that nobody has applied yet, so it is not restarted`,
+    meaning: 'The primary does not participate, no failover has ended, and a running replica would be restarted.',
+    details:
+      "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
+    endedBy: ['MOCO', 'a person'],
+    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas all the same: transactions that they have received and not applied may be lost, and the failover may never end.',
+    overridable: true,
+    assumed: { lasts: 'switchover', facts: (snapshot, { primary }) => moved(snapshot, [primary]) },
   }),
   AwaitingRecovery: rule<{ readonly member: number; readonly graceSeconds: number }>({
+    holds: ({ situation, members }) => {
+      const [member] = members;
+      if (member === undefined) return null;
+      const { policy, replicas, snapshot, deadlines } = situation;
+      const recovery = recoverySeconds(situation, member);
+      if (recovery !== null) return { member: member.ordinal, graceSeconds: recovery };
+      const graceSeconds = policy.failoverGraceSeconds;
+      const unavailableForSeconds = snapshot.cluster.primaryUnavailableForSeconds ?? 0;
+      return replicas > 1 || member.state !== 'running' || deadlines.reached(unavailableForSeconds, graceSeconds)
+        ? null
+        : { member: member.ordinal, graceSeconds };
+    },
     sentence: ({ member, graceSeconds }, name) =>
       `${name(member)} runs without participating; it has ${graceSeconds} s to recover`,
     meaning: 'A member runs without participating, and no other member may go.',
@@ -29,8 +95,28 @@ export const notParticipating = {
       'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
     ends: 'When the member has recovered. Otherwise the controller restarts it after progressDeadlineSeconds if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
+    assumed: { lasts: 'member', facts: recovered },
+  }),
+  MemberUnreachable: rule<{ readonly member: number }>({
+    holds: ({ situation, members }) => {
+      const lost = members.find(
+        (member) => member.state === 'unreachable' && (member.primary || !everyOtherParticipates(situation, member)),
+      );
+      return lost ? { member: lost.ordinal } : null;
+    },
+    sentence: ({ member }, name) => `the node of ${name(member)} does not answer`,
+    meaning: 'The node of a due member does not answer.',
+    details:
+      'Its mysqld may still be running. The member waits if it is the primary, or if another member does not participate.',
+    endedBy: ['Kubernetes', 'a person'],
+    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NAME` only when the node is certainly off.',
+    assumed: null,
   }),
   MemberTerminating: rule<{ readonly member: number }>({
+    holds: (asked) => {
+      const [first] = terminatingMembers(asked.situation);
+      return first && isTerminationAwaited(asked) ? { member: first.ordinal } : null;
+    },
     sentence: ({ member }, name) => `${name(member)} is terminating`,
     meaning: 'A member is terminating.',
     details: 'The pod has up to its grace period. MOCO sets 300 seconds.',
@@ -38,32 +124,23 @@ export const notParticipating = {
     ends: 'By itself, when the pod is gone and the new one exists.',
     routine: true,
     brief: true,
-  }),
-  MemberStuckTerminating: rule<{ readonly member: number; readonly graceSeconds: number }>({
-    sentence: ({ member, graceSeconds }, name) =>
-      graceSeconds === 0
-        ? `${name(member)} still exists after its grace period ended early; a finalizer may keep it`
-        : `${name(member)} is still terminating after its grace period of ${graceSeconds} s`,
-    meaning: 'A member is still terminating 30 seconds after its grace period.',
-    endedBy: ['a person'],
-    ends: 'Check the node, the finalizers and the annotation prevent-delete of the pod. Force deletion can leave two mysqld processes with one volume.',
-    alarms: true,
-  }),
-  NotEnoughAcknowledging: rule<{ readonly member: number; readonly others: number; readonly needed: number }>({
-    sentence: ({ member, others, needed }, name) =>
-      `without ${name(member)} ${others} ${others === 1 ? 'member is' : 'members are'} known to acknowledge commits, and ${needed} are needed, the primary among them`,
-    meaning: 'Without this member too few others are known to acknowledge commits, and writes could stop.',
-    details:
-      "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well.",
-    endedBy: ['the members', 'time'],
-    ends: 'By itself, when another member recovers or the primary participates again.',
-  }),
-  MemberUnreachable: rule<{ readonly member: number }>({
-    sentence: ({ member }, name) => `the node of ${name(member)} does not answer`,
-    meaning: 'The node of a due member does not answer.',
-    details:
-      'Its mysqld may still be running. The member waits if it is the primary, or if another member does not participate.',
-    endedBy: ['Kubernetes', 'a person'],
-    ends: 'When the node comes back, or a person removes it. Run `kubectl delete node NAME` only when the node is certainly off.',
+    assumed: {
+      lasts: 'member',
+      facts: (snapshot) =>
+        replaced(
+          snapshot,
+          snapshot.members.filter(({ terminatingForSeconds }) => terminatingForSeconds !== null),
+        ),
+    },
   }),
 };
+
+/**
+ * Replicas become not ready because the primary is gone, and MOCO needs their running mysqld for the failover. If none
+ * comes in time, the primary itself goes, when as many others participate as a failover needs, or when nobody does: it
+ * has no relay log. Replicas that run have a rule of their own.
+ */
+function mayGoWithoutPrimary({ participating, majority }: Situation, member: Member): boolean {
+  if (member.participates) return false;
+  return !member.primary || participating >= majority || participating === 0;
+}

@@ -1,10 +1,27 @@
-import type { DelayReading } from '../replication-delay.ts';
+import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
+import { isApproved, unknownApproval } from '../approval.ts';
+import {
+  afterResize,
+  atOpeningOf,
+  changed,
+  everyMember,
+  handedOn,
+  openBudgets,
+  recovered,
+  replaced,
+} from '../expected.ts';
+import { notYetReplaced } from '../partition.ts';
+import { lacksRoleForOthers } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
-import { type MemberName, rule } from './rule.ts';
+import type { Member, Situation } from '../situation.ts';
+import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
+import { type Asked, asksFor, rule } from './rule.ts';
+import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
 /** What has to be true before a member that works is taken. */
 export const participating = {
-  UpdatedMemberNotParticipating: rule<{ readonly member: number; readonly wait: Wait }>({
+  UpdatedMemberNotParticipating: rule<UnsettledMember>({
+    holds: (asked) => unsettledMember(asked),
     sentence: ({ member, wait }, name) =>
       wait.for === 'revision'
         ? `the StatefulSet controller has not replaced ${name(member)} yet`
@@ -15,14 +32,16 @@ export const participating = {
     endedBy: ['the members', 'a person'],
     ends: 'By itself. A replica of an idle cluster takes a minute until it is ready. If it takes longer, check the pod.',
     routine: true,
+    assumed: {
+      lasts: 'member',
+      facts: (snapshot, { member, wait }) => {
+        const behind = snapshot.members.filter(({ ordinal }) => wait.for === 'revision' && ordinal === member);
+        return recovered(replaced(handedOn(snapshot, behind), behind));
+      },
+    },
   }),
-  AwaitingResize: rule<{
-    readonly member: number;
-    readonly containers: readonly string[];
-    /** Why the kubelet defers the resize, or `null`. */
-    readonly deferred: string | null;
-    readonly minReadySeconds: number;
-  }>({
+  AwaitingResize: rule<AwaitedResize>({
+    holds: ({ situation }) => awaitingResize(situation),
     sentence: ({ member, containers, deferred, minReadySeconds }, name) =>
       containers.length === 0
         ? `${name(member)} has been resized, and has not participated for ${minReadySeconds} s since`
@@ -32,71 +51,22 @@ export const participating = {
     details:
       'It defers a resize for which its node has no room at the moment. After 5 minutes the member is replaced, as it is at once where the kubelet calls the resize infeasible or reports an error.',
     endedBy: ['Kubernetes', 'time'],
-    ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more. `override NAME AwaitingResize` replaces the member without the wait.',
-    overridable: true,
-  }),
-  ForeignDemote: rule<{ readonly member: number }>({
-    sentence: ({ member }, name) => `${name(member)} has a demote annotation that this controller did not set`,
-    meaning: 'A member has the annotation demote, which this controller did not set and which has no effect.',
-    details: 'MOCO would demote the member as soon as it became primary.',
-    endedBy: ['a person'],
-    ends: 'Remove the annotation from the pod if nobody needs it.',
-    overridable: true,
-  }),
-  MaxUnavailableReached: rule<{ readonly unavailable: readonly number[]; readonly maxUnavailable: number }>({
-    sentence: ({ unavailable, maxUnavailable }, name) =>
-      `${unavailable.map(name).join(', ')} ${plural(unavailable, 'is', 'are')} unavailable, and at most ${maxUnavailable} may be`,
-    meaning: 'As many members are unavailable as may be (maxUnavailable).',
-    details: 'Members that are unavailable for any other reason count as well.',
-    endedBy: ['the members'],
-    ends: 'By itself, when they participate again. If not, check their pods.',
-    brief: true,
-  }),
-  ClusterNotHealthy: rule<{ readonly healthy: boolean; readonly synced: number; readonly replicas: number }>({
-    sentence: ({ healthy, synced, replicas }) =>
-      healthy ? `${synced} of ${replicas} members are in sync` : 'MOCO does not report the cluster as Healthy',
-    meaning: 'MOCO does not report the cluster as Healthy with every member in sync.',
-    endedBy: ['MOCO'],
-    ends: 'By itself, when replication has caught up. If not, check `kubectl describe mysqlcluster NAME` and errant replicas.',
-    brief: true,
-  }),
-  BackupRunning: rule({
-    sentence: () => 'a backup is running',
-    meaning: 'A backup is running, and a disruption could interrupt it.',
-    endedBy: ['time'],
-    ends: 'By itself, when the backup is done.',
-    overridable: true,
-  }),
-  BlockedByPDB: rule<BlockedBudget>({
-    sentence: explainBudget,
-    meaning: 'A PodDisruptionBudget does not allow an eviction now.',
-    details:
-      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget while a backup runs.',
-    endedBy: ['Kubernetes', 'MOCO', 'a person'],
-    ends: 'By itself, when enough pods are healthy or the backup is done. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
-    alert: 'MocoRolloutBlockedByPDB',
-  }),
-  DisruptionControllerBehind: rule<{ readonly evictions: number; readonly limit: number }>({
-    sentence: ({ evictions, limit }) =>
-      `Kubernetes' disruption controller has not observed ${evictions} evictions of other clusters yet, and ${limit} may wait for it at a time`,
-    meaning: "Kubernetes' disruption controller is behind with evictions of other clusters.",
-    details:
-      'It observes an eviction only while the pod terminates. If it is later than the new pod, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions of the fleet wait for it at a time.',
-    endedBy: ['Kubernetes'],
-    ends: 'By itself, when the disruption controller has observed one of these evictions. If that takes minutes, look at kube-controller-manager.',
-    overridable: true,
-    routine: true,
-    brief: true,
-  }),
-  BatchNotComplete: rule<{ readonly members: readonly number[] }>({
-    sentence: ({ members }, name) =>
-      `${members.map(name).join(', ')} of the previous batch ${plural(members, 'is', 'are')} not done`,
-    meaning: 'Under OrderedReady management members are updated in batches, and the previous batch is not done.',
-    endedBy: ['the members'],
-    ends: 'By itself, member by member.',
-    overridable: true,
+    ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more.',
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot, { member }) =>
+        changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: afterResize(facts.inPlace) })),
+    },
   }),
   PrimaryWaitsForPinned: rule<{ readonly member: number; readonly pinned: readonly number[] }>({
+    holds: (asked) => {
+      const { members, policy } = asked.situation;
+      const primary = asked.members.find((member) => member.primary);
+      const pinned = members.filter((member) => member.pinned && !member.updated && member.ordinal >= policy.partition);
+      return primary === undefined || pinned.length === 0 || !isRevisionKnown(asked)
+        ? null
+        : { member: primary.ordinal, pinned: pinned.map(({ ordinal }) => ordinal) };
+    },
     sentence: ({ member, pinned }, name) =>
       `the primary ${name(member)} waits for ${pinned.map(name).join(', ')}, pinned to the previous revision: a replica must not be older than its source`,
     meaning: 'A replica is pinned to the previous revision and would be older than its source.',
@@ -105,28 +75,10 @@ export const participating = {
     ends: 'By `unpin POD`.',
     overridable: true,
     requestedBy: '`pinnedMembers`',
+    assumed: null,
   }),
-  AwaitingApproval: rule<{
-    readonly member: number;
-    readonly revision: string;
-    /** The approved revision, if it is none of this cluster. */
-    readonly unknown?: string;
-  }>({
-    sentence: ({ member, revision, unknown }, name) =>
-      `the primary ${name(member)} waits for approval of revision ${revision}` +
-      (unknown === undefined ? '' : `; the approved revision ${unknown} is not a revision of this cluster`),
-    meaning: 'Only the primary is left, and `primaryUpdatePolicy: Manual` makes it wait for approval.',
-    endedBy: ['a person'],
-    ends: 'By `approve NAME`. The update costs one switchover.',
-    requestedBy: '`primaryUpdatePolicy: Manual`',
-    phase: 'AwaitingApproval',
-  }),
-  RestartNeeded: rule<{
-    readonly member: number;
-    readonly reasons: readonly string[];
-    /** When the next window for restarts opens that is long enough, within 30 days. */
-    readonly opensAt: string | null;
-  }>({
+  RestartNeeded: rule<NeededRestart>({
+    holds: ({ situation, members: [member] }) => (member === undefined ? null : restartNeeded(situation, member)),
     sentence: ({ member, reasons, opensAt }, name) =>
       `${name(member)} can't be updated without a restart: ${reasons.map(withoutFullStop).join('; ')}` +
       (opensAt === null ? '' : `; it may restart at ${opensAt}`),
@@ -137,8 +89,159 @@ export const participating = {
     overridable: true,
     requestedBy: '`inPlace.mode: Only`',
     phase: 'AwaitingApproval',
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt),
+    },
+  }),
+  ForeignDemote: rule<{ readonly member: number }>({
+    holds: ({ situation: { members, policy, deadlines } }) => {
+      // On the primary it has had no effect; on a replica it takes effect at its promotion.
+      const foreign = members.find(({ state, primary, facts: { demote, demotedFor, demoteForSeconds } }) => {
+        if (!demote || demotedFor !== null || state === 'terminating') return false;
+        return !primary || deadlines.reached(demoteForSeconds, policy.switchoverTimeoutSeconds);
+      });
+      return foreign === undefined ? null : { member: foreign.ordinal };
+    },
+    sentence: ({ member }, name) => `${name(member)} has a demote annotation that this controller did not set`,
+    meaning: 'A member has the annotation demote, which this controller did not set and which has no effect.',
+    details: 'MOCO would demote the member as soon as it became primary.',
+    endedBy: ['a person'],
+    ends: 'Remove the annotation from the pod if nobody needs it.',
+    overridable: true,
+    assumed: null,
+  }),
+  MaxUnavailableReached: rule<{ readonly unavailable: readonly number[]; readonly maxUnavailable: number }>({
+    holds: (asked) => {
+      const unavailable = unavailableMembers(asked);
+      const maxUnavailable = unavailableLimit(asked);
+      return unavailable.length < maxUnavailable ? null : { unavailable, maxUnavailable };
+    },
+    sentence: ({ unavailable, maxUnavailable }, name) =>
+      `${unavailable.map(name).join(', ')} ${plural(unavailable, 'is', 'are')} unavailable, and at most ${maxUnavailable} may be`,
+    meaning: 'As many members are unavailable as may be (maxUnavailable).',
+    details: 'Members that are unavailable for any other reason count as well.',
+    endedBy: ['the members'],
+    ends: 'By itself, when they participate again. If not, check their pods.',
+    brief: true,
+    assumed: { lasts: 'member', facts: recovered },
+  }),
+  ClusterNotHealthy: rule<UnhealthyCluster>({
+    holds: (asked) => clusterNotHealthy(asked),
+    sentence: ({ healthy, synced, replicas }) =>
+      healthy ? `${synced} of ${replicas} members are in sync` : 'MOCO does not report the cluster as Healthy',
+    meaning: 'MOCO does not report the cluster as Healthy with every member in sync.',
+    endedBy: ['MOCO'],
+    ends: 'By itself, when replication has caught up. If not, check `kubectl describe mysqlcluster NAME` and errant replicas.',
+    brief: true,
+    assumed: { lasts: 'member', facts: recovered },
+  }),
+  BackupRunning: rule<{
+    /** The PodDisruptionBudget that is closed, while no job is seen. */
+    readonly budget?: string;
+  }>({
+    holds: ({ situation: { snapshot } }) => {
+      const closed = snapshot.budgets.find((budget) => budget.closed);
+      if (snapshot.backupJobActive) return {};
+      return closed === undefined ? null : { budget: closed.name };
+    },
+    sentence: ({ budget }) =>
+      budget === undefined
+        ? 'a backup is running'
+        : `PodDisruptionBudget ${budget} allows no disruption, as MOCO has it while a backup runs`,
+    meaning: 'A backup is running, and a disruption could interrupt it.',
+    endedBy: ['time'],
+    ends: 'By itself, when the backup is done.',
+    overridable: true,
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot) => ({ ...snapshot, backupJobActive: false, budgets: openBudgets(snapshot) }),
+    },
+  }),
+  BlockedByPDB: rule<BlockedBudget>({
+    holds: ({ situation }) => blockedBudget(situation),
+    sentence: explainBudget,
+    meaning: 'A PodDisruptionBudget does not allow an eviction now.',
+    details:
+      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget while a backup runs.',
+    endedBy: ['Kubernetes', 'MOCO', 'a person'],
+    ends: 'By itself, when enough pods are healthy or the backup is done. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
+    alert: 'MocoRolloutBlockedByPDB',
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot, { cause }) => (cause === 'several' ? null : { ...snapshot, budgets: openBudgets(snapshot) }),
+    },
+  }),
+  MemberProtected: rule<{ readonly member: number }>({
+    holds: ({ members }) => {
+      const member = members.find(({ facts }) => facts.preventDelete);
+      return member === undefined ? null : { member: member.ordinal };
+    },
+    sentence: ({ member }, name) =>
+      `${name(member)} has MOCO's annotation prevent-delete, which MOCO sets while a replica lags: the pod can't be deleted`,
+    meaning: "The pod has MOCO's annotation prevent-delete, and no other member may go.",
+    details:
+      'MOCO sets the annotation on the primary while a replica lags too far behind, and a failover can leave it on the previous primary. The API server refuses to delete the pod, and an eviction would leave it in Terminating.',
+    endedBy: ['MOCO', 'a person'],
+    ends: 'By itself, once no replica lags: MOCO then removes the annotation from every pod. If MOCO did not set the annotation, remove it: `kubectl describe pod POD` shows its full name.',
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot) => everyMember(snapshot, (member) => ({ ...member, preventDelete: false })),
+    },
+  }),
+  NotEnoughAcknowledging: rule<{ readonly member: number; readonly others: number; readonly needed: number }>({
+    holds: ({ situation, members }) => {
+      const member = members.find(({ state, primary }) => state === 'running' && !primary);
+      return member === undefined || leavesQuorum(situation, member)
+        ? null
+        : { member: member.ordinal, others: othersThatAcknowledge(situation, member), needed: situation.majority };
+    },
+    sentence: ({ member, others, needed }, name) =>
+      `without ${name(member)} ${others} ${others === 1 ? 'member is' : 'members are'} known to acknowledge commits, and ${needed} are needed, the primary among them`,
+    meaning: 'Without this member too few others are known to acknowledge commits, and writes could stop.',
+    details:
+      "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well.",
+    endedBy: ['the members', 'time'],
+    ends: 'By itself, when another member recovers or the primary participates again.',
+    assumed: { lasts: 'member', facts: recovered },
+  }),
+  BatchNotComplete: rule<{ readonly members: readonly number[] }>({
+    holds: ({ situation, members: [next] }) => (next === undefined ? null : batchNotComplete(situation, next)),
+    sentence: ({ members }, name) =>
+      `${members.map(name).join(', ')} of the previous batch ${plural(members, 'is', 'are')} not done`,
+    meaning: 'Under OrderedReady management members are updated in batches, and the previous batch is not done.',
+    endedBy: ['the members'],
+    ends: 'By itself, member by member.',
+    overridable: true,
+    assumed: { lasts: 'member', facts: recovered },
+  }),
+  AwaitingApproval: rule<{
+    readonly member: number;
+    readonly revision: string;
+    /** The approved revision, if it is none of this cluster. */
+    readonly unknown?: string;
+  }>({
+    holds: (asked) => {
+      const { situation, members } = asked;
+      const primary = members.find((member) => member.primary);
+      if (primary === undefined || situation.policy.primaryUpdatePolicy === 'Automatic') return null;
+      if (isApproved(situation) || !isRevisionKnown(asked)) return null;
+      const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
+      const unknown = unknownApproval(situation);
+      return { member: primary.ordinal, revision, ...(unknown !== null && { unknown }) };
+    },
+    sentence: ({ member, revision, unknown }, name) =>
+      `the primary ${name(member)} waits for approval of revision ${revision}` +
+      (unknown === undefined ? '' : `; the approved revision ${unknown} is not a revision of this cluster`),
+    meaning: 'Only the primary is left, and `primaryUpdatePolicy: Manual` makes it wait for approval.',
+    endedBy: ['a person'],
+    ends: 'By `approve NAME`. The update costs one switchover.',
+    requestedBy: '`primaryUpdatePolicy: Manual`',
+    phase: 'AwaitingApproval',
+    assumed: null,
   }),
   SwitchoverFailing: rule<{ readonly member: number; readonly tries: number; readonly retries: boolean }>({
+    holds: ({ situation, members: [member] }) => (member === undefined ? null : switchoverFailing(situation, member)),
     sentence: ({ member, tries, retries }, name) =>
       `the switchover away from ${name(member)} has failed ${tries === 1 ? 'once' : `${tries} times`}; ${retries ? 'it will be tried again' : 'it will not be tried again for this revision'}`,
     meaning: 'MOCO did not move the primary in time.',
@@ -148,68 +251,13 @@ export const participating = {
     overridable: true,
     alarms: true,
     phase: 'Failing',
-  }),
-  ReplicasBehind: rule<{
-    readonly member: number;
-    readonly limitSeconds: number;
-    readonly graceSeconds: number;
-    readonly replicas: readonly ReplicaBehind[];
-  }>({
-    sentence: ({ member, limitSeconds, graceSeconds, replicas }, name) =>
-      `the switchover away from ${name(member)} waits until replicas are less than ${limitSeconds} s behind: ` +
-      replicas.map((replica) => explainReplica(replica, graceSeconds, name)).join('; '),
-    meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
-    details:
-      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds.',
-    endedBy: ['the members', 'time', 'a person'],
-    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
-    overridable: true,
-    brief: true,
-  }),
-  PartitionReached: rule<{
-    readonly partition: number;
-    /** Stale members below the partition. */
-    readonly members: readonly number[];
-    /** Stale members that are pinned. */
-    readonly pinned: readonly number[];
-  }>({
-    sentence: ({ partition, members, pinned }, name) =>
-      [
-        ...(members.length > 0
-          ? [`partition ${partition} keeps ${members.map(name).join(', ')} at the previous revision`]
-          : []),
-        ...(pinned.length > 0
-          ? [`${pinned.map(name).join(', ')} ${plural(pinned, 'is', 'are')} pinned to the previous revision`]
-          : []),
-      ].join('; '),
-    meaning: 'Only members that are pinned or below `partition` are stale.',
-    endedBy: ['a person'],
-    ends: 'Lower `partition` in the MySQLRollout, or run `unpin POD`.',
-    requestedBy: '`partition` or `pinnedMembers`',
-    phase: 'PartitionReached',
+    assumed: {
+      lasts: 'requeue',
+      facts: (snapshot, { retries }) =>
+        retries ? { ...snapshot, memory: { ...snapshot.memory, switchoverTries: 0 } } : null,
+    },
   }),
 };
-
-/** Why a switchover waits for a replica. */
-export interface ReplicaBehind {
-  readonly ordinal: number;
-  /** `null` while it has not been asked recently. */
-  readonly reading: DelayReading | null;
-}
-
-function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: number, name: MemberName): string {
-  const replica = name(ordinal);
-  switch (reading?.kind) {
-    case undefined:
-      return `the delay of ${replica} is not read yet`;
-    case 'delay':
-      return `${replica} is ${Math.floor(reading.seconds)} s behind`;
-    case 'notReplicating':
-      return `${replica} does not replicate (${withoutFullStop(reading.message)})`;
-    case 'unknown':
-      return `the delay of ${replica} can't be read (${withoutFullStop(reading.message)}), and the wait for it ends after ${graceSeconds} s`;
-  }
-}
 
 interface BlockedBudget {
   readonly budget: string;
@@ -235,4 +283,127 @@ function explainBudget({ budget, cause, healthy, needed, message, awaiting }: Bl
     case 'several':
       return `several PodDisruptionBudgets select the members (${budget} is one), and Kubernetes evicts no such pod`;
   }
+}
+
+interface UnsettledMember {
+  readonly member: number;
+  readonly wait: Wait;
+}
+
+/**
+ * Updated members have to be settled and participate for minReadySeconds. With a budget above 1 a starting member only
+ * uses its part of the budget. One that fails, and one whose containers restart in place, still blocks the rollout. While
+ * nobody participates, nobody can settle.
+ */
+function unsettledMember(asked: Asked): UnsettledMember | null {
+  const { situation, members: taken } = asked;
+  const { members, budget, policy, participating } = situation;
+  if (asksFor(asked, 'stops') && participating === 0) return null;
+  const byMoco = asksFor(asked, 'mocoTakes');
+  const isRepair = asksFor(asked, 'stops') && taken.every((member) => !member.participates);
+  const owing = members.find((member) => {
+    const { unsettled, state, crashLoop } = member;
+    if (unsettled === null) return false;
+    if (byMoco) return !taken.includes(member) && unsettled.for !== 'role';
+    if (isRepair && unsettled.for === 'role' && lacksRoleForOthers(situation, member)) return false;
+    return budget === 1 || state === 'down' || crashLoop !== null || unsettled.for === 'containers';
+  });
+  if (owing?.unsettled) return { member: owing.ordinal, wait: owing.unsettled };
+  const behind = policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
+  return behind === null ? null : { member: behind.ordinal, wait: { for: 'revision' } };
+}
+
+interface UnhealthyCluster {
+  readonly healthy: boolean;
+  readonly synced: number;
+  readonly replicas: number;
+}
+
+/**
+ * MOCO reports every member in sync. With a budget above 1 it may miss members that this rollout is replacing, as long
+ * as the cluster is available. MOCO's own partition controller asks for `Healthy` alone, if the member is ready.
+ */
+function clusterNotHealthy(asked: Asked): UnhealthyCluster | null {
+  const { snapshot, members, missing, replicas, budget } = asked.situation;
+  const { healthy, available, syncedReplicas: synced } = snapshot.cluster;
+  if (asksFor(asked, 'mocoTakes')) {
+    return healthy || !asked.members.every(({ facts }) => facts.ready) ? null : { healthy, synced, replicas };
+  }
+  if (healthy && synced === replicas) return null;
+  const onTheirWay = missing.length + members.filter(isOnItsWay).length;
+  if (budget > 1 && available && onTheirWay > 0 && synced >= replicas - onTheirWay) return null;
+  return { healthy, synced, replicas };
+}
+
+function isOnItsWay(member: Member): boolean {
+  return member.state === 'terminating' || (member.updated && !member.participates);
+}
+
+/** How long a refusal counts, unless its budget changes earlier. */
+const refusalSeconds = 10;
+
+function blockedBudget({ snapshot, deadlines }: Situation): BlockedBudget | null {
+  const { budgets } = snapshot;
+  for (const budget of budgets) {
+    const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
+    const blocked = (cause: BlockedBudget['cause'], message: string | null = null): BlockedBudget => ({
+      budget: name,
+      cause,
+      healthy,
+      needed,
+      message,
+    });
+    // The eviction API answers 500 where more than one budget matches a pod.
+    if (budgets.length > 1) return blocked('several');
+    if (budget.closed) return blocked('closed');
+    if (!budget.observed) return blocked('notObserved');
+    if (!(budget.disruptionsAllowed >= 1)) return { ...blocked('used'), ...(awaiting > 0 && { awaiting }) };
+    if (refusal !== null && !deadlines.reached(budget.refusedForSeconds, refusalSeconds)) {
+      return blocked('refused', refusal);
+    }
+  }
+  return null;
+}
+
+/**
+ * KEP-961's behaviour 1: under OrderedReady management members go in whole batches from the top. The next batch starts
+ * when every member of the previous ones is updated and settled. Under Parallel management, which MOCO uses, there are
+ * no batches.
+ */
+function batchNotComplete(situation: Situation, next: Member): { readonly members: readonly number[] } | null {
+  const { snapshot, replicas, budget, policy } = situation;
+  if (snapshot.statefulSet?.podManagement !== 'OrderedReady' || next.primary || policy.mode !== 'OnDelete') return null;
+  const batchOf = (ordinal: number): number => Math.floor((replicas - 1 - ordinal) / budget);
+  const behind = situation.members.filter(
+    (member) =>
+      batchOf(member.ordinal) < batchOf(next.ordinal) &&
+      !member.pinned &&
+      !member.primary &&
+      (!member.updated || member.unsettled !== null),
+  );
+  return behind.length > 0 ? { members: behind.map(({ ordinal }) => ordinal) } : null;
+}
+
+/** Until Kubernetes has observed the newest template, the update revision is unknown. A demotion then goes on. */
+function isRevisionKnown(asked: Asked): boolean {
+  const { statefulSet } = asked.situation.snapshot;
+  return !asksFor(asked, 'keepsDemotion') || (statefulSet?.observed === true && !statefulSet.deleting);
+}
+
+/** Each try blocks writes for a while, so the pauses grow, and after the last try a person has to look. */
+const retryDelaysSeconds: readonly number[] = [5 * 60, 15 * 60, 45 * 60];
+const lastRetryDelaySeconds = 45 * 60;
+
+function switchoverFailing(
+  situation: Situation,
+  { ordinal: member }: Member,
+): { readonly member: number; readonly tries: number; readonly retries: boolean } | null {
+  const { snapshot, deadlines } = situation;
+  const { switchoverTries: tries, sinceLastTrySeconds } = snapshot.memory;
+  if (tries === 0) return null;
+  const delaySeconds = retryDelaysSeconds[tries - 1];
+  if (delaySeconds === undefined && !isApproved(situation)) return { member, tries, retries: false };
+  return deadlines.reached(sinceLastTrySeconds, delaySeconds ?? lastRetryDelaySeconds)
+    ? null
+    : { member, tries, retries: true };
 }

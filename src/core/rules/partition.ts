@@ -1,32 +1,60 @@
-import { rule } from './rule.ts';
+import { handedOn, replaced, withStatefulSet } from '../expected.ts';
+import { plural } from '../sentences.ts';
+import { asksFor, rule } from './rule.ts';
 
 /** The partition of the StatefulSet decides which member is next. */
 export const partition = {
-  MemberDownOutOfOrder: rule<{
-    readonly member: number;
-    readonly pod: string;
-    /** The member that the partition reaches first. */
-    readonly next: number;
-    readonly revision: string;
-    /** The revision at which the member would come up again. */
-    readonly current: string;
-  }>({
-    sentence: ({ member, pod, next, revision, current }, name) =>
-      `${name(member)} does not work, and partitions reach it only after ${name(next)}; \`kubectl delete pod ${pod}\` makes it try again at revision ${current}${current === revision ? '' : ` instead of ${revision}`}`,
-    meaning:
-      'A stale member is down, or has not participated for longer than a failover takes, and the partition reaches it last.',
-    details: 'A StatefulSet replaces its pods from the highest ordinal down.',
-    endedBy: ['a person', 'the members'],
-    ends: 'Run the command that the message names, or wait until the member recovers.',
-    alarms: true,
-    phase: 'Failing',
-  }),
   AwaitingMoco: rule<{ readonly partition: number; readonly member: number }>({
+    holds: ({ step }) => (step.kind === 'setPartition' ? { partition: step.partition, member: step.partition } : null),
     sentence: ({ partition: to, member }, name) =>
       `waiting for MOCO's partition controller to lower the partition to ${to}, which reaches ${name(member)}`,
     meaning: "MOCO's own partition controller is about to lower the partition.",
     details: 'It checks every 10 to 30 seconds.',
     endedBy: ['MOCO'],
     ends: 'By itself.',
+    assumed: {
+      lasts: 'member',
+      facts: (snapshot, { partition, member }) => {
+        const taken = snapshot.members.filter(
+          ({ ordinal, revision }) => ordinal === member && revision !== snapshot.statefulSet?.updateRevision,
+        );
+        return replaced(withStatefulSet(handedOn(snapshot, taken), { partition }), taken);
+      },
+    },
+  }),
+  PartitionReached: rule<{
+    readonly partition: number;
+    /** Stale members below the partition. */
+    readonly members: readonly number[];
+    /** Stale members that are pinned. */
+    readonly pinned: readonly number[];
+  }>({
+    holds: (asked) => {
+      const { policy, members } = asked.situation;
+      const kept = asksFor(asked, 'ends')
+        ? members.some(({ due }) => due)
+          ? []
+          : members.filter(({ updated }) => !updated)
+        : asked.members.filter((member) => member.pinned && !member.updated);
+      if (kept.length === 0) return null;
+      const ordinals = (pinned: boolean): readonly number[] =>
+        kept.filter((member) => member.pinned === pinned).map(({ ordinal }) => ordinal);
+      return { partition: policy.partition, members: ordinals(false), pinned: ordinals(true) };
+    },
+    sentence: ({ partition, members, pinned }, name) =>
+      [
+        ...(members.length > 0
+          ? [`partition ${partition} keeps ${members.map(name).join(', ')} at the previous revision`]
+          : []),
+        ...(pinned.length > 0
+          ? [`${pinned.map(name).join(', ')} ${plural(pinned, 'is', 'are')} pinned to the previous revision`]
+          : []),
+      ].join('; '),
+    meaning: 'Only members that are pinned or below `partition` are stale.',
+    endedBy: ['a person'],
+    ends: 'Lower `partition` in the MySQLRollout, or run `unpin POD`.',
+    requestedBy: '`partition` or `pinnedMembers`',
+    phase: 'PartitionReached',
+    assumed: null,
   }),
 };

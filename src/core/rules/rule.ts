@@ -1,3 +1,8 @@
+import type { Effect, EffectKind } from '../effects.ts';
+import type { Member, Situation } from '../situation.ts';
+import type { ClusterSnapshot } from '../snapshot.ts';
+import type { Step } from '../step.ts';
+
 /** The name of a member in a sentence, such as `moco-test-2`. */
 export type MemberName = (ordinal: number) => string;
 
@@ -5,6 +10,26 @@ export type EndedBy = 'a person' | 'MOCO' | 'Kubernetes' | 'moco-rollout' | 'the
 
 /** A phase that a rule gives to its cluster. Without one the phase follows from the members. */
 export type RulePhase = 'Off' | 'Paused' | 'AwaitingApproval' | 'PartitionReached' | 'Failing';
+
+/** What a rule is asked about: a step, and its effects for which the rule stands in the table of gates. */
+export interface Asked {
+  readonly situation: Situation;
+  readonly step: Step;
+  readonly effects: readonly Effect[];
+  /** The members with such an effect. Empty if it is one on the cluster as a whole. */
+  readonly members: readonly Member[];
+}
+
+/** The step has an effect of this kind, and the rule stands for it in the table of gates. */
+export const asksFor = ({ effects }: Asked, ...kinds: readonly EffectKind[]): boolean =>
+  effects.some(({ kind }) => kinds.includes(kind));
+
+/** How a plan assumes that a wait ends: how long it lasts, and the facts afterwards. `null` if they can't be known. */
+export interface AssumedEnd<Facts> {
+  /** As long as a member, a switchover, or the time until the next decision; or no time worth a line. */
+  readonly lasts: 'member' | 'switchover' | 'requeue' | 'moment';
+  readonly facts: (snapshot: ClusterSnapshot, hold: Facts) => ClusterSnapshot | null;
+}
 
 /** What the catalogue says about a rule that blocks a rollout. */
 export interface RuleAttributes {
@@ -35,10 +60,18 @@ export interface RuleAttributes {
   readonly phase?: RulePhase;
 }
 
-export interface Rule<Arguments> extends RuleAttributes {
+/** An entry of the catalogue: everything about one rule but for what it guards, which is in the table of gates. */
+export interface Rule<Facts> extends RuleAttributes {
+  /** The facts of the hold, or `null` if the rule does not hold. */
+  readonly holds: (asked: Asked) => Facts | null;
   /** What the rollout waits for, with names and numbers: one sentence without a full stop and without elapsed times. */
-  readonly sentence: (hold: Arguments, name: MemberName) => string;
+  readonly sentence: (hold: Facts, name: MemberName) => string;
+  /** `null` if only a person ends the wait: a plan ends there. */
+  readonly assumed: AssumedEnd<Facts> | null;
 }
 
 /** An entry of the catalogue. The type argument has the facts that come with the hold. */
-export const rule = <Arguments = unknown>(entry: Rule<Arguments>): Rule<Arguments> => entry;
+export const rule = <Facts = object>(entry: Rule<Facts>): Rule<Facts> => entry;
+
+/** The facts of a rule that has none. */
+export const holdsIf = (holds: boolean): object | null => (holds ? {} : null);

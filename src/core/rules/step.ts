@@ -1,17 +1,16 @@
+import { mostUnobservedEvictions } from '../disruption-controller.ts';
+import { atOpeningOf } from '../expected.ts';
+import { type ClosedBy, closedBy } from '../maintenance.ts';
+import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
 import { withoutFullStop } from '../sentences.ts';
+import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
-import { rule } from './rule.ts';
+import { type Asked, type MemberName, rule } from './rule.ts';
 
 /** The step that was chosen is not done. */
 export const step = {
-  OutsideMaintenanceWindow: rule<{
-    /** When the window closes that is open, but not for long enough. */
-    readonly closesAt: string | null;
-    /** How long the step is expected to take. */
-    readonly neededSeconds: number;
-    /** When the next window opens that is long enough, within 30 days. */
-    readonly opensAt: string | null;
-  }>({
+  OutsideMaintenanceWindow: rule<ClosedBy['OutsideMaintenanceWindow']>({
+    holds: (asked) => closedBy(asked, 'OutsideMaintenanceWindow'),
     sentence: ({ closesAt, neededSeconds, opensAt }) =>
       (closesAt === null
         ? 'no maintenance window is open'
@@ -24,16 +23,13 @@ export const step = {
     ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what is done in which window.',
     overridable: true,
     requestedBy: '`maintenanceWindows`',
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt),
+    },
   }),
-  Blackout: rule<{
-    readonly from: string;
-    readonly until: string;
-    readonly reason: string;
-    /** Otherwise the step would not be over before it. */
-    readonly begun: boolean;
-    readonly neededSeconds: number;
-    readonly opensAt: string | null;
-  }>({
+  Blackout: rule<ClosedBy['Blackout']>({
+    holds: (asked) => closedBy(asked, 'Blackout'),
     sentence: ({ from, until, reason, begun, neededSeconds, opensAt }) =>
       (begun
         ? `there is a blackout until ${until} (${withoutFullStop(reason)})`
@@ -45,9 +41,36 @@ export const step = {
     ends: 'By itself, when the blackout is over.',
     overridable: true,
     requestedBy: '`blackouts`',
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt),
+    },
   }),
-  ...checks,
+  DisruptionControllerBehind: rule<{ readonly evictions: number; readonly limit: number }>({
+    holds: ({ situation: { snapshot, deadlines }, step }) => {
+      const { budgets, unobservedEvictions: evictions } = snapshot;
+      if (step.kind !== 'evict' || budgets.length === 0 || evictions < mostUnobservedEvictions) return null;
+      deadlines.reached(0, recheckSeconds);
+      return { evictions, limit: mostUnobservedEvictions };
+    },
+    sentence: ({ evictions, limit }) =>
+      `Kubernetes' disruption controller has not observed ${evictions} evictions of other clusters yet, and ${limit} may wait for it at a time`,
+    meaning: "Kubernetes' disruption controller is behind with evictions of other clusters.",
+    details:
+      'It observes an eviction only while the pod terminates. If it is later than the new pod, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions of the fleet wait for it at a time.',
+    endedBy: ['Kubernetes'],
+    ends: 'By itself, when the disruption controller has observed one of these evictions. If that takes minutes, look at kube-controller-manager.',
+    overridable: true,
+    routine: true,
+    brief: true,
+    assumed: { lasts: 'moment', facts: (snapshot) => ({ ...snapshot, unobservedEvictions: 0 }) },
+  }),
   ReleaseUnsafe: rule<{ readonly message: string }>({
+    holds: ({ situation: { snapshot, deadlines }, step }) => {
+      const { releaseRefusal: refusal } = snapshot;
+      if (step.kind !== 'release' || refusal === null) return null;
+      return deadlines.reached(refusal.sinceSeconds, releaseRetrySeconds) ? null : { message: refusal.message };
+    },
     sentence: ({ message }) =>
       `the StatefulSet can't be released without risk to its pods: ${withoutFullStop(message)}`,
     meaning: 'A dry run of the release has shown that Kubernetes would replace pods at once.',
@@ -56,8 +79,10 @@ export const step = {
     ends: "Check what came back, which the message says. MOCO's webhook has to be reachable. The controller tries again every 10 seconds.",
     alarms: true,
     phase: 'Failing',
+    assumed: null,
   }),
   ConfirmationTooSlow: rule<{ readonly message: string }>({
+    holds: (asked) => failedStep(asked, 'tooSlow'),
     sentence: ({ message }) => `the API server is too slow for a safe step: ${withoutFullStop(message)}`,
     meaning: 'The API server took too long to confirm the facts for a step, so the step was not done.',
     details:
@@ -65,8 +90,10 @@ export const step = {
     endedBy: ['Kubernetes'],
     ends: 'By itself, once the API server answers faster. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds. Check the latency of the API server, etcd, the webhooks and the network.',
     brief: true,
+    assumed: { lasts: 'requeue', facts: (snapshot) => ({ ...snapshot, stepFailure: null }) },
   }),
   StepRefused: rule<{ readonly message: string }>({
+    holds: (asked) => failedStep(asked, 'refused'),
     sentence: ({ message }) => `the API server did not carry out the step: ${withoutFullStop(message)}`,
     meaning: 'The API server did not carry out a step, or the result of an earlier step is unknown.',
     details:
@@ -76,6 +103,22 @@ export const step = {
     alarms: true,
     brief: true,
     phase: 'Failing',
+    assumed: null,
+  }),
+  ...checks,
+  ReplicasBehind: rule<ReplicasBehind>({
+    holds: ({ situation, members }) => replicasBehind(situation, members),
+    sentence: ({ member, limitSeconds, graceSeconds, replicas }, name) =>
+      `the switchover away from ${name(member)} waits until replicas are less than ${limitSeconds} s behind: ` +
+      replicas.map((replica) => explainReplica(replica, graceSeconds, name)).join('; '),
+    meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
+    details:
+      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds.',
+    endedBy: ['the members', 'time', 'a person'],
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
+    overridable: true,
+    brief: true,
+    assumed: { lasts: 'moment', facts: (snapshot) => snapshot },
   }),
 };
 
@@ -83,3 +126,40 @@ const nextOpening = (opensAt: string | null, neededSeconds: number): string =>
   opensAt === null
     ? `; no opening of the next 30 days has ${neededSeconds} s for the next step`
     : `; the next step may begin at ${opensAt}`;
+
+/** The controller is asked again after so long, should it miss that an eviction has been observed. */
+const recheckSeconds = 5;
+/** After how long a refused dry run of a release is tried again. */
+const releaseRetrySeconds = 10;
+
+const longestRetryDelaySeconds = 30;
+/** How long the same step waits after so many failures in a row: 2 s, 4 s, 8 s, 16 s, then 30 s. */
+const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longestRetryDelaySeconds);
+
+/**
+ * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
+ * goes on, unless an earlier step may still happen: then no step is done before that is known.
+ */
+function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
+  const { stepFailure: failure, statefulSet } = situation.snapshot;
+  if (failure === null || failure.cause !== cause) return null;
+  const { message } = failure;
+  if (failure.step === null) return { message };
+  if (failure.step !== stepIdentity(step, statefulSet?.updateRevision ?? '')) return null;
+  const delaySeconds = Math.max(retryDelaySeconds(failure.tries), failure.retryAfterSeconds);
+  return situation.deadlines.reached(failure.sinceLastTrySeconds, delaySeconds) ? null : { message };
+}
+
+function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: number, name: MemberName): string {
+  const replica = name(ordinal);
+  switch (reading?.kind) {
+    case undefined:
+      return `the delay of ${replica} is not read yet`;
+    case 'delay':
+      return `${replica} is ${Math.floor(reading.seconds)} s behind`;
+    case 'notReplicating':
+      return `${replica} does not replicate (${withoutFullStop(reading.message)})`;
+    case 'unknown':
+      return `the delay of ${replica} can't be read (${withoutFullStop(reading.message)}), and the wait for it ends after ${graceSeconds} s`;
+  }
+}

@@ -1,5 +1,3 @@
-import type { HoldRule } from './catalogue.ts';
-
 /** Why a member is taken, or a partition lowered: the label of a step in Events and metrics. */
 interface StepRuleEntry {
   readonly step: 'delete' | 'evict' | 'updateInPlace' | 'resizeInPlace' | 'demote' | 'setPartition';
@@ -31,13 +29,8 @@ export const stepRules = {
   PrimaryNotParticipating: stepRuleEntry({
     step: 'delete',
     takes:
-      'the due primary that runs without participating, once the grace for a failover is over and a majority of others participates; a single member once its grace is over',
+      'the due primary that runs without participating, once the grace for a failover is over and a majority of others participates, or nobody; a single member once its grace is over',
     because: 'stale, primary, and not participating for longer than a failover takes',
-  }),
-  NoMemberParticipating: stepRuleEntry({
-    step: 'delete',
-    takes: 'every due member that is not unreachable, once the grace for a failover is over and no member participates',
-    because: 'stale, and no member participates',
   }),
   MemberImpaired: stepRuleEntry({
     step: 'delete',
@@ -112,4 +105,4 @@ export const undemoteReasons = {
   }),
 };
 
-export type UndemoteReason = keyof typeof undemoteReasons | HoldRule;
+export type UndemoteReason = keyof typeof undemoteReasons;

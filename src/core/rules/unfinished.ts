@@ -1,10 +1,18 @@
-import type { Evidence } from '../member.ts';
+import { withCluster, withMissing, withStatefulSet } from '../expected.ts';
+import { type FailingMember, failingMember } from '../failing-revision.ts';
 import { explainEvidence, plural } from '../sentences.ts';
-import { rule } from './rule.ts';
+import type { Situation } from '../situation.ts';
+import { type Asked, asksFor, holdsIf, rule } from './rule.ts';
 
 /** The revision fails where it was tried first. Members that are down get it once the progress deadline has passed without a quorum. */
 export const failing = {
-  UpdateRevisionFailing: rule<{ readonly member: number; readonly evidence: Evidence }>({
+  UpdateRevisionFailing: rule<FailingMember>({
+    holds: ({ situation, members, effects }) => {
+      const failing = failingMember(situation);
+      if (failing === null) return null;
+      const isRepair = members.length > 0 && effects.every(({ member }) => member?.state === 'down');
+      return isRepair && quorumIsLostForGood(situation) ? null : failing;
+    },
     sentence: ({ member, evidence }, name) =>
       `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; no other member gets it until the template is corrected`,
     meaning: 'A member fails at the new revision, and no member has shown that the revision works.',
@@ -16,12 +24,17 @@ export const failing = {
     alarms: true,
     alert: 'MocoRolloutRevisionFailing',
     phase: 'Failing',
+    assumed: null,
   }),
 };
 
 /** The cluster is not yet what its MySQLCluster asks for. Only members that are down are replaced. */
 export const unfinished = {
   NotReconciled: rule<{ readonly generation: number; readonly succeeded: number | null }>({
+    holds: ({ situation }) => {
+      const { generation, reconciledGeneration, succeededGeneration: succeeded } = situation.snapshot.cluster;
+      return reconciledGeneration === generation && succeeded === generation ? null : { generation, succeeded };
+    },
     sentence: ({ generation, succeeded }) =>
       `MOCO has not yet applied generation ${generation} of the MySQLCluster${succeeded === null || succeeded === generation ? '' : ` (it is at ${succeeded})`}`,
     meaning: 'MOCO has not applied the newest generation of the MySQLCluster yet.',
@@ -30,19 +43,33 @@ export const unfinished = {
     ends: 'By itself. If not, check condition ReconcileSuccess of the MySQLCluster and the log of moco-controller.',
     brief: true,
     keepsDemotion: true,
+    assumed: {
+      lasts: 'moment',
+      facts: (snapshot) => {
+        const { generation } = snapshot.cluster;
+        return withCluster(snapshot, { reconciledGeneration: generation, succeededGeneration: generation });
+      },
+    },
   }),
   NotInitialized: rule({
+    holds: ({ situation }) => holdsIf(!situation.snapshot.cluster.initialized),
     sentence: () => 'the cluster is not initialized: it is cloning, restoring, or has never started',
     meaning: 'The cluster is cloning, restoring, or has never started.',
     details: 'A clone or restore would start from the beginning if a member restarted.',
     endedBy: ['MOCO'],
     ends: 'By itself, once MOCO sets condition Initialized.',
+    assumed: { lasts: 'member', facts: (snapshot) => withCluster(snapshot, { initialized: true }) },
   }),
   MemberMissing: rule<{
     readonly members: readonly number[];
     /** The FailedCreate message of the StatefulSet controller. */
     readonly message: string | null;
   }>({
+    holds: (asked) => {
+      const { missing, snapshot } = asked.situation;
+      if (missing.length === 0 || !isMissed(asked)) return null;
+      return { members: missing, message: snapshot.createFailure };
+    },
     sentence: ({ members, message }, name) =>
       `${members.map(name).join(', ')} ${plural(members, 'does', 'do')} not exist${message === null ? '' : `: ${message}`}`,
     meaning: 'The pod of a member does not exist.',
@@ -52,13 +79,55 @@ export const unfinished = {
     ends: 'By itself. If not, the message has the reason of the StatefulSet controller, such as a quota or an admission webhook.',
     brief: true,
     keepsDemotion: true,
+    assumed: {
+      lasts: 'member',
+      facts: (snapshot, { members, message }) =>
+        message === null && snapshot.statefulSet !== null
+          ? { ...snapshot, members: withMissing(snapshot, members, snapshot.statefulSet.updateRevision) }
+          : null,
+    },
   }),
   Scaling: rule<{ readonly wanted: number; readonly statefulSet: number; readonly pods: number }>({
+    holds: ({ situation: { snapshot, members, replicas } }) => {
+      const statefulSet = snapshot.statefulSet?.replicas ?? replicas;
+      return statefulSet !== replicas || members.length > replicas
+        ? { wanted: replicas, statefulSet, pods: members.length }
+        : null;
+    },
     sentence: ({ wanted, statefulSet, pods }) =>
       `the cluster is scaling: ${wanted} replicas wanted, the StatefulSet has ${statefulSet}, ${pods} pods exist`,
     meaning: 'The number of members is changing, and scaling comes before updating.',
     endedBy: ['MOCO', 'Kubernetes'],
     ends: 'By itself, once as many pods exist as are wanted.',
     keepsDemotion: true,
+    assumed: {
+      lasts: 'member',
+      facts: (snapshot, { wanted }) => ({
+        ...withStatefulSet(snapshot, { replicas: wanted }),
+        members: snapshot.members.filter(({ ordinal }) => ordinal < wanted),
+      }),
+    },
   }),
 };
+
+/** Then nothing is lost if members that are down get the revision, under OnDelete. */
+function quorumIsLostForGood({ snapshot, policy, deadlines, participating, majority }: Situation): boolean {
+  if (participating >= majority || policy.mode !== 'OnDelete') return false;
+  return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
+}
+
+/**
+ * Every step waits for a missing member, but for the deletion of members that are down: that waits only for the
+ * StatefulSet controller, which has not created a pod yet and may never be able to (a quota or an admission policy can
+ * reject the template). Under OrderedReady management, which MOCO does not use, a member is also missing because one
+ * below it is down. There only a creation that is known to fail counts. A switchover goes on until then: MOCO's
+ * clustering stops until a person makes it possible to create the member.
+ */
+function isMissed(asked: Asked): boolean {
+  const { missing, snapshot } = asked.situation;
+  const { statefulSet, createFailure } = snapshot;
+  if (asksFor(asked, 'proceeds', 'ends', 'awaitsMoco')) return true;
+  if (asksFor(asked, 'keepsDemotion')) return createFailure !== null;
+  if (statefulSet === null || !missing.some((ordinal) => ordinal < statefulSet.replicas)) return false;
+  return statefulSet.podManagement === 'Parallel' || createFailure !== null;
+}

@@ -1,26 +1,38 @@
-import { rule } from './rule.ts';
+import { isPossibleSize, type Situation } from '../situation.ts';
+import { holdsIf, rule } from './rule.ts';
 
 /** Nothing is written at all. */
 export const untouchable = {
   SnapshotInconsistent: rule<{ readonly problem: string }>({
+    holds: ({ situation }) => {
+      const problem = inconsistency(situation);
+      return problem === null ? null : { problem };
+    },
     sentence: ({ problem }) => `the cluster's objects contradict each other: ${problem}`,
     meaning: "The cluster's objects contradict each other, for example two pods have the same ordinal.",
     details: 'Nothing is done on such facts.',
     endedBy: ['a person', 'time'],
     ends: 'By itself, if the next observation is consistent. Otherwise check the objects that the message names. If they are right, report a bug in moco-rollout.',
     alarms: true,
+    assumed: null,
   }),
   ClusterDeleting: rule({
+    holds: ({ situation }) => holdsIf(situation.snapshot.cluster.deleting),
     sentence: () => 'the MySQLCluster is being deleted',
     meaning: 'The MySQLCluster is being deleted, and its pods with it.',
     endedBy: ['MOCO'],
     ends: 'By itself, when the MySQLCluster is gone. If it stays, check its finalizers: MOCO removes its own once it has cleaned up.',
     requestedBy: 'the deletion of the MySQLCluster',
+    assumed: null,
   }),
   RolloutNotOwned: rule<{
     /** Another MySQLCluster, with its uid. */
     readonly owner: string;
   }>({
+    holds: ({ situation }) => {
+      const { rolloutProblem: problem } = situation.snapshot;
+      return problem?.kind === 'notOwned' ? { owner: problem.owner } : null;
+    },
     sentence: ({ owner }) =>
       `the MySQLRollout belongs to another MySQLCluster, ${owner}: remove its ownerReferences to keep its spec, or delete it`,
     meaning: 'The MySQLRollout has an owner reference to another MySQLCluster.',
@@ -30,8 +42,13 @@ export const untouchable = {
     ends: 'Remove `metadata.ownerReferences` from the MySQLRollout to keep its spec, or delete it: the controller then creates a new one. If a MySQLCluster was deleted and created again, the garbage collector of Kubernetes deletes the old MySQLRollout within seconds.',
     alarms: true,
     brief: true,
+    assumed: null,
   }),
   RolloutTerminating: rule<{ readonly finalizers: readonly string[] }>({
+    holds: ({ situation }) => {
+      const { rolloutProblem: problem } = situation.snapshot;
+      return problem?.kind === 'terminating' ? { finalizers: problem.finalizers } : null;
+    },
     sentence: ({ finalizers }) =>
       `the MySQLRollout is being deleted${finalizers.length === 0 ? '' : `; these finalizers keep it: ${finalizers.join(', ')}`}`,
     meaning: 'The MySQLRollout is being deleted, and a finalizer keeps it.',
@@ -40,18 +57,25 @@ export const untouchable = {
     ends: 'When the MySQLRollout is gone: the controller then creates a new one, with an empty spec. The message names the finalizers. Whoever set them has to remove them.',
     alarms: true,
     brief: true,
+    assumed: null,
   }),
   StatefulSetMissing: rule({
+    holds: ({ situation }) => holdsIf(situation.snapshot.statefulSet === null),
     sentence: () => 'the StatefulSet does not exist',
     meaning: 'The MySQLCluster has no StatefulSet.',
     endedBy: ['MOCO'],
     ends: 'By itself: MOCO creates the StatefulSet, or creates it again for another volume template. If it stays away, check the log of moco-controller.',
     brief: true,
+    assumed: null,
   }),
   DefinitionOutdated: rule<{
     /** The API server's answer to a status that its CRD does not know. */
     readonly message: string;
   }>({
+    holds: ({ situation }) => {
+      const { statusRefusal: message } = situation.snapshot;
+      return message === null ? null : { message };
+    },
     sentence: ({ message }) =>
       `the MySQLRollout CRD is outdated: apply the CRDs of this version of moco-rollout (${message})`,
     meaning: 'The MySQLRollout CRD is outdated: the API server refuses a status that the controller has to record.',
@@ -59,12 +83,33 @@ export const untouchable = {
     endedBy: ['a person'],
     ends: "Apply the CRDs of the controller's version: `kubectl apply --server-side -k config/crd`, or upgrade what installed them. The controller tries again every 30 seconds.",
     alarms: true,
+    assumed: null,
   }),
   AwaitingOwnWrite: rule<{ readonly write: string }>({
+    holds: ({ situation }) => {
+      const { ownWritePending: write } = situation.snapshot;
+      return write === null ? null : { write };
+    },
     sentence: ({ write }) => `waiting to see the effect of the last step (${write})`,
     meaning: 'The controller has done a step and does not see its effect yet.',
     endedBy: ['Kubernetes', 'moco-rollout'],
     ends: 'By itself within moments. After 30 seconds the controller reads past its cache.',
     brief: true,
+    assumed: { lasts: 'moment', facts: (snapshot) => ({ ...snapshot, ownWritePending: null }) },
   }),
 };
+
+function inconsistency({ snapshot: { cluster, members }, replicas }: Situation): string | null {
+  if (!isPossibleSize(replicas)) return `spec.replicas of the MySQLCluster is ${replicas}`;
+  if (!Number.isInteger(cluster.primaryIndex) || cluster.primaryIndex < 0 || cluster.primaryIndex >= replicas) {
+    return `the primary index ${cluster.primaryIndex} is not one of ${replicas} members`;
+  }
+  if (!(cluster.syncedReplicas >= 0)) return `status.syncedReplicas is ${cluster.syncedReplicas}`;
+  const seen = new Set<number>();
+  for (const { ordinal } of members) {
+    if (!Number.isInteger(ordinal) || ordinal < 0) return `a pod has the ordinal ${ordinal}`;
+    if (seen.has(ordinal)) return `two pods have the ordinal ${ordinal}`;
+    seen.add(ordinal);
+  }
+  return null;
+}

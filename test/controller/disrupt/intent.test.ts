@@ -3,7 +3,7 @@ import type { Intent } from '../../../src/api/rollout-status.ts';
 import { ClusterApi } from '../../../src/controller/disrupt/cluster-client.ts';
 import { intentOf, invalidate, sameStep } from '../../../src/controller/disrupt/intent.ts';
 import type { Step, Target } from '../../../src/core/decision.ts';
-import { isDisruptive, ruleOf } from '../../../src/core/disruptive-step.ts';
+import { isDisruptive, ruleOf } from '../../../src/core/step.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { Bench, member } from '../bench.ts';
@@ -55,7 +55,8 @@ describe('an intent', () => {
   it('names the step, its rule and the exact version of every pod', () => {
     const step = remove(target(2), target(1));
     if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
-    expect(intentOf(step, statefulSet, 'an-id', 'me', 'now')).to.deep.equal({
+    expect(intentOf(step, ['stops'], statefulSet, 'an-id', 'me', 'now')).to.deep.equal({
+      effects: ['stops'],
       id: 'an-id',
       holder: 'me',
       step: 'delete',
@@ -72,7 +73,7 @@ describe('an intent', () => {
   it('of a lower partition names the StatefulSet', () => {
     const step = lower(2, target(2));
     if (!isDisruptive(step)) throw new Error('expected a setPartition to be disruptive');
-    expect(intentOf(step, statefulSet, 'an-id', 'me', 'now')).to.deep.include({
+    expect(intentOf(step, [], statefulSet, 'an-id', 'me', 'now')).to.deep.include({
       partition: 2,
       statefulSet: { name: 'moco-test', uid: 'uid-s', resourceVersion: '7' },
       pods: [{ name: member(2), uid: 'uid-2', resourceVersion: '1' }],
@@ -102,7 +103,7 @@ describe('invalidating an intent', () => {
     });
     const step = remove(...targets);
     if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
-    const intent = intentOf(step, statefulSet, 'an-id', 'somebody', 'then');
+    const intent = intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then');
     happens(bench);
     const staysDemoted = await invalidate(intent, 'default', api, signal);
     return [bench, intent, staysDemoted];
@@ -153,7 +154,7 @@ describe('invalidating an intent', () => {
     const { uid: podUid, resourceVersion: podVersion } = bench.server.get(pods, member(2)).metadata;
     const step = lower(2, target(2, podUid, podVersion));
     if (!isDisruptive(step)) throw new Error('expected a setPartition to be disruptive');
-    const intent = intentOf(step, { ...statefulSet, uid, resourceVersion }, 'an-id', 'somebody', 'then');
+    const intent = intentOf(step, [], { ...statefulSet, uid, resourceVersion }, 'an-id', 'somebody', 'then');
     await invalidate(intent, 'default', api, signal);
     expect(bench.server.get(pods, member(2)).metadata.resourceVersion).to.equal(podVersion);
     const after = bench.server.get(statefulSets, 'moco-test').metadata;

@@ -5,6 +5,7 @@ import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/
 import { followFleet } from '../../../src/controller/observe/follow-fleet.ts';
 import { type RolloutRecord, wholeRecord } from '../../../src/controller/observe/rollout-record.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
+import type { EffectKind } from '../../../src/core/effects.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
 import { timestampOf } from '../../../src/moco/timestamp.ts';
 import { Bench } from '../bench.ts';
@@ -61,9 +62,14 @@ const progress = {
   disruptions: 0,
   switchovers: 0,
 };
-const evict = { step: 'evict', rule: 'ReplicaHealthy' } as const;
+const evict = { step: 'evict', rule: 'ReplicaHealthy', effects: ['stops', 'reduces'] } as const;
+/** By its rule, as the core has it. */
+const effectsOf: Readonly<Record<string, readonly EffectKind[]>> = {
+  MemberDown: ['brings', 'removes'],
+  AlreadyUpdated: ['writes', 'acts', 'proceeds'],
+};
 const step = (kind: 'evict' | 'delete' | 'setPartition', rule: string, seconds: number, result = 'done') => ({
-  lastStep: { step: kind, rule, pods: [], at: at(seconds), result },
+  lastStep: { step: kind, rule, pods: [], at: at(seconds), result, effects: effectsOf[rule] ?? evict.effects },
 });
 
 describe('the slots of a fleet', () => {
@@ -194,7 +200,7 @@ describe('the slots of a fleet', () => {
 
   it('are not promised for members that are down, which need none', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
-    watched.fleet.promise('a', { step: 'delete', rule: 'MemberDown' });
+    watched.fleet.promise('a', { step: 'delete', effects: ['brings', 'removes'] });
     expect(watched.place('b')).to.equal(null);
   });
 
@@ -285,7 +291,7 @@ describe('the interval of a fleet', () => {
     expect([watched.left('a'), watched.left('b')]).to.deep.equal([null, 60]);
     release();
     expect(watched.left('b')).to.equal(null);
-    const intent = { id: 'i', holder: 'h', ...evict, revision: 'r', at: at(80), pods: [] };
+    const intent = { id: 'i', holder: 'h', ...evict, effects: [...evict.effects], revision: 'r', at: at(80), pods: [] };
     watched.rolls('a', { intent });
     expect([watched.left('a'), watched.left('b')]).to.deep.equal([null, 40]);
   });

@@ -36,7 +36,9 @@ export function memberMoves(
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
       const next = become(fine ? Health.Starting : Health.Up, benign);
-      const kept = world.families.has('partition-mode') && ordinal < (cells[c.PARTITION] as number);
+      const below = world.families.has('partition-mode') && ordinal < (cells[c.PARTITION] as number);
+      // Below the partition the StatefulSet controller makes pods from the current revision.
+      const kept = below && cells[c.PROMOTED] === 0;
       next[c.REVISION + ordinal] = kept ? 0 : (cells[c.TARGET] as number);
       return;
     }

@@ -42,6 +42,7 @@ export function summaryOf(world: World, { findings, seconds }: Measured): string
 export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision {
   const idle: Decision = {
     step: { kind: 'none' },
+    effects: [],
     hold: { rule: 'Paused' },
     members: [],
     stale: 0,

@@ -142,7 +142,10 @@ export class StagedFleet {
       return false;
     }
     if (wait === undefined) {
-      this.#promises.set(cluster.key, this.#fleet.promise(cluster.key, { step: 'evict', rule: 'ReplicaHealthy' }));
+      this.#promises.set(
+        cluster.key,
+        this.#fleet.promise(cluster.key, { step: 'evict', effects: ['stops', 'reduces'] }),
+      );
       this.#wakeConcerned();
       return true;
     }

@@ -1,5 +1,9 @@
-import type { Target } from '../core/decision.ts';
-import type { ClusterSnapshot, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+import type { InPlaceUpdate } from './in-place.ts';
+import { atOpening } from './openings.ts';
+import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
+import type { Target } from './step.ts';
+
+// What the facts are expected to be after a wait or a step.
 
 /** Every member that runs serves in its role, and MOCO reports it. */
 export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
@@ -162,3 +166,25 @@ export function changed(
   const ordinals = new Set(targets.map(({ ordinal }) => ordinal));
   return everyMember(snapshot, (member) => (ordinals.has(member.ordinal) ? change(member) : member));
 }
+
+export const withCluster = (snapshot: ClusterSnapshot, change: Partial<ClusterFacts>): ClusterSnapshot => ({
+  ...snapshot,
+  cluster: { ...snapshot.cluster, ...change },
+});
+
+export const withStatefulSet = (snapshot: ClusterSnapshot, change: Partial<StatefulSetFacts>): ClusterSnapshot => ({
+  ...snapshot,
+  statefulSet: snapshot.statefulSet && { ...snapshot.statefulSet, ...change },
+});
+
+/** At an opening that a hold has named; `null` without one. */
+export const atOpeningOf = (snapshot: ClusterSnapshot, opensAt: string | null): ClusterSnapshot | null =>
+  snapshot.maintenance === null || opensAt === null
+    ? null
+    : { ...snapshot, maintenance: atOpening(snapshot.maintenance, opensAt) };
+
+/** The kubelet has resized the pod, and the patch can follow. */
+export const afterResize = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
+  inPlace?.kind === 'possible'
+    ? { kind: 'possible', change: { ...inPlace.change, resources: [] }, resize: null }
+    : inPlace;

@@ -1,0 +1,60 @@
+import type { Member, Situation } from './situation.ts';
+
+// Who acknowledges commits. Nobody outside MySQL can tell a replica that is behind from one whose I/O thread is broken.
+
+/**
+ * Without this member the primary and enough others acknowledge commits. At first only members that participate count.
+ * Once this member has not participated for as long as a failover may take, members that MOCO has configured count as
+ * well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse. Nothing is
+ * lost with a member that has neither a role nor been ready since its mysqld started: it has probably never followed.
+ */
+export function leavesQuorum(situation: Situation, member: Member): boolean {
+  if (!member.canAcknowledge) return true;
+  const { primary, majority } = situation;
+  const overdue = isOverdue(situation, member);
+  if (overdue && hasNeverFollowed(member)) return true;
+  if (primaryLeadsNobody(situation)) return true;
+  return primary !== null && counts(primary, overdue) && othersThatAcknowledge(situation, member) >= majority;
+}
+
+/** How many others do, as far as is known. */
+export function othersThatAcknowledge(situation: Situation, member: Member): number {
+  const overdue = isOverdue(situation, member);
+  return situation.members.filter((other) => other !== member && counts(other, overdue)).length;
+}
+
+function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean {
+  const mysqld = facts.containers.find(({ part }) => part === 'mysqld');
+  return mysqld !== undefined && deadlines.reached(mysqld.notReadyForSeconds, policy.failoverGraceSeconds);
+}
+
+const counts = (member: Member, overdue: boolean): boolean =>
+  member.canAcknowledge && (member.participates || (overdue && member.facts.role !== null));
+
+/** A role alone does not show it: MOCO sets none while it can't configure another replica. */
+export const hasNeverFollowed = ({ facts }: Member): boolean =>
+  facts.role === null &&
+  !facts.containers.some(({ part, readySinceRestart }) => part === 'mysqld' && readySinceRestart);
+
+/**
+ * A primary that MOCO has not configured since its pod was created acknowledges to nobody, once a failover would have
+ * been over: no commit waits for this member.
+ */
+function primaryLeadsNobody({ primary, snapshot, policy, deadlines }: Situation): boolean {
+  if (primary?.participates) return false;
+  const isConfigured = primary !== null && primary.canAcknowledge && primary.facts.role !== null;
+  return (
+    !isConfigured && deadlines.reached(snapshot.cluster.primaryUnavailableForSeconds ?? 0, policy.failoverGraceSeconds)
+  );
+}
+
+/**
+ * Somebody serves as primary: it participates, or another replica than these does, which follows it. MOCO's failover
+ * begins by stopping the I/O threads of all replicas (MOCO 0.36, clustering/operations.go, failover), and no replica is
+ * ready without one, so that none is under way.
+ */
+export function somebodyLeads({ members, primary }: Situation, without: readonly Member[]): boolean {
+  if (primary?.participates) return true;
+  const mayServe = primary?.state === 'running' || primary?.state === 'unreachable';
+  return mayServe && members.some((member) => !member.primary && member.participates && !without.includes(member));
+}

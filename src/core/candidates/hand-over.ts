@@ -1,0 +1,40 @@
+import { isAdopted, mayAdopt } from '../adoption.ts';
+import type { Situation } from '../situation.ts';
+import type { Step } from '../step.ts';
+import { line } from './line.ts';
+
+// Who replaces the pods of the StatefulSet.
+
+/**
+ * Releases a StatefulSet that has our label although this program may no longer delete its pods. `currentRevision`
+ * comes first, so that a pod that crashes afterwards comes up as it would have under OnDelete and never at an older
+ * revision. Stale members stay stale until somebody lowers the partition.
+ */
+function releases({ snapshot, policy, members }: Situation): readonly Step[] {
+  const { statefulSet, promotion } = snapshot;
+  if (statefulSet === null) return [];
+  const { currentRevision, updateRevision, labelled, observed } = statefulSet;
+  const promote = (revision: string, reason: 'release' | 'correction'): readonly Step[] => {
+    const replicas = members.filter((member) => member.facts.revision === revision).length;
+    return [{ kind: 'promoteRevision', revision, replicas, for: reason, before: [] }];
+  };
+  if (!labelled) {
+    // A sync that was under way when currentRevision was written writes the previous one once more.
+    const overwritten = promotion !== null && promotion.from === currentRevision && promotion.to !== currentRevision;
+    return observed && overwritten ? promote(promotion.to, 'correction') : [];
+  }
+  if (policy.mode === 'OnDelete' && !snapshot.released) return [];
+  return currentRevision === updateRevision ? [{ kind: 'release' }] : promote(updateRevision, 'release');
+}
+
+export const release = line({
+  takes:
+    'our label, once this program may no longer delete pods: promoteRevision, then release; a current revision that an earlier sync has overwritten: promoteRevision',
+  candidates: releases,
+});
+
+export const adopt = line({
+  takes:
+    'a StatefulSet that is not at OnDelete or has no label, and whose last adoption is long enough ago: setStrategy',
+  candidates: (situation) => (!isAdopted(situation) && mayAdopt(situation) ? [{ kind: 'setStrategy' }] : []),
+});

@@ -1,0 +1,194 @@
+import { hasNeverFollowed } from '../acknowledging.ts';
+import { isRecovering } from '../recovering.ts';
+import type { StepRule } from '../rules/steps.ts';
+import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
+import type { Step } from '../step.ts';
+import { isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
+import { takeBackDemotion } from './demotion.ts';
+import { adopt, release } from './hand-over.ts';
+import { line } from './line.ts';
+
+// Who is next, and how, under OnDelete: the procedure of DEP-06. All members that do not participate are deleted, not
+// evicted: a PodDisruptionBudget can refuse to evict a pod that is already down.
+
+const isProtected = ({ facts }: Member): boolean => facts.preventDelete;
+const remove = (rule: StepRule, members: readonly Member[]): Step => ({
+  kind: 'delete',
+  rule,
+  targets: members.map(target),
+});
+
+const due = (situation: Situation, is: (member: Member) => boolean): readonly Member[] =>
+  descending(dueMembers(situation).filter(is));
+
+/** Those that MOCO protects come last. The order of the others stays. */
+const unprotectedFirst = (members: readonly Member[]): readonly Member[] =>
+  members.toSorted((one, other) => Number(isProtected(one)) - Number(isProtected(other)));
+
+export const membersDown = line({
+  takes: 'due members that are down and not protected: delete, all of them at once',
+  candidates: (situation) => {
+    const down = due(situation, (member) => member.state === 'down' && !isProtected(member));
+    return down.length === 0 ? [] : [remove('MemberDown', down)];
+  },
+});
+
+/** The rollout has ended, or has reached what the user allows, or has not begun. */
+export const nothingDue = line({
+  takes:
+    'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',
+  candidates: (situation) => {
+    const { members, snapshot, policy, replicas } = situation;
+    if (members.some((member) => member.due)) return [];
+    const { currentRevision = '', updateRevision: revision = '' } = snapshot.statefulSet ?? {};
+    // Under OnDelete `status.currentRevision` stays behind on Kubernetes before 1.37, and MOCO takes that for a
+    // StatefulSet that isn't ready; a volume asked for then is lost.
+    const isBehind = policy.mode === 'OnDelete' && currentRevision !== revision;
+    return isBehind && members.every(({ facts }) => facts.ready)
+      ? [{ kind: 'promoteRevision', revision, replicas, for: 'end', before: [] }]
+      : [{ kind: 'none' }];
+  },
+});
+
+export const nothingRestarts = line({
+  takes:
+    'a due member that works and whose next change in place is of metadata, or of its label alone: updateInPlace, one at a time, replicas first',
+  candidates: (situation) => {
+    const steps = primaryAfterOthers(due(situation, () => true)).map((member) => stepInPlace(situation, member));
+    return steps.filter((step) => step !== null).filter(({ rule }) => rule === 'NothingRestarts');
+  },
+  yields: true,
+});
+
+const primaryAfterOthers = (members: readonly Member[]): readonly Member[] => [
+  ...members.filter(({ primary }) => !primary),
+  ...members.filter(({ primary }) => primary),
+];
+
+const isUnreachable = ({ state }: Member): boolean => state === 'unreachable';
+
+/** mysqld may still serve behind a lost kubelet, so one at a time, and never the primary. */
+export const membersUnreachable = line({
+  takes: 'due replicas whose node does not answer, and that are not protected: delete, one',
+  candidates: (situation) =>
+    due(situation, (member) => isUnreachable(member) && !member.primary && !isProtected(member)).map((member) =>
+      remove('MemberUnreachable', [member]),
+    ),
+  yields: true,
+});
+
+/**
+ * A primary with a dead agent, for example. It has no relay log: where nobody participates, it goes first and alone, and
+ * the replicas follow once it serves again.
+ */
+export const primaryRunning = line({
+  takes: 'the due primary that runs without participating: delete',
+  candidates: (situation) =>
+    due(situation, (member) => member.primary && member.state === 'running').map((member) =>
+      remove('PrimaryNotParticipating', [member]),
+    ),
+  yields: true,
+});
+
+/**
+ * Running replicas may still acknowledge commits, so one at a time. MOCO has never finished with one that has never
+ * followed, so its restart is the first that may help.
+ */
+export const membersRunning = line({
+  takes:
+    'due replicas that run without participating, and are neither protected nor recovering: delete, one, those first that have never followed a primary',
+  candidates: (situation) =>
+    due(
+      situation,
+      (member) =>
+        member.state === 'running' && !member.primary && !isProtected(member) && !isRecovering(situation, member),
+    )
+      .toSorted((one, other) => Number(hasNeverFollowed(other)) - Number(hasNeverFollowed(one)))
+      .map((member) => remove('MemberNotParticipating', [member])),
+});
+
+/** No member after these may go while they are unavailable. */
+export const othersUnavailable = line({
+  takes:
+    'every other due member that does not participate: protected ones, then those that recover, unreachable ones, and the primary: delete, one',
+  candidates: (situation) => {
+    const rest = due(situation, (member) => !member.participates);
+    const place = (member: Member): number =>
+      isProtected(member) && !(member.primary && isUnreachable(member))
+        ? 0
+        : isRecovering(situation, member)
+          ? 1
+          : isUnreachable(member)
+            ? 2
+            : 3;
+    return rest
+      .toSorted((one, other) => place(one) - place(other))
+      .map((member) => remove(ruleOfUnavailable(member), [member]));
+  },
+});
+
+function ruleOfUnavailable({ state, primary }: Member): StepRule {
+  if (state === 'down') return 'MemberDown';
+  if (state === 'unreachable') return 'MemberUnreachable';
+  return primary ? 'PrimaryNotParticipating' : 'MemberNotParticipating';
+}
+
+/**
+ * The update may repair the sidecar, and the PodDisruptionBudget would refuse an eviction, since it already counts the
+ * pod as unavailable. An impaired primary has lost its Service already, and MOCO moves no primary whose pod is not ready
+ * (MOCO 0.36, clustering/status.go, isDegraded): it is deleted under the gates of a primary that moves, before healthy
+ * replicas, which no eviction takes as long as its pod is not ready.
+ */
+export const membersImpaired = line({
+  takes: 'a due member that is impaired, replicas first: delete',
+  candidates: (situation) => {
+    const impaired = due(situation, ({ state }) => state === 'impaired');
+    const [next] = unprotectedFirst(primaryAfterOthers(impaired));
+    return next === undefined ? [] : [remove('MemberImpaired', [next])];
+  },
+});
+
+export const healthyReplicas = line({
+  takes:
+    'the due replica that is next, from the highest ordinal down, protected ones last: its change in place, else evict',
+  candidates: (situation) => {
+    const [next] = unprotectedFirst(due(situation, ({ primary }) => !primary));
+    if (next === undefined) return [];
+    return [stepInPlace(situation, next) ?? { kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] }];
+  },
+});
+
+/**
+ * If others can take over, MOCO moves the role first, so that writes stop only for the switchover, and the switchover
+ * never races with the preStop hook.
+ */
+export const primaryLast = line({
+  takes:
+    'the due primary when nothing else is due: its change in place if it is updated as primary, else demote; with one member evict',
+  candidates: (situation) => {
+    const next = dueMembers(situation).find((member) => member.primary);
+    if (next === undefined) return [];
+    const inPlace = stepInPlace(situation, next);
+    if (inPlace !== null && isUpdatedAsPrimary(situation, inPlace)) return [inPlace];
+    if (situation.replicas === 1) return [{ kind: 'evict', rule: 'SingleMember', targets: [target(next)] }];
+    const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
+    return [{ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision }];
+  },
+});
+
+/** The first line with a candidate that may go decides. */
+export const onDelete = {
+  takeBackDemotion, // our demotion never outlives its reason, whatever else holds
+  release, // the user released the cluster
+  adopt,
+  membersDown, // they do no work: all at once
+  nothingDue,
+  nothingRestarts,
+  membersUnreachable,
+  primaryRunning, // a failover had its time
+  membersRunning,
+  othersUnavailable,
+  membersImpaired,
+  healthyReplicas,
+  primaryLast,
+};

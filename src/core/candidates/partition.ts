@@ -1,0 +1,118 @@
+import { comesUpUpdated, partitionOf } from '../partition.ts';
+import type { StepRule } from '../rules/steps.ts';
+import { type Member, type Situation, target } from '../situation.ts';
+import type { Step } from '../step.ts';
+import { takeBackDemotion } from './demotion.ts';
+import { release } from './hand-over.ts';
+import { line } from './line.ts';
+import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-delete.ts';
+
+// Who is next where the StatefulSet controller deletes the pods: the member just below the partition.
+
+/**
+ * A cluster that serves nobody: it has never been initialized, or none of its members does any work. The partition would
+ * keep a corrected template from them for ever, since their turn comes one after the other. So they are made to come up
+ * at the update revision, those that are down alone: one that clones keeps at it. It is what MOCO's documents reach for
+ * the first start by terminating the partition unset.
+ *
+ * A deletion can fail for some of them while others start to serve. So once the current revision is the update revision,
+ * a member that is down is deleted in any case: it comes up updated, whatever the partition.
+ */
+const startUnserved = line({
+  takes:
+    'due members that are down, in a cluster that was never initialized or in which no member works, or once the current revision is the update revision: promoteRevision, then delete, all at once',
+  candidates: (situation) => {
+    const { members, snapshot } = situation;
+    const atWork = members.some((member) => member.state !== 'down' && member.state !== 'terminating');
+    if (snapshot.cluster.initialized && atWork && !comesUpUpdated(situation)) return [];
+    return membersDown.candidates(situation).map((step) => atUpdateRevision(situation, step));
+  },
+});
+
+/**
+ * The same once no member has participated for longer than a failover takes, though they run: a restart may be the cure.
+ * The primary first and alone; replicas once it leads again.
+ */
+const restartUnserved = line({
+  takes:
+    'the primary that runs while nobody participates: promoteRevision, then delete; afterwards running replicas that do not participate',
+  candidates: (situation) => {
+    const { participating } = situation;
+    if (participating === 0) {
+      return primaryRunning.candidates(situation).map((step) => atUpdateRevision(situation, step));
+    }
+    return comesUpUpdated(situation) ? membersRunning.candidates(situation) : [];
+  },
+  yields: true,
+});
+
+function atUpdateRevision(situation: Situation, step: Step): Step {
+  if (comesUpUpdated(situation) || step.kind !== 'delete') return step;
+  const { snapshot, replicas } = situation;
+  const revision = snapshot.statefulSet?.updateRevision ?? '';
+  return { kind: 'promoteRevision', revision, replicas, for: 'start', before: step.targets };
+}
+
+/** The partition may stay where it is if nobody is stale and nobody would come up stale: every write of MOCO sets it back. */
+const isDone = (situation: Situation): boolean =>
+  situation.members.every(({ updated }) => updated) && comesUpUpdated(situation);
+
+/** The step that takes the next member, or passes it if it is updated. */
+function lower(situation: Situation): readonly Step[] {
+  const partition = partitionOf(situation) - 1;
+  const next = situation.members.find(({ ordinal }) => ordinal === partition);
+  if (next === undefined) return [];
+  return [{ kind: 'setPartition', rule: ruleOf(next), partition, targets: next.updated ? [] : [target(next)] }];
+}
+
+function ruleOf({ updated, state }: Member): StepRule {
+  if (updated) return 'AlreadyUpdated';
+  switch (state) {
+    case 'participating':
+      return 'ReplicaHealthy';
+    case 'impaired':
+      return 'MemberImpaired';
+    case 'down':
+      return 'MemberDown';
+    default:
+      return 'MemberNotParticipating';
+  }
+}
+
+const lowerPartition = line({
+  takes: "the member just below the partition, if that is above the policy's: setPartition, by one",
+  candidates: (situation) =>
+    isDone(situation) || !(partitionOf(situation) - 1 >= situation.policy.partition) ? [] : lower(situation),
+});
+
+const waitForMoco = line({
+  takes:
+    "while a member is stale, the member just below the partition: setPartition, which only MOCO's own partition controller does",
+  candidates: (situation) => (situation.members.every(({ updated }) => updated) ? [] : lower(situation)),
+});
+
+/** The StatefulSet controller has not replaced a member yet, or the member is not settled. */
+const stillAtWork = line({
+  takes: 'nobody',
+  candidates: () => [{ kind: 'none' }],
+});
+
+/** Partition mode has the same gates. Its main step lowers the partition, and the StatefulSet controller deletes the pods. */
+export const partition = {
+  takeBackDemotion,
+  release, // it was at OnDelete before
+  startUnserved,
+  restartUnserved,
+  lowerPartition,
+  nothingDue,
+  stillAtWork,
+};
+
+/** MOCO lowers the partition. This program only releases what it still has. */
+export const observe = {
+  takeBackDemotion,
+  release,
+  waitForMoco,
+  nothingDue,
+  stillAtWork,
+};

@@ -1,0 +1,127 @@
+import type { Member, Situation } from './situation.ts';
+import type { Step } from './step.ts';
+
+/** What a step does to a cluster or to one of its members. The text is for SPEC.md. */
+export const effectKinds = {
+  writes: 'something is written',
+  acts: 'the rollout moves, in a mode in which this program moves it',
+  proceeds: 'more happens than that a member that is down gets another pod',
+  adopts: 'this program begins to replace the pods of the StatefulSet',
+  handsOver: 'another program replaces the pods of the StatefulSet from now on',
+  ends: 'the rollout is over',
+  completes: 'the cluster counts as up to date and healthy',
+  awaitsMoco: "MOCO's partition controller moves the rollout, and this program watches it",
+  mocoTakes: "MOCO's partition controller is about to take the member",
+  keepsDemotion: 'a demotion that this program has asked for goes on',
+  brings: 'the member gets something of the update revision, be it its label alone',
+  changesInPlace: 'the running pod of the member is changed',
+  removes: 'the pod of the member goes',
+  risks: 'a member that works, or may come back by itself, runs something of the update revision',
+  stops: 'a mysqld that may run ends',
+  reduces: 'one member fewer participates for a while',
+  leavesService: 'the Service of the member has one endpoint fewer for a while',
+  movesPrimary: 'writes move to another member, by a switchover or by a failover',
+  losesRelayLog:
+    'a running replica loses its threads, and with them what it has received and not applied: MOCO sets `skip_replica_start`, and starts them again only once the cluster has a primary',
+} as const;
+
+export type EffectKind = keyof typeof effectKinds;
+
+export interface Effect {
+  readonly kind: EffectKind;
+  /** `null` if the step does it to the cluster as a whole. */
+  readonly member: Member | null;
+}
+
+type OfStep<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
+/** Kinds of effects on each target of the step, or on the cluster (`member` is `null`). The compiler demands a line for each kind of step. */
+type Table = {
+  readonly [Kind in Step['kind']]: (situation: Situation, member: Member | null, step: OfStep<Kind>) => Kinds;
+};
+type Kinds = readonly EffectKind[];
+
+const when = (holds: boolean, ...kinds: Kinds): Kinds => (holds ? kinds : []);
+
+/** Of the step as a whole, whatever it takes. */
+const moves: Kinds = ['writes', 'acts', 'proceeds'];
+
+/** Does no work and does not come back by itself, unlike a member that only lags behind. */
+const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
+  state === 'down' || (!participates && crashLoop !== null);
+
+/** The pod of the member goes, by whosever hand, and another one comes at the update revision. */
+function podGoes({ primary, replicas }: Situation, member: Member | null): Kinds {
+  if (member === null) return ['writes', 'acts'];
+  const { state, participates, primary: leads } = member;
+  const broken = isBroken(member);
+  const works = participates && state !== 'impaired';
+  return [
+    'brings',
+    'removes',
+    ...when(state !== 'down', 'proceeds', 'stops'),
+    // Without a primary writes have stopped, and every step is a repair.
+    ...when(!broken && primary?.participates === true, 'risks'),
+    ...when(participates, 'reduces'),
+    ...when(works, 'leavesService'),
+    ...when(participates && leads && replicas > 1, 'movesPrimary'),
+    ...when(!broken && !leads, 'losesRelayLog'),
+  ];
+}
+
+/** Containers of a running pod restart, or may: a memory limit below what mysqld uses ends it. */
+const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'leavesService'];
+
+/** The first half of an update: nothing holds the second half but what holds every step. */
+const isDemoted: Kinds = ['brings', 'risks', 'reduces', 'leavesService', 'movesPrimary'];
+
+const table: Table = {
+  none: ({ policy }) => (policy.mode === 'Observe' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
+  undemote: (_, member) => when(member === null, 'writes'),
+  setStrategy: () => ['writes', 'adopts'],
+  release: () => ['writes', 'handsOver'],
+  promoteRevision: (situation, member, step) => {
+    if (member !== null) return podGoes(situation, member);
+    switch (step.for) {
+      case 'start':
+        return ['writes', 'acts'];
+      case 'end':
+        return [...moves, 'ends'];
+      case 'release':
+        return ['writes', 'handsOver'];
+      case 'correction':
+        return ['writes'];
+    }
+  },
+  delete: podGoes,
+  evict: podGoes,
+  setPartition: (situation, member, { targets }) => {
+    if (situation.policy.mode === 'Observe') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
+    return member === null && targets.length === 0 ? moves : podGoes(situation, member);
+  },
+  updateInPlace: (_, member, { rule }) => {
+    if (member === null) return moves;
+    return rule === 'NothingRestarts' ? ['brings', 'changesInPlace'] : restartsInPlace;
+  },
+  resizeInPlace: (_, member) => (member === null ? moves : restartsInPlace),
+  demote: (_, member) => (member === null ? moves : isDemoted),
+};
+
+/** The members whose pods the step acts on, or the next step will. */
+export function membersOf({ members }: Situation, step: Step): readonly Member[] {
+  const targets = 'targets' in step ? step.targets : step.kind === 'promoteRevision' ? step.before : [];
+  const ordinals = targets.map(({ ordinal }) => ordinal);
+  return members.filter(({ ordinal }) => ordinals.includes(ordinal));
+}
+
+/** The kinds, each once. */
+export const kindsOf = (effects: readonly Effect[]): readonly EffectKind[] => [
+  ...new Set(effects.map(({ kind }) => kind)),
+];
+
+/** Everything that the step does, in the order of the kinds, to each of its members. */
+export function effects(situation: Situation, step: Step): readonly Effect[] {
+  const of = table[step.kind] as (situation: Situation, member: Member | null, step: Step) => Kinds;
+  return [null, ...membersOf(situation, step)].flatMap((member) =>
+    of(situation, member, step).map((kind) => ({ kind, member })),
+  );
+}

@@ -1,0 +1,37 @@
+import { somebodyLeads } from './acknowledging.ts';
+import { isRecovering } from './recovering.ts';
+import type { Member, Situation } from './situation.ts';
+
+// The StatefulSet controller replaces stale members from the partition up.
+
+/** A partition above the number of replicas means the same as one equal to it. */
+export function partitionOf({ snapshot, replicas }: Situation): number {
+  return Math.min(snapshot.statefulSet?.partition ?? 0, replicas);
+}
+
+/** A member that the StatefulSet controller has still to replace. It takes the highest ordinal next. */
+export function notYetReplaced(situation: Situation): Member | null {
+  const partition = partitionOf(situation);
+  return situation.members.findLast((member) => member.ordinal >= partition && !member.updated) ?? null;
+}
+
+/** Below the partition the StatefulSet controller makes pods from the current revision. */
+export function comesUpUpdated({ snapshot }: Situation): boolean {
+  const { currentRevision = '', updateRevision = '' } = snapshot.statefulSet ?? {};
+  return currentRevision === updateRevision;
+}
+
+/**
+ * Down, or has run without participating for longer than a failover takes, while somebody serves as primary. Otherwise a
+ * failover may be waiting for it.
+ */
+export function doesNotWork(situation: Situation, member: Member): boolean {
+  const { policy, deadlines } = situation;
+  const { state, facts } = member;
+  if (state !== 'running') return state === 'down';
+  if (isRecovering(situation, member) || !somebodyLeads(situation, [member])) return false;
+  return facts.containers.some(
+    ({ part, notReadyForSeconds }) =>
+      part === 'mysqld' && deadlines.reached(notReadyForSeconds, policy.failoverGraceSeconds),
+  );
+}

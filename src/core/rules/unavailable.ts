@@ -1,0 +1,32 @@
+import type { Situation } from '../situation.ts';
+import { type Asked, asksFor } from './rule.ts';
+
+/** Members that are unavailable, for any reason but the step. An updated member is unavailable until it is settled. */
+export function unavailableMembers(asked: Asked): readonly number[] {
+  const { situation, members: taken } = asked;
+  const others = situation.members.filter((member) => !taken.includes(member));
+  // Whether others have settled matters less than a member that is impaired, and not to MOCO's partition controller.
+  const settled = taken.some(({ state }) => state !== 'impaired') && !asksFor(asked, 'mocoTakes');
+  const away = others.filter((member) => !member.participates || (settled && member.unsettled !== null));
+  return [...situation.missing, ...away.map(({ ordinal }) => ordinal)];
+}
+
+/**
+ * So many unavailable members block the step. Whatever the budget, all others are available when containers restart in
+ * place, when the member does not count as available itself, and when the primary moves: MOCO may choose a terminating
+ * member, and would have to switch over again.
+ */
+export function unavailableLimit({ situation, step, members }: Asked): number {
+  const isPlain = step.kind === 'evict' || step.kind === 'setPartition';
+  return isPlain && members.every((member) => member.state === 'participating' && !leads(situation, member.ordinal))
+    ? situation.budget
+    : 1;
+}
+
+const leads = ({ snapshot, policy }: Situation, ordinal: number): boolean =>
+  policy.mode === 'Observe' || ordinal === snapshot.cluster.primaryIndex;
+
+/** A terminating member uses its part of the budget. Only a member that participates has one. */
+export function isTerminationAwaited(asked: Asked): boolean {
+  return !asksFor(asked, 'reduces') || unavailableMembers(asked).length >= unavailableLimit(asked);
+}

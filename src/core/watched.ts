@@ -1,0 +1,54 @@
+import { allPass, failingChecks, needsAnswer, silentChecks } from './checks.ts';
+import { effects } from './effects.ts';
+import { isOverridden } from './gates.ts';
+import type { Outcome } from './outcome.ts';
+import { type Hold, holdRules } from './rules/catalogue.ts';
+import { checks } from './rules/checks.ts';
+import type { Situation } from './situation.ts';
+
+export interface Watched {
+  readonly outcome: Outcome;
+  /** An answer is missing or too old. */
+  readonly asks: boolean;
+  /** Nothing is known against the checks. */
+  readonly pass: boolean;
+}
+
+/**
+ * Whether Prometheus has to be asked. Before a step the gates have judged its answers. A cluster is also watched while its
+ * updated member participates for minReadySeconds, and while a later stage waits for it: a check that fails then holds as
+ * well, and no step is waiting for an answer.
+ */
+export function watched(situation: Situation, outcome: Outcome, complete: boolean): Watched {
+  const { snapshot } = situation;
+  const [mayFail, mayBeSilent] = [isOverridden(situation, 'CheckFailing'), isOverridden(situation, 'CheckUnavailable')];
+  if (snapshot.checks.length === 0 || (mayFail && mayBeSilent)) return { outcome, asks: false, pass: true };
+  const { hold, candidate } = outcome;
+  if (reachesChecks(situation, outcome)) {
+    const pass = hold === null || !(hold.rule in checks);
+    return { outcome, asks: needsAnswer(situation, true), pass };
+  }
+  const soaks = complete && snapshot.laterStageWaits && hold === null && candidate.kind === 'none';
+  if (!soaks && !isSettling(hold)) return { outcome, asks: false, pass: true };
+  const failing = mayFail ? null : failingChecks(situation);
+  const silent = soaks && !mayBeSilent ? silentChecks(situation) : null;
+  const held: Hold | null =
+    failing !== null
+      ? { rule: 'CheckFailing', ...failing }
+      : silent !== null
+        ? { rule: 'CheckUnavailable', ...silent }
+        : hold;
+  return { outcome: { candidate, hold: held }, asks: needsAnswer(situation, false), pass: allPass(situation) };
+}
+
+/** Nothing before the checks holds a step that asks for them. */
+function reachesChecks(situation: Situation, { candidate, hold }: Outcome): boolean {
+  return (
+    effects(situation, candidate).some(({ kind }) => kind === 'risks') &&
+    (hold === null || holdRules.indexOf(hold.rule) >= holdRules.indexOf('CheckFailing'))
+  );
+}
+
+/** An updated member works, and has not participated for minReadySeconds yet. */
+const isSettling = (hold: Hold | null): boolean =>
+  hold?.rule === 'UpdatedMemberNotParticipating' && hold.wait.for === 'minReadySeconds';

@@ -1,0 +1,228 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { decide, decideBy } from '../../src/core/decide.ts';
+import { type EffectKind, effectKinds, effects } from '../../src/core/effects.ts';
+import { closed, type Gates, gates } from '../../src/core/gates.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import { ruleGroups } from '../../src/core/rules/catalogue.ts';
+import { survey } from '../../src/core/situation.ts';
+import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
+import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
+import { cluster } from './cluster-builder.ts';
+import { happenings } from './happenings.ts';
+import { changeOf, member, revisionAfter } from './member-builder.ts';
+import { unmetNeeds } from './needs.ts';
+import { decideCase } from './table.ts';
+
+const cpu = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
+const kinds = Object.keys(effectKinds) as readonly EffectKind[];
+const twoAway = cluster(5)
+  .templateChanged()
+  .members(member(4).updated().starting(), member(3).updated().starting())
+  .mysqlCluster({ healthy: true, syncedReplicas: 5 })
+  .budgets({ disruptionsAllowed: 1 });
+const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
+  // MOCO's status is late.
+  [twoAway.facts(), { ...defaultPolicy, maxUnavailable: 2 }],
+  ...fc.sample(fc.tuple(plausibleSnapshot, anyPolicy), { numRuns: 6000, seed: 36 }),
+];
+const patienceMilliseconds = 120_000;
+
+describe('no step with an effect', () => {
+  it('is taken while a gate of that effect holds and is not overridden, and what happens was declared', () => {
+    for (const [snapshot, policy] of cases) {
+      const decision = decide(snapshot, policy);
+      if (decision.hold === null) expect(closed(survey(snapshot, policy), decision.step)).to.equal(null);
+      const declared = decision.effects.map(({ kind, member }) => `${kind} ${member?.ordinal}`);
+      const happened = happenings(snapshot, decision.step).map(({ kind, member }) => `${kind} ${member.ordinal}`);
+      expect(declared).to.include.members(happened);
+      expect(unmetNeeds(snapshot, policy, decision.step)).to.deep.equal([]);
+    }
+  }).timeout(patienceMilliseconds);
+});
+
+/** As if nobody had thought of the effect: no gate is asked for it. */
+const forgotten = (effect: EffectKind): Gates => ({ ...gates, [effect]: [] });
+
+/** Effects on a member that a step can have, seen in the facts by `needs.ts` in other words. */
+const onMembers = [
+  'brings',
+  'changesInPlace',
+  'removes',
+  'risks',
+  'stops',
+  'reduces',
+  'leavesService',
+  'movesPrimary',
+  'losesRelayLog',
+] as const satisfies readonly EffectKind[];
+
+describe('a forgotten effect', () => {
+  for (const effect of onMembers) {
+    it(`is found: ${effect}`, () => {
+      const found = cases.some(([snapshot, policy]) => {
+        const { step } = decideBy(forgotten(effect), snapshot, policy);
+        return unmetNeeds(snapshot, policy, step).length > 0;
+      });
+      expect(found).to.equal(true);
+    }).timeout(patienceMilliseconds);
+
+    it(`is found by what happens: ${effect}`, () => {
+      const happens = cases.some(([snapshot, policy]) =>
+        happenings(snapshot, decide(snapshot, policy).step).some(({ kind }) => kind === effect),
+      );
+      expect(happens).to.equal(true);
+    }).timeout(patienceMilliseconds);
+  }
+});
+
+describe('the table of gates', () => {
+  it('has the rules that stop every step for each step that is written or that ends a rollout', () => {
+    for (const kind of ['writes', 'acts', 'awaitsMoco'] as const) {
+      expect(gates[kind], kind).to.include.members(Object.keys(ruleGroups.untouchable));
+    }
+  });
+
+  it('names each rule once for an effect', () => {
+    for (const kind of kinds) expect(new Set(gates[kind]).size, kind).to.equal(gates[kind].length);
+  });
+});
+
+const kindsOf = (given: ReturnType<typeof cluster>, settings = {}): readonly EffectKind[] => {
+  const { step } = decideCase({ given, settings });
+  return [...new Set(effects(survey(given.facts(), { ...defaultPolicy, ...settings }), step).map(({ kind }) => kind))];
+};
+
+describe('the effects of a step', () => {
+  const stale = () => cluster(3).templateChanged();
+  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+
+  it('on a member that is down are those of another pod alone', () => {
+    expect(kindsOf(stale().members(member(2).down('ErrImagePull')))).to.deep.equal([
+      'writes',
+      'acts',
+      'brings',
+      'removes',
+    ]);
+  });
+
+  it('on a replica that runs include what it has received', () => {
+    const given = stale().members(member(2).lagging());
+    expect(kindsOf(given)).to.include.members(['stops', 'risks', 'losesRelayLog']);
+    expect(kindsOf(given)).not.to.include.members(['reduces', 'leavesService']);
+  });
+
+  it('on a healthy replica are all but a move of the primary', () => {
+    const given = kindsOf(stale());
+    expect(given).to.include.members(['stops', 'risks', 'reduces', 'leavesService', 'losesRelayLog']);
+    expect(given).not.to.include('movesPrimary');
+  });
+
+  it('on an impaired primary include a failover', () => {
+    const given = cluster(3).members(member(0).stale().impaired('slow-log'));
+    expect(kindsOf(given)).to.include.members(['movesPrimary', 'reduces', 'stops']);
+  });
+
+  it('of a resize are those of a restart in place, and of a label its label alone', () => {
+    const resizes = cluster(3).members(member(2).stale().resizable(cpu));
+    expect(kindsOf(resizes, ifPossible)).to.include.members(['brings', 'risks', 'reduces', 'leavesService']);
+    const labels = cluster(3).members(member(2).stale().changeable());
+    expect(kindsOf(labels, ifPossible)).to.deep.equal(['writes', 'acts', 'proceeds', 'brings', 'changesInPlace']);
+  });
+});
+
+/** Defects of the kind that a step passed the gates of what it does. */
+describe('a resize', () => {
+  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+  const resizable = () => cluster(3).members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().resizable(cpu)));
+  const holdOf = (given: ReturnType<typeof cluster>, settings = {}) =>
+    decideCase({ given, settings: { ...ifPossible, ...settings } }).hold?.rule;
+
+  it('waits for its slot, outside a blackout, for a failing check, a backup, and until the cluster is Healthy', () => {
+    expect(holdOf(resizable().queued(1, 1))).to.equal('AwaitingFleetSlot');
+    expect(holdOf(resizable().maintenance(null, [-60, 60]))).to.equal('Blackout');
+    const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 } } as const;
+    expect(holdOf(resizable().check('errant', failing))).to.equal('CheckFailing');
+    expect(holdOf(resizable().backupJob())).to.equal('BackupRunning');
+    expect(holdOf(resizable().unhealthy())).to.equal('ClusterNotHealthy');
+  });
+
+  it('of the primary waits for approval', () => {
+    const given = cluster(3).members(member(0).stale().resizable(cpu));
+    expect(holdOf(given, { primaryUpdatePolicy: 'Manual' })).to.equal('AwaitingApproval');
+  });
+
+  it('waits for a member that crash-loops at the new resources', () => {
+    const given = resizable().members(member(2).updated().crashLooping());
+    expect(holdOf(given)).to.equal('UpdateRevisionFailing');
+  });
+
+  it('is one at a time whatever the user overrides', () => {
+    const given = resizable().members(member(2).stale().resizing({}));
+    expect(holdOf(given, { overrides: [{ rule: 'AwaitingResize', remainingSeconds: 60 }] })).to.equal('AwaitingResize');
+  });
+});
+
+describe('an impaired primary', () => {
+  const impaired = () => cluster(3).templateChanged().members(member(0).impaired('slow-log'));
+  const holdOf = (given: ReturnType<typeof cluster>, settings = {}) => decideCase({ given, settings }).hold?.rule;
+
+  it('goes before healthy replicas, which no eviction takes while its pod is not ready', () => {
+    expect(decideCase({ given: impaired() }).step).to.deep.include({ kind: 'delete', rule: 'MemberImpaired' });
+  });
+
+  it('goes by the gates of a primary that moves', () => {
+    expect(holdOf(impaired(), { primaryUpdatePolicy: 'Manual' })).to.equal('AwaitingApproval');
+    expect(holdOf(impaired().delay(1, { kind: 'delay', seconds: 3000 }))).to.equal('ReplicasBehind');
+    expect(holdOf(impaired(), { pinnedOrdinals: [2] })).to.equal('PrimaryWaitsForPinned');
+    const only = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } };
+    expect(holdOf(impaired(), only)).to.equal('RestartNeeded');
+    expect(holdOf(impaired().members(member(1).demotedBySomebody(1000)))).to.equal('ForeignDemote');
+  });
+
+  it('goes with approval', () => {
+    const settings = { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter } as const;
+    expect(decideCase({ given: impaired(), settings }).step.kind).to.equal('delete');
+  });
+});
+
+describe('a replica that MOCO can not configure', () => {
+  const broken = (updated: ReturnType<typeof member>) =>
+    cluster(3)
+      .members(member(0).stale(), updated, member(2).stale().lagging(86_400))
+      .unhealthy()
+      .memory({ verified: true });
+
+  it('is replaced although another one has no role because of it', () => {
+    const { step } = decideCase({ given: broken(member(1).updated().unlabelled(86_400)) });
+    expect(step).to.deep.include({ kind: 'delete', rule: 'MemberNotParticipating' });
+  });
+
+  it('waits for the roles while they may be on their way', () => {
+    const { hold } = decideCase({ given: broken(member(1).updated().unlabelled(100)) });
+    expect(hold?.rule).to.equal('RolesNotSettled');
+  });
+});
+
+describe('members that are unreachable or lead without participating', () => {
+  it('wait for a backup', () => {
+    const lost = cluster(3).templateChanged().members(member(1).unreachable()).backupJob();
+    expect(decideCase({ given: lost }).hold?.rule).to.equal('BackupRunning');
+    const leads = cluster(3).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180).backupJob();
+    expect(decideCase({ given: leads }).hold?.rule).to.equal('BackupRunning');
+  });
+
+  it('wait for another one to settle', () => {
+    const lost = cluster(3).templateChanged().members(member(1).unreachable(), member(2).updated().participatingFor(1));
+    expect(decideCase({ given: lost }).hold?.rule).to.equal('UpdatedMemberNotParticipating');
+  });
+});
+
+describe('containers that restart in place', () => {
+  it('wait for a backup that only a closed PodDisruptionBudget shows', () => {
+    const given = cluster(3).members(member(2).stale().changeable('slow-log')).budgets({ closed: true });
+    const settings = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+    expect(decideCase({ given, settings }).hold?.rule).to.equal('BackupRunning');
+    expect(changeOf('slow-log').containers.length).to.equal(1);
+  });
+});

@@ -1,0 +1,49 @@
+import type { Step } from '../../src/core/decision.ts';
+import type { EffectKind } from '../../src/core/effects.ts';
+import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
+import { crashes, down, impaired, participates } from './judged-members.ts';
+
+// What a write does to members, from the write and the facts alone: nothing here asks what the step is called, nor what
+// decides. The effects that the core declares have to contain it.
+
+export interface Happening {
+  readonly kind: EffectKind;
+  readonly member: MemberFacts;
+}
+
+const runs = ({ phase, containers }: MemberFacts): boolean =>
+  phase !== 'Failed' && containers.some(({ part, state }) => part === 'mysqld' && state === 'running');
+
+export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happening[] {
+  const { cluster, members } = snapshot;
+  const targets = 'targets' in step && step.kind !== 'undemote' ? step.targets : [];
+  const primary = members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  const writesGo = primary !== undefined && participates(snapshot, primary);
+  return members
+    .filter(({ ordinal }) => targets.some((target) => target.ordinal === ordinal))
+    .flatMap((member) => {
+      const leads = member === primary;
+      const serves = participates(snapshot, member);
+      const well = serves && !impaired(member);
+      const broken = !serves && (down(snapshot, member) || crashes(member));
+      const kinds: readonly (readonly [kind: EffectKind, happens: boolean])[] = [
+        ['brings', step.kind !== 'demote'],
+        ['removes', podGoes(step)],
+        ['stops', podGoes(step) && runs(member)],
+        ['reduces', (podGoes(step) || containersRestart(step)) && serves],
+        ['leavesService', (podGoes(step) || containersRestart(step)) && well],
+        ['risks', (podGoes(step) || containersRestart(step) || step.kind === 'resizeInPlace') && !broken && writesGo],
+        ['changesInPlace', step.kind === 'updateInPlace' || step.kind === 'resizeInPlace'],
+        ['losesRelayLog', podGoes(step) && runs(member) && !leads && !broken],
+        ['movesPrimary', (podGoes(step) || step.kind === 'demote') && leads && serves && cluster.replicas > 1],
+      ];
+      return kinds.flatMap(([kind, happens]) => (happens ? [{ kind, member }] : []));
+    });
+}
+
+const podGoes = ({ kind }: Step): boolean => kind === 'delete' || kind === 'evict' || kind === 'setPartition';
+
+function containersRestart(step: Step): boolean {
+  if (step.kind === 'updateInPlace') return step.change.containers.length > 0;
+  return step.kind === 'resizeInPlace' && step.resources.some(({ restarts }) => restarts);
+}
