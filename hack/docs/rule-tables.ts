@@ -14,7 +14,7 @@ import {
   ruleGroups,
   rules,
 } from '../../src/core/rules/catalogue.ts';
-import { stepRules, undemoteReasons } from '../../src/core/rules/steps.ts';
+import { undemoteReasons } from '../../src/core/rules/steps.ts';
 import { code, table } from './table.ts';
 
 // Writes what documents say about rules from the catalogue in src/core/rules.
@@ -33,7 +33,6 @@ const documents: Readonly<Record<string, () => readonly Section[]>> = {
     { name: 'effects', text: gateTable() },
     { name: 'partition', text: procedureTable(partition) },
     { name: 'observe', text: procedureTable(observe) },
-    { name: 'steps', text: stepTable() },
     { name: 'undemote reasons', text: undemoteTable() },
     { name: 'holds', text: holdTable() },
   ],
@@ -90,11 +89,6 @@ function gateTable(): string {
     gates[kind as EffectKind].map(code).join(', '),
   ]);
   return table(['effect', 'what happens', 'rules that must not hold'], rows);
-}
-
-function stepTable(): string {
-  const rows = Object.entries(stepRules).map(([rule, { step, takes }]) => [code(rule), step, takes]);
-  return table(['rule', 'step', 'takes'], rows);
 }
 
 function undemoteTable(): string {

@@ -8,7 +8,7 @@ export function explainStep(step: Step): string {
     case 'none':
       return 'nothing to do';
     case 'delete':
-      return `deleting ${step.targets.map((target) => target.name).join(', ')}: ${stepRules[step.rule].because ?? 'stale'}`;
+      return `deleting ${step.targets.map((target) => target.name).join(', ')}: ${stepRules[step.rule] ?? 'stale'}`;
     case 'evict':
       return `evicting ${step.targets[0].name}`;
     case 'updateInPlace':

@@ -107,7 +107,6 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'ClusterNotHealthy',
     'BackupRunning',
     'BlockedByPDB',
-    'BatchNotComplete',
     'DisruptionControllerBehind',
   ],
   movesPrimary: [

@@ -164,8 +164,6 @@ export interface StatefulSetFacts {
   readonly strategy: 'OnDelete' | 'RollingUpdate';
   /** `rollingUpdate.partition`; `null` where there is none. */
   readonly partition: number | null;
-  /** MOCO's is Parallel: a next member may go as soon as any of the budget is free. */
-  readonly podManagement: 'Parallel' | 'OrderedReady';
   /** Annotation `force-rolling-update` has been copied to it. */
   readonly forcedRollingUpdate: boolean;
   /** It carries the label by which admission keeps it at OnDelete. */

@@ -137,7 +137,6 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
     updateRevision: text(status['updateRevision']) ?? '',
     strategy: object(spec['updateStrategy'])['type'] === 'OnDelete' ? 'OnDelete' : 'RollingUpdate',
     partition: partition < 0 ? null : partition,
-    podManagement: spec['podManagementPolicy'] === 'Parallel' ? 'Parallel' : 'OrderedReady',
     labelled: labels[strategyLabel] === strategyOnDelete,
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
   };

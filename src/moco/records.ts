@@ -52,7 +52,6 @@ export interface StatefulSetRecord extends ObjectRecord {
   readonly updateRevision: string;
   readonly strategy: 'OnDelete' | 'RollingUpdate';
   readonly partition: number | null;
-  readonly podManagement: 'Parallel' | 'OrderedReady';
   readonly labelled: boolean;
   readonly forcedRollingUpdate: boolean;
 }

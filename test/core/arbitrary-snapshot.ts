@@ -277,7 +277,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
         weight: 3,
         arbitrary: rarely<Partial<StatefulSetFacts> | null>(
           { currentRevision: 'old' },
-          { currentRevision: 'old', podManagement: 'OrderedReady' },
+          { currentRevision: 'old' },
           null,
           { deleting: true },
           { observed: false },
@@ -459,7 +459,6 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
       forcedRollingUpdate: rarely(false, true),
       labelled: rarely(true, false),
       partition: fc.option(mostly(0, 1, 2, 3), { freq: 1 }),
-      podManagement: rarely<'Parallel' | 'OrderedReady'>('Parallel', 'OrderedReady'),
     }),
     { freq: 20 },
   ),

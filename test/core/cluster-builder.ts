@@ -321,7 +321,6 @@ export class ClusterBuilder {
         updateRevision: revisionAfter,
         strategy: 'OnDelete',
         partition: null,
-        podManagement: 'Parallel',
         forcedRollingUpdate: false,
         labelled: true,
         ...this.#statefulSet,

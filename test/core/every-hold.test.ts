@@ -447,24 +447,6 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: { given: stale().unobservedEvictions(4), decides: next },
   },
-  BatchNotComplete: {
-    applies: {
-      given: cluster(5)
-        .templateChanged()
-        .members(member(3).updated().lagging(), member(4).updated())
-        .statefulSet({ podManagement: 'OrderedReady' }),
-      settings: { maxUnavailable: 2 },
-      decides: holds({ rule: 'BatchNotComplete', members: [3] }),
-    },
-    justDoesNot: {
-      given: cluster(5)
-        .templateChanged()
-        .members(member(3).updated().lagging(), member(4).updated())
-        .statefulSet({ podManagement: 'Parallel' }),
-      settings: { maxUnavailable: 2 },
-      decides: evicts('ReplicaHealthy', 2),
-    },
-  },
   MaxUnavailableReached: {
     applies: {
       given: stale().members(member(1).lagging()),

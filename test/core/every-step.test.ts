@@ -326,10 +326,6 @@ const onDemotion: Readonly<
     given: { given: demoted().members(member(1).updated().lagging()) },
   },
   DisruptionControllerBehind: { does: 'leaves alone', given: { given: demoted().unobservedEvictions(5) } },
-  BatchNotComplete: {
-    does: 'leaves alone',
-    given: { given: demoted().members(member(2).updated().lagging()).statefulSet({ podManagement: 'OrderedReady' }) },
-  },
   MaxUnavailableReached: {
     does: 'leaves alone',
     given: { given: demoted().members(member(1).lagging(), member(2).lagging()) },

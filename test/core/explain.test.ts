@@ -450,10 +450,6 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       "Kubernetes' disruption controller has not observed 7 evictions of other clusters yet, and 5 may wait for it at a time",
     ],
   ],
-  BatchNotComplete: [
-    [{ rule: 'BatchNotComplete', members: [4] }, 'moco-test-4 of the previous batch is not done'],
-    [{ rule: 'BatchNotComplete', members: [3, 4] }, 'moco-test-3, moco-test-4 of the previous batch are not done'],
-  ],
   AwaitingApproval: [
     [
       { rule: 'AwaitingApproval', member: 0, revision: revisionAfter },

@@ -113,15 +113,6 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'needs roomForOne',
       { maxUnavailable: '39%' },
     ],
-    'one of the next batch before its turn': [
-      cluster(5)
-        .templateChanged()
-        .members(member(4).updated(), member(3).updated().starting())
-        .statefulSet({ podManagement: 'OrderedReady' }),
-      eviction(2),
-      'needs batchesAbove',
-      { maxUnavailable: 2 },
-    ],
     'a rule switched off that can not be': [
       stale().unhealthy(),
       eviction(2),

@@ -34,21 +34,6 @@ describe('a step that failed', () => {
   });
 });
 
-describe('a batch of which MOCO protects one member', () => {
-  const behind = () =>
-    cluster(7)
-      .templateChanged()
-      .statefulSet({ podManagement: 'OrderedReady' })
-      .members(member(6).updated().lagging(), member(5).updated().lagging().preventDelete(), member(4).updated());
-  play({
-    'waits for all of its members': {
-      given: behind(),
-      settings: { maxUnavailable: 3 },
-      decides: holds({ rule: 'BatchNotComplete', members: [5, 6] }),
-    },
-  });
-});
-
 describe('an impaired primary', () => {
   play({
     'is taken while MOCO protects the impaired replica': {

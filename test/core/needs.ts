@@ -136,19 +136,6 @@ const nonePinnedBehind: Need = ({ members, statefulSet }, policy) =>
       one.ordinal >= policy.partition,
   );
 const notKept: Need = (_snapshot, policy, going) => going.every((one) => !kept(policy, one));
-/** Under OrderedReady management everybody above the batch is done but the primary and those that are held. */
-const batchesAbove: Need = (snapshot, policy, going) => {
-  const { cluster, statefulSet, members } = snapshot;
-  if (statefulSet?.podManagement !== 'OrderedReady' || off(policy, 'BatchNotComplete')) return true;
-  const size = room(snapshot, policy);
-  const next = Math.max(...going.map(({ ordinal }) => ordinal));
-  const top = cluster.replicas - size * Math.trunc((cluster.replicas - 1 - next) / size);
-  return members
-    .filter(
-      ({ ordinal }) => ordinal >= top && ordinal !== cluster.primaryIndex && !policy.pinnedOrdinals.includes(ordinal),
-    )
-    .every((one) => one.revision === statefulSet.updateRevision && !unsettled(snapshot, policy, one));
-};
 /** MOCO blocks writes until the replicas have caught up; the unknown is worth a while. */
 const othersCaughtUp: Need = (snapshot, policy) => {
   const { replicationDelays, cluster } = snapshot;
@@ -198,9 +185,8 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   });
 }
 
-/** Every pod that the StatefulSet is to have is there; with OrderedReady management one may wait for another. */
-const noneToMake: Need = ({ cluster, statefulSet, members, createFailure }) => {
-  if (statefulSet?.podManagement === 'OrderedReady' && createFailure === null) return true;
+/** Every pod that the StatefulSet is to have is there. */
+const noneToMake: Need = ({ cluster, statefulSet, members }) => {
   const ordinals = Array.from({ length: cluster.replicas }, (_, ordinal) => ordinal);
   return ordinals
     .filter((ordinal) => ordinal < (statefulSet?.replicas ?? 0))
@@ -249,7 +235,7 @@ const restarting = ({ inPlace }: MemberFacts): readonly string[] => {
 const primaryInPlace: Need = (snapshot, policy, going) => {
   const { members, statefulSet, cluster } = snapshot;
   const [primary] = going.filter(({ ordinal }) => ordinal === cluster.primaryIndex);
-  if (primary === undefined) return batchesAbove(snapshot, policy, going);
+  if (primary === undefined) return true;
   const restarts = restarting(primary).length > 0;
   const isLabelAlone =
     !restarts && primary.inPlace?.kind === 'possible' && primary.inPlace.change.resources.length === 0;
@@ -389,7 +375,6 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     healthy,
     noBackup,
     budgetAllows,
-    batchesAbove: when((...all) => !leading(...all), batchesAbove),
   },
   movesPrimary: {
     approval,

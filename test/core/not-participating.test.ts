@@ -71,18 +71,6 @@ describe('members that are down', () => {
         .members(member(2).down('ErrImagePull')),
       decides: deletes('MemberDown', 2),
     },
-    'go under OrderedReady management, where one that is missing may wait for them': {
-      given: stale().missing(2).statefulSet({ podManagement: 'OrderedReady' }).members(member(1).down('ErrImagePull')),
-      decides: deletes('MemberDown', 1),
-    },
-    'stay under OrderedReady management where it is known why a pod can not be made': {
-      given: stale()
-        .missing(2)
-        .statefulSet({ podManagement: 'OrderedReady' })
-        .members(member(1).down('ErrImagePull'))
-        .createFailure('exceeded quota: pods'),
-      decides: holds({ rule: 'MemberMissing', members: [2], message: 'exceeded quota: pods' }),
-    },
     'stay, though without a quorum a failing revision has had its time, while another pod is missing': {
       given: stale()
         .missing(1)

@@ -241,16 +241,6 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
     off: deletes('MemberNotParticipating', 2),
   },
   DisruptionControllerBehind: { on: { given: stale().unobservedEvictions(5) }, off: evicts('ReplicaHealthy', 2) },
-  BatchNotComplete: {
-    on: {
-      given: cluster(5)
-        .templateChanged()
-        .members(member(4).updated(), member(3).updated().starting())
-        .statefulSet({ podManagement: 'OrderedReady' }),
-      settings: { maxUnavailable: 2 },
-    },
-    off: evicts('ReplicaHealthy', 2),
-  },
   PrimaryWaitsForPinned: {
     on: { given: lastOne().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
     off: demotes(0),

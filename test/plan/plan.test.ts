@@ -282,13 +282,6 @@ describe('the first wait of a plan', () => {
       ['wait MaxUnavailableReached', 'evict 2', 'stops at PartitionReached'],
       { partition: 2 },
     ],
-    'a batch': [
-      stale(5)
-        .members(member(4).updated(), member(3).updated().starting())
-        .statefulSet({ podManagement: 'OrderedReady' }),
-      ['wait BatchNotComplete', 'evict 2', 'evict 1', ...lastOf3],
-      { maxUnavailable: 2 },
-    ],
     'MOCO to say Healthy': [stale().unhealthy(), ['wait ClusterNotHealthy', ...rest]],
     'an errant one, which a restart does not cure': [
       stale().members(member(1).errant(), member(2).lagging()),

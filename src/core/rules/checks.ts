@@ -1,7 +1,7 @@
 import type { FailingSeries } from '../check-reading.ts';
 import { type FailingCheck, failingChecks, pendingChecks, type UnansweredCheck, unansweredChecks } from '../checks.ts';
 import { plural, withoutFullStop } from '../sentences.ts';
-import { rule } from './rule.ts';
+import { after, rule } from './rule.ts';
 
 /** Queries of the user that have to return nothing. */
 export const checks = {
@@ -16,7 +16,7 @@ export const checks = {
     ends: 'By itself, once the query returns nothing. The message has the labels and the value of the first series; look at what it measures. If the query is wrong, correct it in `checks`.',
     overridable: true,
     alert: 'MocoRolloutCheckHolds',
-    assumed: { lasts: 'moment', facts: (snapshot) => snapshot },
+    assumed: after('moment', (snapshot) => snapshot),
   }),
   CheckPending: rule<{ readonly checks: readonly string[] }>({
     holds: ({ situation }) => pendingChecks(situation),
@@ -29,7 +29,7 @@ export const checks = {
     ends: 'By itself, within seconds.',
     routine: true,
     brief: true,
-    assumed: { lasts: 'moment', facts: (snapshot) => snapshot },
+    assumed: after('moment', (snapshot) => snapshot),
   }),
   CheckUnavailable: rule<{ readonly checks: readonly UnansweredCheck[] }>({
     holds: ({ situation }) => unansweredChecks(situation),
@@ -46,7 +46,7 @@ export const checks = {
     overridable: true,
     brief: true,
     alert: 'MocoRolloutCheckHolds',
-    assumed: { lasts: 'moment', facts: (snapshot) => snapshot },
+    assumed: after('moment', (snapshot) => snapshot),
   }),
 };
 

@@ -3,7 +3,7 @@ import { isReadable } from '../budget.ts';
 import { withStatefulSet } from '../expected.ts';
 import { withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
-import { type Asked, asksFor, holdsIf, rule } from './rule.ts';
+import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
 /** Every step is blocked, except taking back a demotion. */
 export const everything = {
@@ -34,7 +34,7 @@ export const everything = {
     ends: 'By itself, once the new StatefulSet exists.',
     brief: true,
     keepsDemotion: true,
-    assumed: { lasts: 'moment', facts: (snapshot) => withStatefulSet(snapshot, { deleting: false }) },
+    assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
   }),
   Released: rule({
     holds: ({ situation: { snapshot, policy } }) => holdsIf(policy.mode === 'OnDelete' && snapshot.released),
@@ -57,11 +57,9 @@ export const everything = {
     ends: 'By itself within moments. If not, check that kube-controller-manager runs.',
     brief: true,
     keepsDemotion: true,
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot) =>
-        snapshot.statefulSet?.updateRevision ? withStatefulSet(snapshot, { observed: true }) : null,
-    },
+    assumed: after('moment', (snapshot) =>
+      snapshot.statefulSet?.updateRevision ? withStatefulSet(snapshot, { observed: true }) : null,
+    ),
   }),
   ReconciliationStopped: rule({
     holds: ({ situation }) => holdsIf(situation.snapshot.cluster.reconciliationStopped),
@@ -134,10 +132,9 @@ export const everything = {
       "The controller is about to adopt the StatefulSet, or has adopted it recently. A StatefulSet that returns to RollingUpdate is adopted again after 30 seconds, doubling to 5 minutes. Meanwhile MOCO's partition controller goes on.",
     endedBy: ['moco-rollout'],
     ends: 'By itself. If it comes back again and again, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
-    assumed: {
-      lasts: 'requeue',
-      facts: (snapshot) => withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, partition: null }),
-    },
+    assumed: after('requeue', (snapshot) =>
+      withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, partition: null }),
+    ),
   }),
   Paused: rule({
     holds: (asked) => holdsIf(asked.situation.policy.paused && isPausedFor(asked)),
@@ -163,10 +160,10 @@ export const everything = {
     overridable: true,
     alarms: true,
     phase: 'Failing',
-    assumed: {
-      lasts: 'requeue',
-      facts: (snapshot) => ({ ...snapshot, memory: { ...snapshot.memory, recentRevisionAgesSeconds: [] } }),
-    },
+    assumed: after('requeue', (snapshot) => ({
+      ...snapshot,
+      memory: { ...snapshot.memory, recentRevisionAgesSeconds: [] },
+    })),
   }),
 };
 

@@ -1,7 +1,7 @@
 import type { FleetPlace } from '../fleet/queue.ts';
 import type { FailingFleet } from '../fleet/waits.ts';
 import { waitFor, waitIsOver } from './fleet-waits.ts';
-import { rule } from './rule.ts';
+import { after, rule } from './rule.ts';
 import { stages } from './stages.ts';
 
 /** Members that are down are replaced, and nothing else happens. */
@@ -32,7 +32,7 @@ export const fleet = {
     ends: 'By itself, when another cluster is done.',
     overridable: true,
     requestedBy: '`--max-concurrent-rollouts`',
-    assumed: { lasts: 'moment', facts: (snapshot) => ({ ...snapshot, fleetQueue: null }) },
+    assumed: after('moment', (snapshot) => ({ ...snapshot, fleetQueue: null })),
   }),
   AwaitingFleetInterval: rule<{ readonly flag: string; readonly seconds: number }>({
     holds: ({ situation: { snapshot, deadlines } }) => {
@@ -46,7 +46,7 @@ export const fleet = {
     ends: 'By itself, when the interval is over.',
     overridable: true,
     requestedBy: '`--disruption-interval` or `--partition-update-interval`',
-    assumed: { lasts: 'moment', facts: (snapshot) => ({ ...snapshot, fleetInterval: null }) },
+    assumed: after('moment', (snapshot) => ({ ...snapshot, fleetInterval: null })),
   }),
 };
 

@@ -4,7 +4,7 @@ import { doesNotWork } from '../partition.ts';
 import { recoverySeconds } from '../recovering.ts';
 import { everyOtherParticipates, type Member, type Situation } from '../situation.ts';
 import { terminatingMembers } from '../terminating.ts';
-import { rule } from './rule.ts';
+import { after, rule } from './rule.ts';
 import { isTerminationAwaited } from './unavailable.ts';
 
 /** A member does not participate. */
@@ -36,7 +36,7 @@ export const notParticipating = {
     ends: 'Run the command that the message names, or wait until the member recovers.',
     alarms: true,
     phase: 'Failing',
-    assumed: { lasts: 'member', facts: recovered },
+    assumed: after('member', recovered),
   }),
   AwaitingFailover: rule<{ readonly primary: number; readonly graceSeconds: number }>({
     holds: ({ situation, members }) => {
@@ -55,7 +55,7 @@ export const notParticipating = {
     endedBy: ['MOCO', 'time'],
     ends: 'By the failover, or after failoverGraceSeconds, when the controller restarts members that may block it.',
     brief: true,
-    assumed: { lasts: 'switchover', facts: (snapshot, { primary }) => moved(snapshot, [primary]) },
+    assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
   }),
   FailoverUnfinished: rule<{ readonly primary: number; readonly member: number; readonly graceSeconds: number }>({
     holds: ({ situation, members }) => {
@@ -73,7 +73,7 @@ export const notParticipating = {
     endedBy: ['MOCO', 'a person'],
     ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas all the same: transactions that they have received and not applied may be lost, and the failover may never end.',
     overridable: true,
-    assumed: { lasts: 'switchover', facts: (snapshot, { primary }) => moved(snapshot, [primary]) },
+    assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
   }),
   AwaitingRecovery: rule<{ readonly member: number; readonly graceSeconds: number }>({
     holds: ({ situation, members }) => {
@@ -95,7 +95,7 @@ export const notParticipating = {
       'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
     ends: 'When the member has recovered. Otherwise the controller restarts it after progressDeadlineSeconds if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
-    assumed: { lasts: 'member', facts: recovered },
+    assumed: after('member', recovered),
   }),
   MemberUnreachable: rule<{ readonly member: number }>({
     holds: ({ situation, members }) => {
@@ -124,14 +124,12 @@ export const notParticipating = {
     ends: 'By itself, when the pod is gone and the new one exists.',
     routine: true,
     brief: true,
-    assumed: {
-      lasts: 'member',
-      facts: (snapshot) =>
-        replaced(
-          snapshot,
-          snapshot.members.filter(({ terminatingForSeconds }) => terminatingForSeconds !== null),
-        ),
-    },
+    assumed: after('member', (snapshot) =>
+      replaced(
+        snapshot,
+        snapshot.members.filter(({ terminatingForSeconds }) => terminatingForSeconds !== null),
+      ),
+    ),
   }),
 };
 

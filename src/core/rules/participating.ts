@@ -15,7 +15,7 @@ import { lacksRoleForOthers } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
-import { type Asked, asksFor, rule } from './rule.ts';
+import { type Asked, after, asksFor, rule } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
 /** What has to be true before a member that works is taken. */
@@ -32,13 +32,10 @@ export const participating = {
     endedBy: ['the members', 'a person'],
     ends: 'By itself. A replica of an idle cluster takes a minute until it is ready. If it takes longer, check the pod.',
     routine: true,
-    assumed: {
-      lasts: 'member',
-      facts: (snapshot, { member, wait }) => {
-        const behind = snapshot.members.filter(({ ordinal }) => wait.for === 'revision' && ordinal === member);
-        return recovered(replaced(handedOn(snapshot, behind), behind));
-      },
-    },
+    assumed: after('member', (snapshot, { member, wait }) => {
+      const behind = snapshot.members.filter(({ ordinal }) => wait.for === 'revision' && ordinal === member);
+      return recovered(replaced(handedOn(snapshot, behind), behind));
+    }),
   }),
   AwaitingResize: rule<AwaitedResize>({
     holds: ({ situation }) => awaitingResize(situation),
@@ -52,11 +49,9 @@ export const participating = {
       'It defers a resize for which its node has no room at the moment. After 5 minutes the member is replaced, as it is at once where the kubelet calls the resize infeasible or reports an error.',
     endedBy: ['Kubernetes', 'time'],
     ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more.',
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot, { member }) =>
-        changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: afterResize(facts.inPlace) })),
-    },
+    assumed: after('moment', (snapshot, { member }) =>
+      changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: afterResize(facts.inPlace) })),
+    ),
   }),
   PrimaryWaitsForPinned: rule<{ readonly member: number; readonly pinned: readonly number[] }>({
     holds: (asked) => {
@@ -89,10 +84,7 @@ export const participating = {
     overridable: true,
     requestedBy: '`inPlace.mode: Only`',
     phase: 'AwaitingApproval',
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt),
-    },
+    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
   }),
   ForeignDemote: rule<{ readonly member: number }>({
     holds: ({ situation: { members, policy, deadlines } }) => {
@@ -124,7 +116,7 @@ export const participating = {
     endedBy: ['the members'],
     ends: 'By itself, when they participate again. If not, check their pods.',
     brief: true,
-    assumed: { lasts: 'member', facts: recovered },
+    assumed: after('member', recovered),
   }),
   ClusterNotHealthy: rule<UnhealthyCluster>({
     holds: (asked) => clusterNotHealthy(asked),
@@ -134,7 +126,7 @@ export const participating = {
     endedBy: ['MOCO'],
     ends: 'By itself, when replication has caught up. If not, check `kubectl describe mysqlcluster NAME` and errant replicas.',
     brief: true,
-    assumed: { lasts: 'member', facts: recovered },
+    assumed: after('member', recovered),
   }),
   BackupRunning: rule<{
     /** The PodDisruptionBudget that is closed, while no job is seen. */
@@ -153,10 +145,7 @@ export const participating = {
     endedBy: ['time'],
     ends: 'By itself, when the backup is done.',
     overridable: true,
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot) => ({ ...snapshot, backupJobActive: false, budgets: openBudgets(snapshot) }),
-    },
+    assumed: after('moment', (snapshot) => ({ ...snapshot, backupJobActive: false, budgets: openBudgets(snapshot) })),
   }),
   BlockedByPDB: rule<BlockedBudget>({
     holds: ({ situation }) => blockedBudget(situation),
@@ -167,10 +156,9 @@ export const participating = {
     endedBy: ['Kubernetes', 'MOCO', 'a person'],
     ends: 'By itself, when enough pods are healthy or the backup is done. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
     alert: 'MocoRolloutBlockedByPDB',
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot, { cause }) => (cause === 'several' ? null : { ...snapshot, budgets: openBudgets(snapshot) }),
-    },
+    assumed: after('moment', (snapshot, { cause }) =>
+      cause === 'several' ? null : { ...snapshot, budgets: openBudgets(snapshot) },
+    ),
   }),
   MemberProtected: rule<{ readonly member: number }>({
     holds: ({ members }) => {
@@ -184,10 +172,7 @@ export const participating = {
       'MOCO sets the annotation on the primary while a replica lags too far behind, and a failover can leave it on the previous primary. The API server refuses to delete the pod, and an eviction would leave it in Terminating.',
     endedBy: ['MOCO', 'a person'],
     ends: 'By itself, once no replica lags: MOCO then removes the annotation from every pod. If MOCO did not set the annotation, remove it: `kubectl describe pod POD` shows its full name.',
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot) => everyMember(snapshot, (member) => ({ ...member, preventDelete: false })),
-    },
+    assumed: after('moment', (snapshot) => everyMember(snapshot, (member) => ({ ...member, preventDelete: false }))),
   }),
   NotEnoughAcknowledging: rule<{ readonly member: number; readonly others: number; readonly needed: number }>({
     holds: ({ situation, members }) => {
@@ -203,17 +188,7 @@ export const participating = {
       "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well.",
     endedBy: ['the members', 'time'],
     ends: 'By itself, when another member recovers or the primary participates again.',
-    assumed: { lasts: 'member', facts: recovered },
-  }),
-  BatchNotComplete: rule<{ readonly members: readonly number[] }>({
-    holds: ({ situation, members: [next] }) => (next === undefined ? null : batchNotComplete(situation, next)),
-    sentence: ({ members }, name) =>
-      `${members.map(name).join(', ')} of the previous batch ${plural(members, 'is', 'are')} not done`,
-    meaning: 'Under OrderedReady management members are updated in batches, and the previous batch is not done.',
-    endedBy: ['the members'],
-    ends: 'By itself, member by member.',
-    overridable: true,
-    assumed: { lasts: 'member', facts: recovered },
+    assumed: after('member', recovered),
   }),
   AwaitingApproval: rule<{
     readonly member: number;
@@ -251,11 +226,9 @@ export const participating = {
     overridable: true,
     alarms: true,
     phase: 'Failing',
-    assumed: {
-      lasts: 'requeue',
-      facts: (snapshot, { retries }) =>
-        retries ? { ...snapshot, memory: { ...snapshot.memory, switchoverTries: 0 } } : null,
-    },
+    assumed: after('requeue', (snapshot, { retries }) =>
+      retries ? { ...snapshot, memory: { ...snapshot.memory, switchoverTries: 0 } } : null,
+    ),
   }),
 };
 
@@ -363,25 +336,6 @@ function blockedBudget({ snapshot, deadlines }: Situation): BlockedBudget | null
     }
   }
   return null;
-}
-
-/**
- * KEP-961's behaviour 1: under OrderedReady management members go in whole batches from the top. The next batch starts
- * when every member of the previous ones is updated and settled. Under Parallel management, which MOCO uses, there are
- * no batches.
- */
-function batchNotComplete(situation: Situation, next: Member): { readonly members: readonly number[] } | null {
-  const { snapshot, replicas, budget, policy } = situation;
-  if (snapshot.statefulSet?.podManagement !== 'OrderedReady' || next.primary || policy.mode !== 'OnDelete') return null;
-  const batchOf = (ordinal: number): number => Math.floor((replicas - 1 - ordinal) / budget);
-  const behind = situation.members.filter(
-    (member) =>
-      batchOf(member.ordinal) < batchOf(next.ordinal) &&
-      !member.pinned &&
-      !member.primary &&
-      (!member.updated || member.unsettled !== null),
-  );
-  return behind.length > 0 ? { members: behind.map(({ ordinal }) => ordinal) } : null;
 }
 
 /** Until Kubernetes has observed the newest template, the update revision is unknown. A demotion then goes on. */

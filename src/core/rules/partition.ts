@@ -1,6 +1,6 @@
 import { handedOn, replaced, withStatefulSet } from '../expected.ts';
 import { plural } from '../sentences.ts';
-import { asksFor, rule } from './rule.ts';
+import { after, asksFor, rule } from './rule.ts';
 
 /** The partition of the StatefulSet decides which member is next. */
 export const partition = {
@@ -12,15 +12,12 @@ export const partition = {
     details: 'It checks every 10 to 30 seconds.',
     endedBy: ['MOCO'],
     ends: 'By itself.',
-    assumed: {
-      lasts: 'member',
-      facts: (snapshot, { partition, member }) => {
-        const taken = snapshot.members.filter(
-          ({ ordinal, revision }) => ordinal === member && revision !== snapshot.statefulSet?.updateRevision,
-        );
-        return replaced(withStatefulSet(handedOn(snapshot, taken), { partition }), taken);
-      },
-    },
+    assumed: after('member', (snapshot, { partition, member }) => {
+      const taken = snapshot.members.filter(
+        ({ ordinal, revision }) => ordinal === member && revision !== snapshot.statefulSet?.updateRevision,
+      );
+      return replaced(withStatefulSet(handedOn(snapshot, taken), { partition }), taken);
+    }),
   }),
   PartitionReached: rule<{
     readonly partition: number;

@@ -1,7 +1,7 @@
 import { moved, recovered } from '../expected.ts';
 import { lacksRoleForOthers, type UnsettledRoles, unsettledRoles } from '../roles.ts';
 import { isStuckTerminating, terminatingMembers } from '../terminating.ts';
-import { asksFor, rule } from './rule.ts';
+import { after, asksFor, rule } from './rule.ts';
 import { isTerminationAwaited } from './unavailable.ts';
 
 /** The primary is moving, or MOCO has not set every role yet. */
@@ -19,7 +19,7 @@ export const roles = {
     ends: 'By itself, or after switchoverTimeoutSeconds, when the controller takes its request back.',
     routine: true,
     alert: 'MocoRolloutSwitchoverSlow',
-    assumed: { lasts: 'switchover', facts: (snapshot, { member }) => moved(snapshot, [member]) },
+    assumed: after('switchover', (snapshot, { member }) => moved(snapshot, [member])),
   }),
   SwitchoverInProgress: rule<{ readonly member: number; readonly terminating: boolean }>({
     holds: ({ situation }) => {
@@ -39,7 +39,7 @@ export const roles = {
     meaning: 'The primary is terminating, or somebody else has demoted it.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself, once MOCO has moved the primary.',
-    assumed: { lasts: 'switchover', facts: (snapshot, { member }) => moved(snapshot, [member]) },
+    assumed: after('switchover', (snapshot, { member }) => moved(snapshot, [member])),
   }),
   MemberStuckTerminating: rule<{ readonly member: number; readonly graceSeconds: number }>({
     holds: (asked) => {
@@ -74,6 +74,6 @@ export const roles = {
     endedBy: ['MOCO', 'time'],
     ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`.',
     brief: true,
-    assumed: { lasts: 'switchover', facts: recovered },
+    assumed: after('switchover', recovered),
   }),
 };

@@ -31,6 +31,12 @@ export interface AssumedEnd<Facts> {
   readonly facts: (snapshot: ClusterSnapshot, hold: Facts) => ClusterSnapshot | null;
 }
 
+/** The wait is over after that time. */
+export const after = <Facts>(
+  lasts: AssumedEnd<Facts>['lasts'],
+  facts: AssumedEnd<Facts>['facts'],
+): AssumedEnd<Facts> => ({ lasts, facts });
+
 /** What the catalogue says about a rule that blocks a rollout. */
 export interface RuleAttributes {
   /** One sentence: what is the case while the rule holds. */

@@ -5,7 +5,7 @@ import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../repl
 import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
-import { type Asked, type MemberName, rule } from './rule.ts';
+import { type Asked, after, type MemberName, rule } from './rule.ts';
 
 /** The step that was chosen is not done. */
 export const step = {
@@ -23,10 +23,7 @@ export const step = {
     ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what is done in which window.',
     overridable: true,
     requestedBy: '`maintenanceWindows`',
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt),
-    },
+    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
   }),
   Blackout: rule<ClosedBy['Blackout']>({
     holds: (asked) => closedBy(asked, 'Blackout'),
@@ -41,10 +38,7 @@ export const step = {
     ends: 'By itself, when the blackout is over.',
     overridable: true,
     requestedBy: '`blackouts`',
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt),
-    },
+    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
   }),
   DisruptionControllerBehind: rule<{ readonly evictions: number; readonly limit: number }>({
     holds: ({ situation: { snapshot, deadlines }, step }) => {
@@ -63,7 +57,7 @@ export const step = {
     overridable: true,
     routine: true,
     brief: true,
-    assumed: { lasts: 'moment', facts: (snapshot) => ({ ...snapshot, unobservedEvictions: 0 }) },
+    assumed: after('moment', (snapshot) => ({ ...snapshot, unobservedEvictions: 0 })),
   }),
   ReleaseUnsafe: rule<{ readonly message: string }>({
     holds: ({ situation: { snapshot, deadlines }, step }) => {
@@ -90,7 +84,7 @@ export const step = {
     endedBy: ['Kubernetes'],
     ends: 'By itself, once the API server answers faster. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds. Check the latency of the API server, etcd, the webhooks and the network.',
     brief: true,
-    assumed: { lasts: 'requeue', facts: (snapshot) => ({ ...snapshot, stepFailure: null }) },
+    assumed: after('requeue', (snapshot) => ({ ...snapshot, stepFailure: null })),
   }),
   StepRefused: rule<{ readonly message: string }>({
     holds: (asked) => failedStep(asked, 'refused'),
@@ -118,7 +112,7 @@ export const step = {
     ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
     overridable: true,
     brief: true,
-    assumed: { lasts: 'moment', facts: (snapshot) => snapshot },
+    assumed: after('moment', (snapshot) => snapshot),
   }),
 };
 

@@ -2,7 +2,7 @@ import { withCluster, withMissing, withStatefulSet } from '../expected.ts';
 import { type FailingMember, failingMember } from '../failing-revision.ts';
 import { explainEvidence, plural } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
-import { type Asked, asksFor, holdsIf, rule } from './rule.ts';
+import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
 /** The revision fails where it was tried first. Members that are down get it once the progress deadline has passed without a quorum. */
 export const failing = {
@@ -43,13 +43,10 @@ export const unfinished = {
     ends: 'By itself. If not, check condition ReconcileSuccess of the MySQLCluster and the log of moco-controller.',
     brief: true,
     keepsDemotion: true,
-    assumed: {
-      lasts: 'moment',
-      facts: (snapshot) => {
-        const { generation } = snapshot.cluster;
-        return withCluster(snapshot, { reconciledGeneration: generation, succeededGeneration: generation });
-      },
-    },
+    assumed: after('moment', (snapshot) => {
+      const { generation } = snapshot.cluster;
+      return withCluster(snapshot, { reconciledGeneration: generation, succeededGeneration: generation });
+    }),
   }),
   NotInitialized: rule({
     holds: ({ situation }) => holdsIf(!situation.snapshot.cluster.initialized),
@@ -58,7 +55,7 @@ export const unfinished = {
     details: 'A clone or restore would start from the beginning if a member restarted.',
     endedBy: ['MOCO'],
     ends: 'By itself, once MOCO sets condition Initialized.',
-    assumed: { lasts: 'member', facts: (snapshot) => withCluster(snapshot, { initialized: true }) },
+    assumed: after('member', (snapshot) => withCluster(snapshot, { initialized: true })),
   }),
   MemberMissing: rule<{
     readonly members: readonly number[];
@@ -74,18 +71,16 @@ export const unfinished = {
       `${members.map(name).join(', ')} ${plural(members, 'does', 'do')} not exist${message === null ? '' : `: ${message}`}`,
     meaning: 'The pod of a member does not exist.',
     details:
-      'The state of the member after its restart is unknown, and MOCO does not fail over while a pod is missing. So no other member is deleted, not even one that is down. Members that are down do not wait while the StatefulSet is scaled up, nor under OrderedReady management unless the creation is known to fail.',
+      'The state of the member after its restart is unknown, and MOCO does not fail over while a pod is missing. So no other member is deleted, not even one that is down. Members that are down do not wait while the StatefulSet is scaled up.',
     endedBy: ['Kubernetes', 'a person'],
     ends: 'By itself. If not, the message has the reason of the StatefulSet controller, such as a quota or an admission webhook.',
     brief: true,
     keepsDemotion: true,
-    assumed: {
-      lasts: 'member',
-      facts: (snapshot, { members, message }) =>
-        message === null && snapshot.statefulSet !== null
-          ? { ...snapshot, members: withMissing(snapshot, members, snapshot.statefulSet.updateRevision) }
-          : null,
-    },
+    assumed: after('member', (snapshot, { members, message }) =>
+      message === null && snapshot.statefulSet !== null
+        ? { ...snapshot, members: withMissing(snapshot, members, snapshot.statefulSet.updateRevision) }
+        : null,
+    ),
   }),
   Scaling: rule<{ readonly wanted: number; readonly statefulSet: number; readonly pods: number }>({
     holds: ({ situation: { snapshot, members, replicas } }) => {
@@ -100,13 +95,10 @@ export const unfinished = {
     endedBy: ['MOCO', 'Kubernetes'],
     ends: 'By itself, once as many pods exist as are wanted.',
     keepsDemotion: true,
-    assumed: {
-      lasts: 'member',
-      facts: (snapshot, { wanted }) => ({
-        ...withStatefulSet(snapshot, { replicas: wanted }),
-        members: snapshot.members.filter(({ ordinal }) => ordinal < wanted),
-      }),
-    },
+    assumed: after('member', (snapshot, { wanted }) => ({
+      ...withStatefulSet(snapshot, { replicas: wanted }),
+      members: snapshot.members.filter(({ ordinal }) => ordinal < wanted),
+    })),
   }),
 };
 
@@ -119,15 +111,12 @@ function quorumIsLostForGood({ snapshot, policy, deadlines, participating, major
 /**
  * Every step waits for a missing member, but for the deletion of members that are down: that waits only for the
  * StatefulSet controller, which has not created a pod yet and may never be able to (a quota or an admission policy can
- * reject the template). Under OrderedReady management, which MOCO does not use, a member is also missing because one
- * below it is down. There only a creation that is known to fail counts. A switchover goes on until then: MOCO's
- * clustering stops until a person makes it possible to create the member.
+ * reject the template). A switchover goes on unless that is known: MOCO's clustering then stops until a person helps.
  */
 function isMissed(asked: Asked): boolean {
   const { missing, snapshot } = asked.situation;
   const { statefulSet, createFailure } = snapshot;
-  if (asksFor(asked, 'proceeds', 'ends', 'awaitsMoco')) return true;
+  if (asksFor(asked, 'proceeds', 'ends', 'completes', 'awaitsMoco')) return true;
   if (asksFor(asked, 'keepsDemotion')) return createFailure !== null;
-  if (statefulSet === null || !missing.some((ordinal) => ordinal < statefulSet.replicas)) return false;
-  return statefulSet.podManagement === 'Parallel' || createFailure !== null;
+  return statefulSet !== null && missing.some((ordinal) => ordinal < statefulSet.replicas);
 }

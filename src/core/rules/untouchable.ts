@@ -1,5 +1,5 @@
 import { isPossibleSize, type Situation } from '../situation.ts';
-import { holdsIf, rule } from './rule.ts';
+import { after, holdsIf, rule } from './rule.ts';
 
 /** Nothing is written at all. */
 export const untouchable = {
@@ -95,7 +95,7 @@ export const untouchable = {
     endedBy: ['Kubernetes', 'moco-rollout'],
     ends: 'By itself within moments. After 30 seconds the controller reads past its cache.',
     brief: true,
-    assumed: { lasts: 'moment', facts: (snapshot) => ({ ...snapshot, ownWritePending: null }) },
+    assumed: after('moment', (snapshot) => ({ ...snapshot, ownWritePending: null })),
   }),
 };
 

@@ -210,7 +210,6 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       updateRevision: target,
       strategy: world.policy.mode === 'OnDelete' ? 'OnDelete' : 'RollingUpdate',
       partition: world.policy.mode === 'OnDelete' ? null : (around[c.PARTITION] as number),
-      podManagement: 'Parallel',
       forcedRollingUpdate: false,
       labelled: world.policy.mode === 'OnDelete',
     },
