@@ -5,7 +5,7 @@ import { resizedPod } from '../../support/resized-pod.ts';
 import { strategicMergePatch } from '../../support/strategic-merge-patch.ts';
 import { type Admission, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
 import { type ApiAnswer, type ApiRequest, answer, isDryRun, refusal } from './api-answer.ts';
-import { evict } from './eviction.ts';
+import { beginEviction } from './eviction.ts';
 import { Lists } from './lists.ts';
 import { ObjectStore } from './object-store.ts';
 import { apply } from './patches.ts';
@@ -47,10 +47,23 @@ export class ApiServer {
 
   /** Answers a request, watches aside. */
   handle(request: ApiRequest): ApiAnswer {
-    const before = this.store.revision;
-    const given = this.#answer(request);
-    for (const listener of this.#listeners) listener(request, given, before);
-    return given;
+    const begun = this.begin(request);
+    return typeof begun === 'function' ? begun() : begun;
+  }
+
+  /** Answers a request, or does the first of its two writes: then it returns the second, which gives the answer. */
+  begin(request: ApiRequest): ApiAnswer | (() => ApiAnswer) {
+    const given = (answer: ApiAnswer, revisionBefore: number): ApiAnswer => {
+      for (const listener of this.#listeners) listener(request, answer, revisionBefore);
+      return answer;
+    };
+    const { revision } = this.store;
+    const begun = this.#answer(request);
+    if (typeof begun !== 'function') return given(begun, revision);
+    return () => {
+      const { revision: between } = this.store;
+      return given(begun(), between);
+    };
   }
 
   /** Told of every request once it has been answered, with the revision of the store before it. */
@@ -58,7 +71,7 @@ export class ApiServer {
     this.#listeners.push(listener);
   }
 
-  #answer(request: ApiRequest): ApiAnswer {
+  #answer(request: ApiRequest): ApiAnswer | (() => ApiAnswer) {
     const target = resourceAt(request.path);
     if (target === null) return refusal(404, 'NotFound', 'the server could not find the requested resource');
     const { kind, namespace, name, subresource } = target;
@@ -80,9 +93,10 @@ export class ApiServer {
         return answer(200, found);
       case 'POST':
         return subresource === 'eviction'
-          ? evict(this.store, found, record(request.body), this.#wall(), (options) =>
-              this.#delete(kind, found, options),
-            )
+          ? beginEviction(this.store, found, record(request.body), this.#wall(), (options) => {
+              const live = this.store.get(kind, namespace, name);
+              return live === null ? notFound(target) : this.#delete(kind, live, options);
+            })
           : this.#bind(kind, found, record(request.body));
       case 'PUT':
         return this.#update(target, found, request, () => request.body as unknown as StoredObject);
