@@ -215,6 +215,7 @@ function liveContainers(specs: unknown, statuses: unknown, managedFields: unknow
   return objects(specs).map((spec) => ({
     name: text(spec['name']) ?? '',
     image: text(spec['image']) ?? '',
+    pulledAlways: spec['imagePullPolicy'] === 'Always',
     id: text(byName.get(spec['name'])?.['containerID']),
     ...liveResources(spec, byName.get(spec['name']) ?? {}, managedFields),
   }));

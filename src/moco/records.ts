@@ -104,6 +104,8 @@ export interface LiveContainer extends LiveResources {
   readonly name: string;
   /** As the spec has it. */
   readonly image: string;
+  /** The kubelet asks the registry before each start (`imagePullPolicy: Always`). */
+  readonly pulledAlways: boolean;
   /** The id of its current run, or `null` before the first. */
   readonly id: string | null;
 }
