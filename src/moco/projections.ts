@@ -1,6 +1,7 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
+import { labelSetAt } from './managed-fields.ts';
 import {
   agentContainer,
   annotationOn,
@@ -162,6 +163,7 @@ export function projectSlimPod(raw: Json): PodRecord | null {
     labels,
     createdAt: text(metadata['creationTimestamp']) ?? '',
     revision: labels[revisionHashLabel] ?? '',
+    revisionSetAt: labelSetAt(metadata['managedFields'], revisionHashLabel),
     role: roleOf(labels[roleLabel]),
     phase: phaseOf(status['phase']),
     ready: ready['status'] === 'True',

@@ -74,6 +74,7 @@ type PodFacts = Omit<
   | 'mysqldIdleForSeconds'
   | 'mysqldStartedForSeconds'
   | 'participatingForSeconds'
+  | 'revisionForSeconds'
   | 'demoteForSeconds'
   | 'inPlace'
   | 'restartInPlace'
@@ -128,6 +129,8 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
   readonly labels: Labels;
   readonly createdAt: string;
+  /** When the label of its revision was last set, or later; `null` if nothing shows that. */
+  readonly revisionSetAt: string | null;
   /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
   readonly containersReadyChangedAt: string | null;

@@ -66,6 +66,24 @@ describe('an update in place', () => {
     expect(reasons(program)).to.include('UpdatedInPlace').and.not.include('Evicted');
   });
 
+  it('shows that the revision works only once a pod has had it for minReadySeconds', async () => {
+    const bench = new InPlaceBench();
+    const program = bench.start({ minReadySeconds: 300 });
+    bench.setting(ifPossible);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'in place 0']);
+    const verified = (): boolean | undefined => bench.status.rollout?.verified;
+    bench.world.freeze(150_000);
+    await program.reportAll();
+    expect(verified()).to.equal(false);
+    const next = bench.start({ minReadySeconds: 300 });
+    await next.reportAll();
+    expect(verified(), 'to another leader').to.equal(false);
+    bench.world.freeze(150_000);
+    await next.reportAll();
+    expect(bench.steps).to.include('promoteRevision');
+  });
+
   it('tries every member as a dry run before it changes the first', async () => {
     const bench = new InPlaceBench();
     await started(bench, ifPossible);

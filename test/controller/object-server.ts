@@ -7,6 +7,7 @@ import { selects } from '../../src/moco/label-selector.ts';
 import { projectBudget } from '../../src/moco/projections.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
+import { withRevisionOwner } from '../support/label-owner.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import { resizedPod } from '../support/resized-pod.ts';
 import { strategicMergePatch } from '../support/strategic-merge-patch.ts';
@@ -268,7 +269,9 @@ export class ObjectServer {
     const changed = change(before);
     const after =
       subresource === 'status' ? { ...before, status: changed['status'] } : { ...changed, status: before['status'] };
-    const written = this.#merged(before, {}, this.keep(this.admit(after, before)));
+    const managedFields = withRevisionOwner(before, after, 'moco-rollout', this.#wall());
+    const owned = managedFields === undefined ? after : { ...after, metadata: { ...after.metadata, managedFields } };
+    const written = this.#merged(before, {}, this.keep(this.admit(owned, before)));
     if (!isDryRun) this.#objects.set(key, written);
     return answer(200, written);
   }

@@ -1,4 +1,5 @@
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import { withRevisionOwner } from '../../support/label-owner.ts';
 import { mergePatch } from '../../support/merge-patch.ts';
 import { same } from '../../support/moco/same.ts';
 import { resizedPod } from '../../support/resized-pod.ts';
@@ -80,7 +81,7 @@ export class ApiServer {
       return refusal(refused, refused === 403 ? 'Forbidden' : 'Invalid', 'admission denied the request');
     if (name === null) {
       return request.method === 'POST'
-        ? this.#create(kind, namespace, request.body ?? {})
+        ? this.#create(kind, namespace, request.body ?? {}, request.actor)
         : this.lists.answer(target, request.query ?? new URLSearchParams());
     }
     const found = this.store.get(kind, namespace, name);
@@ -114,7 +115,7 @@ export class ApiServer {
     return name === null ? this.refusals.pods : null;
   }
 
-  #create(kind: ResourceKind, namespace: string, body: Json): ApiAnswer {
+  #create(kind: ResourceKind, namespace: string, body: Json, actor: string): ApiAnswer {
     const given = record(body['metadata']);
     const name = String(given['name']);
     if (this.store.get(kind, namespace, name) !== null) {
@@ -141,13 +142,21 @@ export class ApiServer {
         ? admitStatefulSet(object, null, this.#admission)
         : ({ outcome: 'admitted', object } as const);
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
-    return answer(201, this.store.put(kind, admitted.object));
+    return answer(
+      201,
+      this.store.put(kind, kind === pods ? this.#owned(null, admitted.object, actor) : admitted.object),
+    );
+  }
+
+  #owned(before: StoredObject | null, after: StoredObject, actor: string): StoredObject {
+    const managedFields = withRevisionOwner(before, after, actor, this.#wall());
+    return managedFields === undefined ? after : { ...after, metadata: { ...after.metadata, managedFields } };
   }
 
   #apply(target: ResourcePath, found: StoredObject | null, request: ApiRequest): ApiAnswer {
     const { body = {}, query } = request;
     const wanted = apply(found, body, query?.get('fieldManager') ?? 'unknown');
-    if (found === null) return this.#create(target.kind, target.namespace, wanted);
+    if (found === null) return this.#create(target.kind, target.namespace, wanted, request.actor);
     return this.#update(target, found, { ...request, body: {} }, () => wanted);
   }
 
@@ -171,7 +180,8 @@ export class ApiServer {
         ? admitStatefulSet(wanted, before, this.#admission)
         : ({ outcome: 'admitted', object: wanted } as const);
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
-    const after = this.#withGeneration(kind, admitted.object, before);
+    const observed = this.#withGeneration(kind, admitted.object, before);
+    const after = kind === pods && subresource === null ? this.#owned(before, observed, request.actor) : observed;
     if (same(after, before)) return answer(200, before);
     if (isDryRun(request)) return answer(200, after);
     const ends = after.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers?.length ?? 0) === 0;
