@@ -107,6 +107,7 @@ export function afterWait(snapshot: ClusterSnapshot, hold: Hold): ClusterSnapsho
     case 'StageFailing':
     case 'SequenceConflict':
     case 'SequenceInvalid':
+    case 'SequencesUnreadable':
     case 'AwaitingEarlierStage':
     case 'AwaitingSoak':
     case 'AwaitingSettle':

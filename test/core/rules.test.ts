@@ -47,7 +47,7 @@ describe('the catalogue of rules', () => {
       'alarm',
       isAlarming,
       `SnapshotInconsistent RolloutNotOwned RolloutTerminating DefinitionOutdated SettingsInvalid RevisionFlapping
-       UpdateRevisionFailing SequenceConflict SequenceInvalid MemberDownOutOfOrder MemberStuckTerminating SwitchoverFailing ReleaseUnsafe StepRefused`,
+       UpdateRevisionFailing SequencesUnreadable SequenceConflict SequenceInvalid MemberDownOutOfOrder MemberStuckTerminating SwitchoverFailing ReleaseUnsafe StepRefused`,
     ],
     [
       'are brief',

@@ -7,6 +7,16 @@ const requestedBy = 'a MySQLRolloutSequence';
 
 /** The stages of a MySQLRolloutSequence. */
 export const stages = {
+  SequencesUnreadable: rule<{ readonly message: string }>({
+    sentence: ({ message }) => `the controller may not read MySQLRolloutSequences: ${withoutFullStop(message)}`,
+    meaning: 'The controller may not read MySQLRolloutSequences, so it is unknown which clusters go first.',
+    details:
+      'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun go on, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
+    endedBy: ['a person'],
+    ends: 'Apply the roles of this version: `kubectl moco-rollout check` names the right that is missing. By itself within seconds after that.',
+    overridable: true,
+    alarms: true,
+  }),
   SequenceConflict: rule<{ readonly sequences: readonly string[] }>({
     sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,
     meaning: 'More than one MySQLRolloutSequence selects the cluster.',
