@@ -65,9 +65,10 @@ export interface ReflectorOptions<R extends Stored> {
   readonly observer?: ReflectorObserver;
   /**
    * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with
-   * the reason, then with `null` once it can be read. Known objects stay while it is forbidden, and go when the kind is gone.
+   * the reason, the API server's message, and whether it could be read before, then with `null` once it can be read. Known
+   * objects stay while it is forbidden, and go when the kind is gone.
    */
-  readonly onUnavailable?: (why: Unavailable | null) => void;
+  readonly onUnavailable?: (why: Unavailable | null, message: string, wasRead: boolean) => void;
   /** Set for a kind that is optional for this reason alone. The callback logs it. */
   readonly onlyWhere?: Unavailable;
 }
@@ -84,6 +85,7 @@ export class Reflector<R extends Stored> {
   readonly #owned: ReflectorStore<R>;
   readonly #resolveSynced: () => void;
   #hasSynced = false;
+  #wasRead = false;
   #resourceVersion: string | null = null;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
@@ -171,7 +173,7 @@ export class Reflector<R extends Stored> {
       if (why === null) log.info({ path }, 'can be read now');
       else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
     }
-    onUnavailable?.(why);
+    onUnavailable?.(why, error instanceof ApiError ? sentenceOf(error) : '', this.#wasRead);
   }
 
   #synchronized(): void {
@@ -233,6 +235,7 @@ export class Reflector<R extends Stored> {
     this.#owned.replace(listing);
     this.#reported = null;
     this.#setUnavailable(null);
+    this.#wasRead = true;
     this.#synchronized();
     observer?.listed?.(listing.size, (world.monotonic() - startMilliseconds) / 1000);
   }
@@ -358,6 +361,9 @@ export class Reflector<R extends Stored> {
 function unavailability(error: unknown): Unavailable | null {
   return isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
 }
+
+/** Without the request, which is long and says nothing to people. */
+const sentenceOf = ({ message }: ApiError): string => message.replace(/^[A-Z]+ \S+: /, '');
 
 /** The wait that the server requested by Retry-After. */
 function askedMilliseconds(error: unknown): number {
