@@ -14,7 +14,7 @@ describe('without the right to read MySQLRolloutSequences', () => {
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'SequencesUnreadable',
-      message: `the controller may not read MySQLRolloutSequences: ${forbidden.message}`,
+      message: `the controller cannot read MySQLRolloutSequences: ${forbidden.message}`,
     });
     program.cache.setUnavailable(sequenceKind.kind, null);
     await program.work();
@@ -30,6 +30,16 @@ describe('without the right to read MySQLRolloutSequences', () => {
     next.cache.setUnavailable(sequenceKind.kind, forbidden);
     await next.work();
     expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
+  });
+
+  it('no rollout begins either after minutes without an answer', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.cache.setUnavailable(sequenceKind.kind, { ...forbidden, why: 'Unanswered', message: 'no answer' });
+    await program.work();
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.message).to.contain('no answer');
   });
 
   const without = {

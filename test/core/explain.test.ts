@@ -142,7 +142,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   SequencesUnreadable: [
     [
       fleetHolds.SequencesUnreadable,
-      'the controller may not read MySQLRolloutSequences: mysqlrolloutsequences is forbidden',
+      'the controller cannot read MySQLRolloutSequences: mysqlrolloutsequences is forbidden',
     ],
   ],
   SequenceConflict: [

@@ -8,12 +8,12 @@ const requestedBy = 'a MySQLRolloutSequence';
 /** The stages of a MySQLRolloutSequence. */
 export const stages = {
   SequencesUnreadable: rule<{ readonly message: string }>({
-    sentence: ({ message }) => `the controller may not read MySQLRolloutSequences: ${withoutFullStop(message)}`,
-    meaning: 'The controller may not read MySQLRolloutSequences, so it is unknown which clusters go first.',
+    sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,
+    meaning: 'The controller cannot read MySQLRolloutSequences, so it is unknown which clusters go first.',
     details:
       'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun go on, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
     endedBy: ['a person'],
-    ends: 'Apply the roles of this version: `kubectl moco-rollout check` names the right that is missing. By itself within seconds after that.',
+    ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
     overridable: true,
     alarms: true,
   }),
