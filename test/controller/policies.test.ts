@@ -91,7 +91,7 @@ describe('a MySQLRolloutPolicy', () => {
     await program.reportAll();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.rule).to.equal('SettingsInvalid');
-    expect(bench.status.hold?.message).to.contain('may not read MySQLRolloutPolicies').and.contain(forbidden.message);
+    expect(bench.status.hold?.message).to.contain('cannot read MySQLRolloutPolicies').and.contain(forbidden.message);
     program.cache.setUnavailable(policyKind.kind, null);
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2']);

@@ -1,5 +1,6 @@
 import type { PolicyRecord } from '../../api/policy.ts';
 import type { Unavailable } from '../../kube/reflector.ts';
+import { namespaces as namespaceKind } from '../../kube/resource.ts';
 import { Store, type Stored } from '../../kube/store.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import type {
@@ -129,7 +130,9 @@ export class Cache {
     namespace,
     labels,
   }: Pick<ClusterRecord, 'namespace' | 'labels'>): Omit<SettingsSources, 'rollout'> {
-    const namespaceLabels = this.namespaces.get('', namespace)?.labels ?? null;
+    // Labels that were read before the kind became unavailable may have changed since.
+    const isKnown = !this.#unavailable.has(namespaceKind.kind);
+    const namespaceLabels = (isKnown && this.namespaces.get('', namespace)?.labels) || null;
     return { policies: this.policies.values(), cluster: { namespace, labels, namespaceLabels } };
   }
 

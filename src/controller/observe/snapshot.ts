@@ -114,17 +114,19 @@ export function collectFacts(
  */
 function policiesUnreadable({ unavailable }: Dependencies['cache'], rollout: MySQLRollout | null): string | null {
   const policies = unavailable.get(policyKind.kind);
-  if (policies?.why !== 'Forbidden') return null;
+  if (policies === undefined || policies.why === 'NotFound') return null;
   const wasInForce = Object.values(rollout?.status?.settings ?? {}).some(({ source }) => isPolicySource(source));
   if (policies.isIntended && !wasInForce) return null;
   const before = wasInForce ? 'a MySQLRolloutPolicy was in force, and the' : 'the';
-  return `${before} controller may not read MySQLRolloutPolicies; let it get, list and watch mysqlrolloutpolicies: ${policies.message}`;
+  const right = policies.why === 'Forbidden' ? '; let it get, list and watch mysqlrolloutpolicies' : '';
+  return `${before} controller cannot read MySQLRolloutPolicies${right}: ${policies.message}`;
 }
 
 /** Why it is not known which clusters go first, or `null`. */
 function sequencesUnreadable({ unavailable }: Dependencies['cache']): string | null {
   const sequences = unavailable.get(sequenceKind.kind);
-  return sequences?.why === 'Forbidden' && !sequences.isIntended ? sequences.message : null;
+  if (sequences === undefined || sequences.why === 'NotFound' || sequences.isIntended) return null;
+  return sequences.message;
 }
 
 function wasPaused(rollout: MySQLRollout | null): boolean {
