@@ -20,8 +20,8 @@ const fields = {
   containers: listOf(
     container,
     mostContainers,
-    'The containers that may restart with another image while mysqld goes on. The image of the agent has to be on the ' +
-      "node already, since mysqld's probes fail while it is pulled. Never mysqld. Defaults to " +
+    'The containers that may restart with another image while mysqld goes on. The image has to be on the node already, ' +
+      'since the kubelet stops the container before it pulls. Never mysqld. Defaults to ' +
       `${neverInPlace.containers.join(', ')}.`,
   )
     .meta(rules({ rule: `!('${mysqldContainer}' in self)`, message: 'must not have mysqld: it would restart' }))

@@ -124,6 +124,7 @@ function serving(member: MemberFacts, primary: boolean): MemberFacts {
     mysqldIdleForSeconds: 0,
     mysqldStartedForSeconds: Number.MAX_SAFE_INTEGER,
     participatingForSeconds: Number.MAX_SAFE_INTEGER,
+    revisionForSeconds: Number.MAX_SAFE_INTEGER,
   };
 }
 

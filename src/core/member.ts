@@ -171,13 +171,18 @@ function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
 }
 
 /**
- * Seconds for which the member has participated with all that its revision asks for. `null` while it does not participate,
- * or while containers that an update in place restarts are awaited.
+ * Seconds for which the member has participated with all that its revision asks for. What it did before its running pod
+ * was given the revision proves nothing. `null` while it does not participate, or while containers that an update in place
+ * restarts are awaited.
  */
-export function provenForSeconds({ participatingForSeconds, restartInPlace }: MemberFacts): number | null {
-  if (participatingForSeconds === null || restartInPlace === null) return participatingForSeconds;
-  if (restartInPlace.awaited.length > 0) return null;
-  return Math.min(participatingForSeconds, restartInPlace.doneForSeconds);
+export function provenForSeconds(member: MemberFacts): number | null {
+  const { participatingForSeconds, revisionForSeconds, restartInPlace } = member;
+  if (participatingForSeconds === null || (restartInPlace?.awaited ?? []).length > 0) return null;
+  return Math.min(
+    participatingForSeconds,
+    revisionForSeconds,
+    restartInPlace?.doneForSeconds ?? Number.POSITIVE_INFINITY,
+  );
 }
 
 /** A container that an update in place restarts can't start: its image can't be pulled, for example. */

@@ -200,6 +200,11 @@ export interface MemberFacts {
   readonly mysqldStartedForSeconds: number;
   /** Seconds for which it has participated without a break, in whatever role; `null` while it does not. */
   readonly participatingForSeconds: number | null;
+  /**
+   * Seconds for which this pod is known to be what its revision asks for: with its label, and with the resources that a
+   * resize has given it. As long as the objects show, if this process has not seen it longer.
+   */
+  readonly revisionForSeconds: number;
   readonly demote: boolean;
   /** The update revision in our mark beside `demote`, or `null`. */
   readonly demotedFor: string | null;

@@ -22,6 +22,8 @@ const longestWatchSeconds = 480;
 const silenceMilliseconds = 120_000;
 /** After a watch that was open this long, the next failure counts as the first again. */
 const goodWatchMilliseconds = 10_000;
+/** After so long without an answer an optional kind counts as unavailable: longer than a watch may be silent. */
+const unansweredMilliseconds = 180_000;
 const retryBackoff: BackoffOptions = { firstMilliseconds: 200, longestMilliseconds: 10_000 };
 /** The longest Retry-After that is obeyed: without a cache the controller does nothing. */
 const longestAskedMilliseconds = 60_000;
@@ -40,8 +42,8 @@ export interface ReflectorObserver {
   ignored?(reason: DecodeFailureReason): void;
 }
 
-/** Why a kind can't be read: its definition isn't there, or no role grants it. */
-export type Unavailable = 'Forbidden' | 'NotFound';
+/** Why a kind can't be read: its definition isn't there, no role grants it, or every try has failed for a while. */
+export type Unavailable = 'Forbidden' | 'NotFound' | 'Unanswered';
 
 export interface ReflectorOptions<R extends Stored> {
   readonly client: ApiClient;
@@ -65,11 +67,12 @@ export interface ReflectorOptions<R extends Stored> {
   readonly observer?: ReflectorObserver;
   /**
    * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with
-   * the reason, then with `null` once it can be read. Known objects stay while it is forbidden, and go when the kind is gone.
+   * the reason, the API server's message, and whether it could be read before, then with `null` once it can be read. Known
+   * objects stay while it is forbidden or unanswered, and go when the kind is gone.
    */
-  readonly onUnavailable?: (why: Unavailable | null) => void;
+  readonly onUnavailable?: (why: Unavailable | null, message: string, wasRead: boolean) => void;
   /** Set for a kind that is optional for this reason alone. The callback logs it. */
-  readonly onlyWhere?: Unavailable;
+  readonly onlyWhere?: Exclude<Unavailable, 'Unanswered'>;
 }
 
 /**
@@ -84,6 +87,7 @@ export class Reflector<R extends Stored> {
   readonly #owned: ReflectorStore<R>;
   readonly #resolveSynced: () => void;
   #hasSynced = false;
+  #wasRead = false;
   #resourceVersion: string | null = null;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
@@ -144,6 +148,7 @@ export class Reflector<R extends Stored> {
         if (why === null || why !== this.#reported) log.warn(fields, 'could not list or watch, trying again');
         else log.debug(fields, 'could not list or watch for the same reason as before, trying again');
         this.#reported = why;
+        this.#noteSilence(error);
       }
       await delay(world, waitMilliseconds, signal);
     }
@@ -163,15 +168,24 @@ export class Reflector<R extends Stored> {
     return true;
   }
 
+  /** What the store has may be old. New objects would not be seen. */
+  #noteSilence(error: unknown): void {
+    const { ageMilliseconds } = this;
+    const { onUnavailable, onlyWhere } = this.#options;
+    if (onUnavailable === undefined || onlyWhere !== undefined || ageMilliseconds === null) return;
+    if (ageMilliseconds >= unansweredMilliseconds) this.#setUnavailable('Unanswered', error);
+  }
+
   #setUnavailable(why: Unavailable | null, error?: unknown): void {
     if (this.#unavailable === why) return;
     this.#unavailable = why;
     const { path, log, onUnavailable, onlyWhere } = this.#options;
     if (onlyWhere === undefined) {
       if (why === null) log.info({ path }, 'can be read now');
+      else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
       else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
     }
-    onUnavailable?.(why);
+    onUnavailable?.(why, error instanceof Error ? sentenceOf(error) : '', this.#wasRead);
   }
 
   #synchronized(): void {
@@ -233,6 +247,7 @@ export class Reflector<R extends Stored> {
     this.#owned.replace(listing);
     this.#reported = null;
     this.#setUnavailable(null);
+    this.#wasRead = true;
     this.#synchronized();
     observer?.listed?.(listing.size, (world.monotonic() - startMilliseconds) / 1000);
   }
@@ -267,6 +282,7 @@ export class Reflector<R extends Stored> {
       for await (const line of client.stream(path, parameters, silence.signal)) {
         silence.restart();
         this.#heard();
+        if (listing === null) this.#setUnavailable(null);
         const event = parseWatchEvent(line);
         events += 1;
         if (listing === null) this.#take(event);
@@ -358,6 +374,9 @@ export class Reflector<R extends Stored> {
 function unavailability(error: unknown): Unavailable | null {
   return isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
 }
+
+/** Without the request, which is long and says nothing to people. */
+const sentenceOf = ({ message }: Error): string => message.replace(/^[A-Z]+ \S+: /, '');
 
 /** The wait that the server requested by Retry-After. */
 function askedMilliseconds(error: unknown): number {

@@ -1,6 +1,7 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
+import { labelSetAt } from './managed-fields.ts';
 import {
   agentContainer,
   annotationOn,
@@ -161,6 +162,7 @@ export function projectSlimPod(raw: Json): PodRecord | null {
     labels,
     createdAt: text(metadata['creationTimestamp']) ?? '',
     revision: labels[revisionHashLabel] ?? '',
+    revisionSetAt: labelSetAt(metadata['managedFields'], revisionHashLabel),
     role: roleOf(labels[roleLabel]),
     phase: phaseOf(status['phase']),
     ready: ready['status'] === 'True',
@@ -214,6 +216,7 @@ function liveContainers(specs: unknown, statuses: unknown, managedFields: unknow
   return objects(specs).map((spec) => ({
     name: text(spec['name']) ?? '',
     image: text(spec['image']) ?? '',
+    pulledAlways: spec['imagePullPolicy'] === 'Always',
     id: text(byName.get(spec['name'])?.['containerID']),
     ...liveResources(spec, byName.get(spec['name']) ?? {}, managedFields),
   }));

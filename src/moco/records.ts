@@ -73,6 +73,7 @@ type PodFacts = Omit<
   | 'mysqldIdleForSeconds'
   | 'mysqldStartedForSeconds'
   | 'participatingForSeconds'
+  | 'revisionForSeconds'
   | 'demoteForSeconds'
   | 'inPlace'
   | 'restartInPlace'
@@ -103,6 +104,8 @@ export interface LiveContainer extends LiveResources {
   readonly name: string;
   /** As the spec has it. */
   readonly image: string;
+  /** The kubelet asks the registry before each start (`imagePullPolicy: Always`). */
+  readonly pulledAlways: boolean;
   /** The id of its current run, or `null` before the first. */
   readonly id: string | null;
 }
@@ -125,6 +128,8 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
   readonly labels: Labels;
   readonly createdAt: string;
+  /** When the label of its revision was last set, or later; `null` if nothing shows that. */
+  readonly revisionSetAt: string | null;
   /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
   readonly containersReadyChangedAt: string | null;

@@ -63,6 +63,7 @@ function memberFacts(
     mysqldIdleForSeconds: idle(pod, ages),
     mysqldStartedForSeconds: started(pod, ages),
     participatingForSeconds: null,
+    revisionForSeconds: revised(pod, ages),
     demoteForSeconds: demoted(pod, ages, memory),
     inPlace,
     restartInPlace: restartInPlace(pod, ages),
@@ -152,6 +153,21 @@ function participating(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecor
   const is = isParticipating(facts, cluster.errantOrdinals.includes(pod.ordinal), cluster);
   const seconds = ages.since(pod, 'participating', is ? restartsOf(pod) : 'no', readySince(pod));
   return is ? seconds : null;
+}
+
+/**
+ * A change of the running pod begins anew: its label, or a resize by this program. The label goes last, so it shows the time
+ * of both. A resize after it shows when the spec changed, and not when the kubelet followed.
+ */
+function revised({ live, revision, revisionSetAt, ...pod }: PodRecord, ages: Ages): number {
+  const resized =
+    live?.containers.filter((one) => one.resized.length > 0).map((one) => [one.name, one.resources]) ?? [];
+  const pending = resized.length > 0 && live?.resize !== null;
+  const setAt = milliseconds(revisionSetAt);
+  const resizedAt = milliseconds(live?.resizedAt ?? null);
+  const isShown = setAt !== null && (resizedAt === null || resizedAt < setAt);
+  const value = JSON.stringify([revision, resized, pending]);
+  return ages.since(pod, 'revision', value, isShown ? setAt : null);
 }
 
 /** Remembered only of the current primary, so that a new primary starts over. */

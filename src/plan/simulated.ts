@@ -22,6 +22,7 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
       const updated = changed(snapshot, step.targets, (member) => ({
         ...member,
         revision: step.revision,
+        revisionForSeconds: Number.MAX_SAFE_INTEGER,
         inPlace: null,
         restartInPlace: null,
       }));

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Json, object } from '../../src/moco/json.ts';
+import { labelSetAt } from '../../src/moco/managed-fields.ts';
 import { clusterNameLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import { projectPod } from '../../src/moco/projections.ts';
 import type { LiveContainer } from '../../src/moco/records.ts';
@@ -95,6 +96,26 @@ describe('Kubernetes, of a pod under OnDelete', function () {
     expect(resources).to.deep.equal({ limits: { cpu: '1' }, requests: { cpu: '1' } });
     const template = await kubectl('get', 'statefulset', 'facts', '-o', 'jsonpath={.spec.template.spec.containers[0]}');
     expect((JSON.parse(template) as { resources: object }).resources).to.deep.equal({ limits: { cpu: '1' } });
+  });
+
+  it('shows in managedFields who has set the label of its revision last, and since when', async () => {
+    const fields = async (): Promise<{ readonly managers: readonly unknown[]; readonly at: string | null }> => {
+      const pod = JSON.parse(await kubectl('get', 'pod/facts-0', '-o', 'json', '--show-managed-fields')) as Json;
+      const { managedFields } = object(pod['metadata']);
+      const owners = (managedFields as readonly Json[]).filter((one) =>
+        JSON.stringify(one).includes(revisionHashLabel),
+      );
+      return { managers: owners.map(({ manager }) => manager), at: labelSetAt(managedFields, revisionHashLabel) };
+    };
+    const created = await kubectl('get', 'pod/facts-0', '-o', 'jsonpath={.metadata.creationTimestamp}');
+    const { [revisionHashLabel]: revision } = (await read('pod/facts-0')).metadata.labels;
+    await patch('pod/facts-0', strategic, { metadata: { annotations: { another: 'field' } } });
+    expect(await fields()).to.deep.equal({ managers: ['kube-controller-manager'], at: created });
+    const setTo = (value: string): Promise<string> =>
+      patch('pod/facts-0', strategic, { metadata: { labels: { [revisionHashLabel]: value } } }, '--field-manager=me');
+    await setTo('another');
+    expect((await fields()).managers).to.deep.equal(['me']);
+    await setTo(revision ?? '');
   });
 
   it('counts it as updated by its label alone, which one patch changes together with images', async () => {

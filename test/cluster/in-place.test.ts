@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mysqldContainer } from '../../src/moco/names.ts';
 import type { Pod } from '../support/nodes/objects.ts';
-import { inPlaceFlag, installInPlace } from '../support/stage/in-place.ts';
+import { inPlaceFlag, installInPlace, pull } from '../support/stage/in-place.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, useRollouts } from './rollout-fixture.ts';
 
@@ -47,7 +47,10 @@ const images = ({ now }: RolloutCluster, container: string): readonly (string | 
 
 describe('updates in place on a real control plane', () => {
   const { scenario, stage, newCluster } = useRollouts(scene);
-  before(() => installInPlace(stage()));
+  before(async () => {
+    await installInPlace(stage());
+    await pull(stage(), ...['1', '2', '3', 'broken'].map((tag) => `example/sidecar:${tag}`));
+  });
 
   scenario(
     'change labels without a restart, and Kubernetes and MOCO call the cluster updated',
@@ -154,6 +157,14 @@ describe('updates in place on a real control plane', () => {
     expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
   });
 
+  scenario('become evictions where a node does not have the image', withSidecar, async (cluster) => {
+    await cluster.setting(inPlace({ containers: ['user-sidecar'] }));
+    await template(cluster, {}, 'example/sidecar:unknown');
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+  });
+
+  // The node has lost it since it last reported its images.
   scenario('stop at an image that can not be pulled, while every mysqld goes on', withSidecar, async (cluster) => {
     await cluster.setting(inPlace({ containers: ['user-sidecar'] }));
     cluster.breakContainer(2, 'user-sidecar', 'imagePull');

@@ -143,9 +143,11 @@ describe('settings on a real API server', function () {
     watch(await controlPlane().kubeconfigFor({ namespace, name: 'here' }), [namespace]);
     await watches.synced();
     expect(watches.hasSynced).to.equal(true);
-    expect(Object.fromEntries(cache.unavailable)).to.deep.equal(
-      Object.fromEntries(ofWholeCluster.map((kind) => [kind, 'Forbidden'])),
-    );
+    expect([...cache.unavailable.keys()]).to.have.members([...ofWholeCluster]);
+    for (const { why, message, isIntended } of cache.unavailable.values()) {
+      expect({ why, isIntended }).to.deep.equal({ why: 'Forbidden', isIntended: true });
+      expect(message).to.contain('is forbidden: User');
+    }
     await says('default');
     await controlPlane().kubectl(
       'create',

@@ -38,6 +38,13 @@ export function withResources(template: Patch, resources: Readonly<Record<string
   return { ...template, spec: { ...spec, containers } };
 }
 
+/** A template in which a container has other fields. */
+export function withContainer(template: Patch, name: string, change: object): Patch {
+  const spec = template['spec'] as Spec;
+  const containers = spec.containers.map((one) => (one.name === name ? { ...one, ...change } : one));
+  return { ...template, spec: { ...spec, containers } };
+}
+
 export const agentImage = (tag: string) => ({
   agent: `example/agent:${tag}`,
   'copy-moco-init': `example/agent:${tag}`,
@@ -55,10 +62,13 @@ const oldResources = {
  */
 export class InPlaceBench extends Bench {
   /** By default the update revision differs from the pods' by nothing. */
-  constructor(change: (template: Patch) => Patch = (template) => template) {
+  constructor(
+    change: (template: Patch) => Patch = (template) => template,
+    first: (template: Patch) => Patch = (template) => template,
+  ) {
     super();
     const recordedTemplate = withImages(recorded.statefulSet.spec['template'] as Patch, agentImage('1'));
-    const before = withResources(recordedTemplate, oldResources);
+    const before = first(withResources(recordedTemplate, oldResources));
     for (const [name, template] of [
       [revisionBefore, before],
       [revisionAfter, change(before)],
@@ -88,6 +98,16 @@ export class InPlaceBench extends Bench {
   /** The node has pulled an image. */
   pulled(ordinal: number, image: string): void {
     this.server.change(nodes, `node-${ordinal}`, { status: { images: [{ names: [image] }] } }, '');
+  }
+
+  pulledEverywhere(image: string): void {
+    for (const ordinal of [0, 1, 2]) this.pulled(ordinal, image);
+  }
+
+  /** The kubelet asks the registry before each start of the container. */
+  pullsAlways(ordinal: number, container: string): void {
+    const { spec } = this.podOf(ordinal);
+    this.changePod(ordinal, withContainer({ spec }, container, { imagePullPolicy: 'Always' }));
   }
 
   resourcesOf(ordinal: number, container: string): object | undefined {

@@ -4,7 +4,7 @@ import { pods } from '../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import type { Process } from './bench.ts';
-import { agentImage, InPlaceBench, withImages, withResources } from './in-place-bench.ts';
+import { agentImage, InPlaceBench, withContainer, withImages, withResources } from './in-place-bench.ts';
 import { revisionAfter, revisionBefore } from './moco-objects.ts';
 import type { Patch } from './object-server.ts';
 
@@ -18,6 +18,14 @@ const newArguments = (template: Patch): Patch => {
 
 const newCpu = (template: Patch): Patch =>
   withResources(template, { mysqld: { limits: { cpu: '2', memory: '1Gi' } }, agent: { limits: { cpu: '200m' } } });
+const slowLogCpu = (template: Patch, cpu: string): Patch =>
+  withResources(template, { 'slow-log': { limits: { cpu }, requests: { cpu } } });
+const newCpuOfSlowLog = (template: Patch): Patch => slowLogCpu(template, '200m');
+/** A resize of its CPU restarts slow-log. */
+const restartedByCpu = (template: Patch): Patch =>
+  withContainer(slowLogCpu(template, '100m'), 'slow-log', {
+    resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }],
+  });
 /** The resources that `newCpu` makes of mysqld. */
 const moreCpu = { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '2', memory: '1Gi' } };
 
@@ -56,6 +64,24 @@ describe('an update in place', () => {
     ]);
     expect(bench.status.phase).to.equal('UpToDate');
     expect(reasons(program)).to.include('UpdatedInPlace').and.not.include('Evicted');
+  });
+
+  it('shows that the revision works only once a pod has had it for minReadySeconds', async () => {
+    const bench = new InPlaceBench();
+    const program = bench.start({ minReadySeconds: 300 });
+    bench.setting(ifPossible);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'in place 0']);
+    const verified = (): boolean | undefined => bench.status.rollout?.verified;
+    bench.world.freeze(150_000);
+    await program.reportAll();
+    expect(verified()).to.equal(false);
+    const next = bench.start({ minReadySeconds: 300 });
+    await next.reportAll();
+    expect(verified(), 'to another leader').to.equal(false);
+    bench.world.freeze(150_000);
+    await next.reportAll();
+    expect(bench.steps).to.include('promoteRevision');
   });
 
   it('tries every member as a dry run before it changes the first', async () => {
@@ -143,6 +169,7 @@ describe('an update in place', () => {
 describe('containers that an update in place restarts', () => {
   it('restart one member after another, and the primary without a switchover if mysqld does not need them', async () => {
     const bench = new InPlaceBench(newSlowLog);
+    bench.pulledEverywhere('example/slow-log:2');
     const program = await started(bench, ifPossible);
     for (const [ordinal, steps] of [
       [2, ['in place 2']],
@@ -163,6 +190,7 @@ describe('containers that an update in place restarts', () => {
 
   it('are awaited by another leader as well', async () => {
     const bench = new InPlaceBench(newSlowLog);
+    bench.pulledEverywhere('example/slow-log:2');
     await started(bench, ifPossible);
     const next = bench.start();
     await next.reportAll();
@@ -173,21 +201,59 @@ describe('containers that an update in place restarts', () => {
     expect(bench.steps).to.deep.equal(['in place 2', 'in place 1']);
   });
 
-  it('are the agent only where its image is on the node', async () => {
-    const bench = new InPlaceBench(newAgent);
-    bench.pulled(1, 'docker.io/example/agent:2');
-    await started(bench, ifPossible);
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    bench.replace(2);
-    const program = bench.start();
+  for (const [container, change] of [
+    ['agent', newAgent],
+    ['slow-log', newSlowLog],
+  ] as const) {
+    it(`are ${container} only where its image is on the node: the kubelet pulls after it has stopped it`, async () => {
+      const bench = new InPlaceBench(change);
+      bench.pulled(1, `docker.io/example/${container}:2`);
+      const first = await started(bench, ifPossible);
+      expect(bench.steps).to.deep.equal(['evict 2']);
+      await first.reportAll();
+      expect(bench.status.members?.[0]?.update).to.equal(
+        `by another pod: ${container} would not run while its image is pulled, and node node-0 does not report example/${container}:2`,
+      );
+      bench.replace(2);
+      const program = bench.start();
+      await program.work();
+      expect(bench.steps).to.deep.equal(['evict 2', 'in place 1']);
+      expect(bench.imageOf(1, container)).to.equal(`example/${container}:2`);
+    });
+  }
+
+  for (const [what, change] of [
+    ['another image', newSlowLog],
+    ['a resize that restarts it', newCpuOfSlowLog],
+  ] as const) {
+    it(`are none whose image the kubelet asks the registry for: ${what}`, async () => {
+      const bench = new InPlaceBench(change, restartedByCpu);
+      bench.pulled(2, 'example/slow-log:2');
+      bench.pullsAlways(2, 'slow-log');
+      const program = await started(bench, ifPossible);
+      await program.reportAll();
+      expect(bench.steps).not.to.include.oneOf(['in place 2', 'resize 2']);
+      expect(bench.status.members?.[2]?.update).to.equal(
+        'by another pod: slow-log would not run until the registry answers, since its imagePullPolicy is Always',
+      );
+    });
+  }
+
+  it('are those whose image the node still has: it is asked again a minute later', async () => {
+    const bench = new InPlaceBench(newSlowLog);
+    bench.pulledEverywhere('docker.io/example/slow-log:2');
+    const program = await started(bench, ifPossible);
+    expect(bench.steps).to.deep.equal(['in place 2']);
+    bench.pulled(1, 'docker.io/example/another:1');
+    bench.world.freeze(61_000);
+    bench.kubelet(2);
     await program.work();
-    expect(bench.steps).to.deep.equal(['evict 2', 'in place 1']);
-    expect(bench.imageOf(1, 'agent')).to.equal('example/agent:2');
+    expect(bench.steps).to.deep.equal(['in place 2', 'evict 1']);
   });
 
   it('of the primary come after a switchover if they answer the probes of mysqld, and its pod stays', async () => {
     const bench = new InPlaceBench(newAgent);
-    for (const ordinal of [0, 1, 2]) bench.pulled(ordinal, 'docker.io/example/agent:2');
+    bench.pulledEverywhere('docker.io/example/agent:2');
     const { uid } = bench.podOf(0).metadata;
     const program = await started(bench, ifPossible);
     for (const ordinal of [2, 1]) {
@@ -214,6 +280,7 @@ describe('containers that an update in place restarts', () => {
 
   it('restart nowhere else once mysqld has restarted with them', async () => {
     const bench = new InPlaceBench(newSlowLog);
+    bench.pulledEverywhere('example/slow-log:2');
     const program = await started(bench, ifPossible);
     bench.kubelet(2, 'mysqld');
     await program.work();
@@ -231,6 +298,7 @@ describe('containers that an update in place restarts', () => {
 
   it('are not asked for again by a second write, whose pod has changed', async () => {
     const bench = new InPlaceBench(newSlowLog);
+    bench.pulledEverywhere('example/slow-log:2');
     bench.server.loseAnswer('PATCH', /pods\/moco-test-0$/);
     bench.server.always('PATCH', /pods\/moco-test-2$/, (_, carryOut) => carryOut());
     const program = await started(bench, ifPossible);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { revisionHashLabel, roleLabel, strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
+import { revisionOwner } from '../support/label-owner.ts';
 import type { Patch } from './object-server.ts';
 
 export const revisionBefore = 'moco-test-5897fd84f8';
@@ -89,6 +90,7 @@ export function pod(
       ...metadata,
       name: `moco-test-${ordinal}`,
       creationTimestamp: at,
+      managedFields: [revisionOwner('kube-controller-manager', at)],
       labels: {
         ...metadata.labels,
         [revisionHashLabel]: revision,

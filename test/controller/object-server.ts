@@ -7,6 +7,7 @@ import { selects } from '../../src/moco/label-selector.ts';
 import { projectBudget } from '../../src/moco/projections.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
+import { withRevisionOwner } from '../support/label-owner.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import { resizedPod } from '../support/resized-pod.ts';
 import { strategicMergePatch } from '../support/strategic-merge-patch.ts';
@@ -47,8 +48,8 @@ interface Script {
 
 /**
  * As much of an API server as one cluster's reconciliation speaks to, in memory: reads, selectors, uids and
- * resourceVersions as preconditions, merge patches, evictions against budgets. What is deleted stays and is
- * terminating until `remove`, as there is no kubelet.
+ * resourceVersions as preconditions, merge patches, evictions against budgets in two writes. What is deleted stays and
+ * is terminating until `remove`, as there is no kubelet.
  */
 export class ObjectServer {
   readonly writes: Write[] = [];
@@ -119,6 +120,15 @@ export class ObjectServer {
     this.script(method, target, () => answer(code, status(code, reason, more)));
   }
 
+  /** Does the first of the two writes of an eviction. Returns the second, which gives the answer, at any time. */
+  beginEviction(
+    name: string,
+    preconditions: Preconditions,
+    namespace = 'default',
+  ): ExchangeResponse | (() => ExchangeResponse) {
+    return this.#beginEviction(placeOf(pods, name, namespace), preconditions);
+  }
+
   /** Makes an object, with a uid and a resourceVersion of its own. */
   create(kind: ResourceKind, object: object): Raw {
     const given = structuredClone(object) as Partial<Raw>;
@@ -184,7 +194,7 @@ export class ObjectServer {
         if (object) return answer(200, object);
         return isList(key) ? answer(200, { items: this.#list(key, url) }) : notFound(key);
       case 'POST':
-        if (subresource === 'eviction') return object ? this.#evict(key, object, body) : notFound(key);
+        if (subresource === 'eviction') return object ? this.#evict(key, body) : notFound(key);
         return this.#post(key, body);
       case 'PUT':
         return object
@@ -259,7 +269,9 @@ export class ObjectServer {
     const changed = change(before);
     const after =
       subresource === 'status' ? { ...before, status: changed['status'] } : { ...changed, status: before['status'] };
-    const written = this.#merged(before, {}, this.keep(this.admit(after, before)));
+    const managedFields = withRevisionOwner(before, after, 'moco-rollout', this.#wall());
+    const owned = managedFields === undefined ? after : { ...after, metadata: { ...after.metadata, managedFields } };
+    const written = this.#merged(before, {}, this.keep(this.admit(owned, before)));
     if (!isDryRun) this.#objects.set(key, written);
     return answer(200, written);
   }
@@ -278,14 +290,34 @@ export class ObjectServer {
     return answer(200, after);
   }
 
-  #evict(key: string, object: Raw, body: Patch): ExchangeResponse {
+  #evict(key: string, body: Patch): ExchangeResponse {
+    const { preconditions = {} } = (body['deleteOptions'] ?? {}) as { preconditions?: Preconditions };
+    const begun = this.#beginEviction(key, preconditions);
+    return typeof begun === 'function' ? begun() : begun;
+  }
+
+  /**
+   * As Kubernetes 1.36.3 does it (pkg/registry/core/pod/storage/eviction.go): the condition DisruptionTarget, then a
+   * deletion with the uid of the request and the resourceVersion after that write.
+   */
+  #beginEviction(key: string, preconditions: Preconditions): ExchangeResponse | (() => ExchangeResponse) {
+    const object = this.#get(key);
     for (const raw of this.all(podDisruptionBudgets)) {
       const budget = projectBudget(raw);
       if (!budget || !selects(budget.selector, object.metadata.labels ?? {})) continue;
       if (budget.disruptionsAllowed < 1) return answer(429, refusalBy(budget.name));
     }
-    const { preconditions = {} } = (body['deleteOptions'] ?? {}) as { preconditions?: Preconditions };
-    return this.#delete(key, object, { preconditions });
+    if (conflicts(object, preconditions)) return answer(409, status(409, 'Conflict'));
+    const { conditions = [] } = (object['status'] ?? {}) as { conditions?: readonly { type: string }[] };
+    const others = conditions.filter(({ type }) => type !== disruptionTarget.type);
+    const marked = this.#merged(object, { status: { conditions: [...others, disruptionTarget] } });
+    this.#objects.set(key, marked);
+    const { uid, resourceVersion } = preconditions;
+    const changed = resourceVersion === undefined ? undefined : marked.metadata.resourceVersion;
+    return () => {
+      const live = this.#objects.get(key);
+      return live ? this.#delete(key, live, { preconditions: { uid, resourceVersion: changed } }) : notFound(key);
+    };
   }
 
   /** A write that changes nothing gets no new resourceVersion. */
@@ -300,6 +332,13 @@ export class ObjectServer {
     return String(this.#version);
   }
 }
+
+const disruptionTarget = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+};
 
 interface Preconditions {
   readonly uid?: string | undefined;

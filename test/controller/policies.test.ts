@@ -10,6 +10,8 @@ function withPolicy(bench: Bench, program: Process, spec: object, name = 'all'):
   return raw;
 }
 
+const forbidden = { why: 'Forbidden', message: 'the ServiceAccount cannot list them', isIntended: false } as const;
+
 describe('a MySQLRolloutPolicy', () => {
   it('is read live before a disruption: a pause takes effect at once', async () => {
     const bench = new Bench();
@@ -74,12 +76,40 @@ describe('a MySQLRolloutPolicy', () => {
       source: 'MySQLRolloutPolicy/all',
     });
     const second = bench.start();
-    second.cache.unavailable.set(policyKind.kind, 'Forbidden');
+    second.cache.setUnavailable(policyKind.kind, { ...forbidden, isIntended: true });
     await second.work();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.rule).to.equal('SettingsInvalid');
     expect(bench.status.hold?.message).to.contain('MySQLRolloutPolicies');
   });
+
+  it('holds every rollout while policies cannot be read, since any of them may pause it', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.cache.setUnavailable(policyKind.kind, forbidden);
+    await program.work();
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('SettingsInvalid');
+    expect(bench.status.hold?.message).to.contain('cannot read MySQLRolloutPolicies').and.contain(forbidden.message);
+    program.cache.setUnavailable(policyKind.kind, null);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  const without = {
+    'there is no such kind': { ...forbidden, why: 'NotFound' },
+    'it is not meant to read them': { ...forbidden, isIntended: true },
+  } as const;
+  for (const [reason, unavailable] of Object.entries(without)) {
+    it(`works without policies if ${reason}`, async () => {
+      const bench = new Bench();
+      const program = bench.start();
+      program.cache.setUnavailable(policyKind.kind, unavailable);
+      await program.work();
+      expect(bench.steps).to.deep.equal(['evict 2']);
+    });
+  }
 });
 
 describe('a freeze', () => {

@@ -48,17 +48,14 @@ async function rollOut(seed: string, others: number, restartMilliseconds: number
   const objects: Record<string, number> = {};
   let events = 0;
   const { server } = simulation;
-  const handle = server.handle.bind(server);
-  server.handle = (request) => {
-    const answer = handle(request);
+  server.onRequest((request, { code }) => {
     const isWrite =
       request.actor.startsWith('controller') && request.method !== 'GET' && !request.path.includes('/other-');
     const what = `${request.method} ${request.path.replace(/^.*\/namespaces\/[^/]+\//, '')}`;
     if (isWrite && request.path.includes('/events')) events += 1;
     // One that was refused has written nothing.
-    else if (isWrite && answer.code < 300) objects[what] = (objects[what] ?? 0) + 1;
-    return answer;
-  };
+    else if (isWrite && code < 300) objects[what] = (objects[what] ?? 0) + 1;
+  });
   happen(simulation, { kind: 'rollOut', image });
   const complete = await simulation.clock.runUntil(() => simulation.isComplete(image), deadlineMilliseconds);
   expect(complete, 'the rollout is over').to.equal(true);

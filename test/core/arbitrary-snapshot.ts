@@ -415,6 +415,7 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   mysqldIdleForSeconds: anyNumber,
   mysqldStartedForSeconds: anyNumber,
   participatingForSeconds: fc.option(anyNumber),
+  revisionForSeconds: anyNumber,
   demote: rarely(false, true),
   demotedFor: rarely<string | null>(null, revisionAfter, 'old'),
   demoteForSeconds: anyNumber,

@@ -21,6 +21,7 @@ const interval = ([from, until]: Pair): Interval => ({ from: moment(from), until
 
 /** One of each hold that other clusters cause. */
 export const fleetHolds = {
+  SequencesUnreadable: { rule: 'SequencesUnreadable', message: 'mysqlrolloutsequences is forbidden' },
   SequenceConflict: { rule: 'SequenceConflict', sequences: ['by-team', 'production'] },
   SequenceInvalid: { rule: 'SequenceInvalid', sequence: 'production', problem: 'expected spec.stages to be a list' },
   StageFailing: {

@@ -311,6 +311,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: deletes('PrimaryNotParticipating', 0),
     },
   },
+  SequencesUnreadable: waitsForOthers('SequencesUnreadable'),
   SequenceConflict: waitsForOthers('SequenceConflict'),
   SequenceInvalid: waitsForOthers('SequenceInvalid'),
   StageFailing: waitsForOthers('StageFailing'),

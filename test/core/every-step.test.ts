@@ -295,6 +295,10 @@ const onDemotion: Readonly<
     given: { given: cluster(3).members(member(0).stale().demotedByUs().lagging()) },
   },
   AwaitingRecovery: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging()) } },
+  SequencesUnreadable: {
+    does: 'shows instead',
+    given: { given: demoted().waitingForOthers(fleetHolds.SequencesUnreadable) },
+  },
   SequenceConflict: {
     does: 'shows instead',
     given: { given: demoted().waitingForOthers(fleetHolds.SequenceConflict) },

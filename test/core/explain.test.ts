@@ -139,6 +139,12 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     [{ rule: 'NotInitialized' }, 'the cluster is not initialized: it is cloning, restoring, or has never started'],
   ],
   Released: [[{ rule: 'Released' }, 'the cluster was released to MOCO']],
+  SequencesUnreadable: [
+    [
+      fleetHolds.SequencesUnreadable,
+      'the controller cannot read MySQLRolloutSequences: mysqlrolloutsequences is forbidden',
+    ],
+  ],
   SequenceConflict: [
     [fleetHolds.SequenceConflict, 'more than one MySQLRolloutSequence selects this cluster: by-team, production'],
   ],

@@ -98,6 +98,11 @@ describe('the new revision fails', () => {
       decides: fails(2, 'mysqld', 3),
       requeueAfterSeconds: 1,
     },
+    'and the member whose running pod was given the revision less than minReadySeconds ago acquits nothing': {
+      given: stale().members(member(1).updated().relabelledFor(4), member(2).updated().crashLooping()),
+      decides: fails(2, 'mysqld', 3),
+      requeueAfterSeconds: 1,
+    },
   });
 });
 

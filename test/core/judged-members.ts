@@ -95,6 +95,7 @@ export function unsettled(snapshot: ClusterSnapshot, policy: RolloutPolicy, memb
   const { restartInPlace } = member;
   const longEnough =
     (member.participatingForSeconds ?? Number.NaN) >= policy.minReadySeconds &&
+    member.revisionForSeconds >= policy.minReadySeconds &&
     (restartInPlace === null ||
       (restartInPlace.awaited.length === 0 && restartInPlace.doneForSeconds >= policy.minReadySeconds));
   return !participates(snapshot, member) || !hasItsRole(snapshot, policy, member) || !longEnough;

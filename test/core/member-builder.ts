@@ -206,6 +206,11 @@ export class MemberBuilder {
     return this.role(null).participatingFor(forSeconds);
   }
 
+  /** Its running pod was given its revision so long ago, however long it has participated. */
+  relabelledFor(revisionForSeconds: number): this {
+    return this.but({ revisionForSeconds });
+  }
+
   participatingFor(seconds: number): this {
     return this.but({ participatingForSeconds: seconds });
   }
@@ -279,6 +284,7 @@ export class MemberBuilder {
       graceSeconds: 300,
       mysqldIdleForSeconds: 0,
       mysqldStartedForSeconds: longSeconds,
+      revisionForSeconds: longSeconds,
       participatingForSeconds: this.serves ? longSeconds : null,
       demote: false,
       demotedFor: null,

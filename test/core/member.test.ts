@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { Deadlines } from '../../src/core/deadlines.ts';
-import { canAcknowledge, classify, crashLoop, type Evidence, type MemberState } from '../../src/core/member.ts';
+import {
+  canAcknowledge,
+  classify,
+  crashLoop,
+  type Evidence,
+  type MemberState,
+  provenForSeconds,
+} from '../../src/core/member.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
 
 const look = (builder: MemberBuilder) => {
@@ -159,6 +166,24 @@ describe('the state of a member', () => {
 });
 
 const loopOf = (builder: MemberBuilder): Evidence | null => crashLoop(builder.facts(0, 'revision'));
+
+describe('how long a member has shown that its revision works', () => {
+  const lines: Readonly<Record<string, readonly [MemberBuilder, number | null]>> = {
+    'is as long as it has participated': [member(1).participatingFor(7), 7],
+    'and not longer than its pod has had the revision': [member(1).participatingFor(7).relabelledFor(3), 3],
+    'and not longer than its containers have run since they were restarted for it': [
+      member(1).relabelledFor(3).restartedInPlace('agent', 2),
+      2,
+    ],
+    'is nothing while such a container is awaited': [member(1).relabelledFor(3).restartsInPlace('agent'), null],
+    'is nothing while it does not participate': [member(1).starting().relabelledFor(3), null],
+  };
+  for (const [sentence, [given, seconds]] of Object.entries(lines)) {
+    it(sentence, () => {
+      expect(provenForSeconds(given.facts(0, 'revision'))).to.equal(seconds);
+    });
+  }
+});
 
 describe('a crash loop', () => {
   it('is seen in mysqld, the agent and an init container, whatever they do at the moment', () => {

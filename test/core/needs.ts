@@ -171,8 +171,9 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
   if (off(policy, 'UpdateRevisionFailing')) return false;
   const served = updated.filter(
-    ({ participatingForSeconds, restartInPlace: restart }) =>
+    ({ participatingForSeconds, revisionForSeconds, restartInPlace: restart }) =>
       (participatingForSeconds ?? 0) >= policy.minReadySeconds &&
+      revisionForSeconds >= policy.minReadySeconds &&
       (restart === null || (restart.awaited.length === 0 && restart.doneForSeconds >= policy.minReadySeconds)),
   );
   if (memory.verified || served.some((one) => participates(snapshot, one))) return false;

@@ -88,6 +88,7 @@ function older(snapshot: ClusterSnapshot, seconds: number): ClusterSnapshot {
       ...one,
       terminatingForSeconds: age(one.terminatingForSeconds),
       participatingForSeconds: age(one.participatingForSeconds),
+      revisionForSeconds: age(one.revisionForSeconds),
       mysqldIdleForSeconds: one.mysqldIdleForSeconds === 0 ? 0 : age(one.mysqldIdleForSeconds),
       mysqldStartedForSeconds: age(one.mysqldStartedForSeconds),
       demoteForSeconds: one.demote ? age(one.demoteForSeconds) : 0,

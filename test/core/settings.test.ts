@@ -219,6 +219,7 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
     off: deletes('MemberDown', 1),
   },
   ForeignDemote: { on: { given: stale().members(member(1).demotedBySomebody()) }, off: next },
+  SequencesUnreadable: { on: { given: stale().waitingForOthers(fleetHolds.SequencesUnreadable) }, off: next },
   SequenceConflict: { on: { given: stale().waitingForOthers(fleetHolds.SequenceConflict) }, off: next },
   SequenceInvalid: { on: { given: stale().waitingForOthers(fleetHolds.SequenceInvalid) }, off: next },
   StageFailing: { on: { given: stale().waitingForOthers(fleetHolds.StageFailing) }, off: next },

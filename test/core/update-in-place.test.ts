@@ -136,6 +136,17 @@ describe('containers restart in place', () => {
       }),
       requeueAfterSeconds: 1,
     },
+    'and the next member waits until the last has had the revision for minReadySeconds, however long it has participated':
+      {
+        given: cluster(3).members(member(1).stale().changeable('slow-log'), member(2).relabelledFor(4)),
+        settings: ifPossible,
+        decides: holds({
+          rule: 'UpdatedMemberNotParticipating',
+          member: 2,
+          wait: { for: 'minReadySeconds', minReadySeconds: 5 },
+        }),
+        requeueAfterSeconds: 1,
+      },
     'and the next member goes then': {
       given: cluster(3).members(member(1).stale().changeable('slow-log'), member(2).restartedInPlace('slow-log', 5)),
       settings: ifPossible,

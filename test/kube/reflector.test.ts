@@ -926,6 +926,28 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'added b', 'removed a']);
   });
 
+  it('calls an optional kind unanswered after three minutes without an answer, until it answers again', async () => {
+    unavailable = [];
+    await started('a');
+    const errors = 40;
+    for (const queue of [server.watches, server.lists]) {
+      for (let time = 0; time < errors; time += 1) {
+        queue.push((_, response) => json(response, 500, status(500, 'InternalError')));
+      }
+    }
+    server.breakWatches();
+    await world.until(() => unavailable?.length === 1, 'the kind to be called unanswered', 1000);
+    expect(unavailable).to.deep.equal(['Unanswered']);
+    expect(reflector.ageMilliseconds).to.be.at.least(180_000);
+    expect(store.size).to.equal(1);
+    server.watches.length = 0;
+    server.lists.length = 0;
+    server.put('b');
+    await world.until(() => unavailable?.length === 2, 'the kind to answer', 1000);
+    expect(unavailable).to.deep.equal(['Unanswered', null]);
+    await inSync();
+  });
+
   it('retries an optional kind on every other failure', async () => {
     unavailable = [];
     server.lists.push((_, response) => json(response, 500, status(500, 'InternalError')));

@@ -171,6 +171,7 @@ describe('a recorded pod', () => {
       ordinal: 0,
       createdAt: '',
       revision: 'moco-test-569dd4797f',
+      revisionSetAt: null,
       role: null,
       phase: 'Running',
       ready: true,

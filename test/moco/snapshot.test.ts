@@ -11,6 +11,7 @@ import {
 import type { ClusterObjects } from '../../src/moco/records.ts';
 import { type ObjectFacts, objectFacts } from '../../src/moco/snapshot.ts';
 import { budget, containersOf, mysqlCluster, type PodOptions, pod, statefulSet } from '../controller/moco-objects.ts';
+import { revisionOwner } from '../support/label-owner.ts';
 
 type Json = { readonly [field: string]: unknown };
 
@@ -134,6 +135,58 @@ const roleOf = (role: string | null) => ({
   metadata: {
     labels: { 'app.kubernetes.io/instance': 'test', ...(role !== null && { 'moco.cybozu.com/role': role }) },
   },
+});
+
+describe('how long a pod has been what its revision asks for', () => {
+  const relabelled = (revision: string, at: string, container: object = {}): Json => ({
+    labels: { 'app.kubernetes.io/instance': 'test', 'controller-revision-hash': revision },
+    managedFields: [revisionOwner('moco-rollout', at)],
+    ...container,
+  });
+
+  it('counts since the pod was created with it, for a process that starts later', () => {
+    expect(new Look().member(1).revisionForSeconds).to.equal(3599);
+  });
+
+  it('counts since its running pod was given it, for this process and for one that starts later', () => {
+    const look = new Look();
+    look.facts();
+    look.change(1, { metadata: relabelled('another', look.now) });
+    expect(look.member(1).revisionForSeconds).to.equal(0);
+    look.pass(5);
+    expect(look.member(1).revisionForSeconds).to.equal(5);
+    look.restart();
+    expect(look.member(1).revisionForSeconds).to.equal(4);
+    expect(look.member(1).participatingForSeconds).to.equal(3604);
+  });
+
+  it('counts since a process has first seen it where nothing shows when it was set', () => {
+    const look = new Look();
+    look.change(1, { metadata: { managedFields: undefined } });
+    expect(look.member(1).revisionForSeconds).to.equal(0);
+    look.pass(5);
+    expect(look.member(1).revisionForSeconds).to.equal(5);
+  });
+
+  it('begins anew when a resize of this program changes it, and nothing shows when the kubelet has made that', () => {
+    const look = new Look();
+    look.facts();
+    const resized = {
+      manager: 'moco-rollout',
+      operation: 'Update',
+      subresource: 'resize',
+      time: look.now,
+      fieldsV1: {
+        'f:spec': { 'f:containers': { 'k:{"name":"mysqld"}': { 'f:resources': { 'f:limits': { 'f:cpu': {} } } } } },
+      },
+    };
+    look.change(1, { metadata: { managedFields: [revisionOwner('kube-controller-manager', longAgo), resized] } });
+    expect(look.member(1).revisionForSeconds).to.equal(0);
+    look.pass(5);
+    expect(look.member(1).revisionForSeconds).to.equal(5);
+    look.restart();
+    expect(look.member(1).revisionForSeconds).to.equal(0);
+  });
 });
 
 describe('how long a member has participated', () => {

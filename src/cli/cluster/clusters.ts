@@ -13,13 +13,22 @@ import type { Session } from './session.ts';
 const pageSize = 500;
 
 /** All objects of a kind, page by page, without managedFields: they are half of a MySQLRollout. Rejects with `ApiError`. */
-export async function listAll(
-  { client, signal }: Pick<Session, 'client' | 'signal'>,
+export const listAll = (
+  session: Pick<Session, 'client' | 'signal'>,
   kind: ResourceKind,
   namespace: string | null,
   query: Readonly<Record<string, string>> = {},
-): Promise<readonly Json[]> {
-  const found: Json[] = [];
+): Promise<readonly Json[]> => listEach(session, kind, namespace, query, withoutManagedFields);
+
+/** The same, with what `use` makes of each object. */
+export async function listEach<One>(
+  { client, signal }: Pick<Session, 'client' | 'signal'>,
+  kind: ResourceKind,
+  namespace: string | null,
+  query: Readonly<Record<string, string>>,
+  use: (raw: Json) => One,
+): Promise<readonly One[]> {
+  const found: One[] = [];
   let more: string | undefined;
   do {
     const page = await client.call<Json>({
@@ -29,7 +38,7 @@ export async function listAll(
       priority: 'read',
       signal,
     });
-    for (const item of objects(page['items'])) found.push(withoutManagedFields(item));
+    for (const item of objects(page['items'])) found.push(use(item));
     more = text(object(page['metadata'])['continue']) || undefined;
   } while (more !== undefined);
   return found;
@@ -41,9 +50,13 @@ function withoutManagedFields(raw: Json): Json {
 }
 
 /** Like `listAll`, or `null` if the kind does not exist. */
-export async function listIfThere(...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> {
+export const listIfThere = (...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> =>
+  ifThere(listAll(...parameters));
+
+/** `null` if the kind does not exist. */
+export async function ifThere<All>(list: Promise<All>): Promise<All | null> {
   try {
-    return await listAll(...parameters);
+    return await list;
   } catch (error) {
     if (isNotFound(error)) return null;
     throw error;

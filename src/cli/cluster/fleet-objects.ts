@@ -6,7 +6,7 @@ import { isForbidden } from '../../kube/api-error.ts';
 import { cronJobs, namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
 import type { Stored } from '../../kube/store.ts';
 import { clusterKind } from '../../moco/names.ts';
-import { clustersIn, listAll, listIfThere } from './clusters.ts';
+import { clustersIn, ifThere, listEach } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** The objects of all clusters, as the controller's cache has them. */
@@ -24,13 +24,10 @@ export async function readFleet(session: Session): Promise<FleetObjects> {
   const cache = new Cache();
   const unread: string[] = [];
   const read = async <R extends Stored>({ kind, labelSelector, store, project }: CachedKind<R>): Promise<void> => {
-    const list = kind.group === sequenceKind.group ? listIfThere : listAll;
+    const list = listEach(session, kind, null, labelSelector === undefined ? {} : { labelSelector }, project);
     try {
-      const found = await list(session, kind, null, labelSelector === undefined ? {} : { labelSelector });
-      for (const raw of found ?? []) {
-        const record = project(raw);
-        if (record !== null) store.put(record);
-      }
+      const found = await (kind.group === sequenceKind.group ? ifThere(list) : list);
+      for (const record of found ?? []) if (record !== null) store.put(record);
     } catch (error) {
       if (!(optional.has(kind) && isForbidden(error))) throw error;
       unread.push(kind.plural);

@@ -45,13 +45,20 @@ export function sameStep(a: Step, b: Step): boolean {
 const partitionOf = (step: DisruptiveStep): number | null => (step.kind === 'setPartition' ? step.partition : null);
 
 /** Parses the stored intent. If the CRD dropped the pods, the author gave up the step before it sent anything. */
-type KeptIntent = Pick<Intent, 'id' | 'revision' | 'statefulSet'> & Partial<Pick<Intent, 'pods'>>;
+type KeptIntent = Pick<Intent, 'id' | 'revision' | 'statefulSet'> & Partial<Pick<Intent, 'pods' | 'step'>>;
+
+/** So often an object may change between its read and the write, before the next pass tries again. */
+const mostTries = 5;
 
 /**
- * Invalidates an intent: its author may still send the write, which must then have no effect. The write carries the
- * pod's uid and resourceVersion. So it is refused if the pod is gone, terminating, replaced or changed. An unchanged
- * pod gets a new resourceVersion here. Only then may another step follow. For a setPartition only the StatefulSet is
- * invalidated.
+ * Invalidates an intent: its author may still send the write, or the API server may have done half of it. Neither may
+ * have an effect any more. Each write carries uid and resourceVersion, so it is refused if the object is gone,
+ * terminating, replaced or changed. An unchanged object gets a new resourceVersion here. Only then may another step
+ * follow. For a setPartition only the StatefulSet is invalidated.
+ *
+ * An eviction is two writes (Kubernetes 1.36.3, pkg/registry/core/pod/storage/eviction.go): the condition
+ * DisruptionTarget, with the resourceVersion of the intent, then the deletion, with the resourceVersion after that
+ * condition. So its pod gets a new resourceVersion whatever the present one is.
  *
  * Resolves to whether a pod of the intent still carries our demotion for its revision. A demotion that was about to be
  * withdrawn then stays, until a later step withdraws it.
@@ -62,41 +69,48 @@ export async function invalidate(
   api: ClusterApi,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { id, pods = [], statefulSet, revision } = intent;
+  const { id, step, pods = [], statefulSet, revision } = intent;
+  const isOneWrite = step !== undefined && step !== 'evict';
+  const makeVoid = (kind: 'Pod' | 'StatefulSet', intended: IntendedObject): Promise<Json | null> =>
+    makeObjectVoid(id, kind, intended, isOneWrite, namespace, api, signal);
   if (statefulSet) {
-    await makeObjectVoid(id, 'StatefulSet', statefulSet, namespace, api, signal);
+    await makeVoid('StatefulSet', statefulSet);
     return false;
   }
-  const left = await Promise.all(pods.map((pod) => makeObjectVoid(id, 'Pod', pod, namespace, api, signal)));
+  const left = await Promise.all(pods.map((pod) => makeVoid('Pod', pod)));
   return left.some((pod) => isDemotedFor(revision, pod));
 }
 
 /**
  * Resolves to the object once the write can no longer have an effect, or to `null` if no object with that uid exists.
+ *
+ * @param isOneWrite whether an object that has changed since the intent is safe from it
  */
 async function makeObjectVoid(
   intentId: string,
   kind: 'Pod' | 'StatefulSet',
   intended: IntendedObject,
+  isOneWrite: boolean,
   namespace: string,
   api: ClusterApi,
   signal: AbortSignal,
 ): Promise<Json | null> {
-  const { name, uid, resourceVersion } = intended;
-  const read = async (): Promise<Json | null> => {
+  const { name, uid } = intended;
+  for (let tries = 1; ; tries += 1) {
     const live = await api.read(kind, namespace, name, signal);
-    return text(object(live?.['metadata'])['uid']) === uid ? live : null;
-  };
-  const live = await read();
-  const metadata = object(live?.['metadata']);
-  if (text(metadata['resourceVersion']) !== resourceVersion || metadata['deletionTimestamp'] !== undefined) return live;
-  try {
-    await api.annotate(kind, namespace, intended, { [invalidatedIntentAnnotation]: intentId }, signal);
-    return live;
-  } catch (error) {
-    if (!isConflict(error) && !isNotFound(error)) throw error;
-    // Somebody changed or deleted the object in between. That invalidates the write as well.
-    return read();
+    const metadata = object(live?.['metadata']);
+    if (text(metadata['uid']) !== uid) return null;
+    const resourceVersion = text(metadata['resourceVersion']) ?? '';
+    const isChanged = resourceVersion !== intended.resourceVersion;
+    if ((isOneWrite && isChanged) || metadata['deletionTimestamp'] !== undefined) return live;
+    try {
+      const annotation = { [invalidatedIntentAnnotation]: intentId };
+      await api.annotate(kind, namespace, { name, uid, resourceVersion }, annotation, signal);
+      return live;
+    } catch (error) {
+      // Somebody has changed or deleted the object since. The next read shows what that means for the write.
+      if ((!isConflict(error) && !isNotFound(error)) || tries === mostTries) throw error;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PolicyRecord } from '../../api/policy.ts';
 import type { Unavailable } from '../../kube/reflector.ts';
+import { namespaces as namespaceKind } from '../../kube/resource.ts';
 import { Store, type Stored } from '../../kube/store.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import type {
@@ -26,6 +27,15 @@ export function splitKey(key: string): readonly [namespace: string, name: string
   return [key.slice(0, slash), key.slice(slash + 1)];
 }
 
+/** An optional kind that can't be read. */
+export interface UnavailableKind {
+  readonly why: Unavailable;
+  /** The API server's words. */
+  readonly message: string;
+  /** The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read. */
+  readonly isIntended: boolean;
+}
+
 /** The objects that the watches delivered, by cluster. */
 export class Cache {
   readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
@@ -40,14 +50,26 @@ export class Cache {
   readonly policies = new Store<PolicyRecord>({});
   readonly sequences = new Store<SequenceRecord>({});
   readonly namespaces = new Store<NamespaceRecord>({});
-  /** Optional kinds. Their stores stay empty while the kinds cannot be read or do not exist. */
-  readonly unavailable = new Map<string, Unavailable>();
+  readonly #unavailable = new Map<string, UnavailableKind>();
+  readonly #availabilityListeners = new Set<() => void>();
 
   constructor() {
     this.clusters.subscribe(({ before, after }) => {
       const rollout = before && !after ? this.rollouts.get(before.namespace, before.name) : undefined;
       if (rollout && !rollout.partial) this.rollouts.put(partialRecord(rollout.object));
     });
+  }
+
+  /** Optional kinds. Their stores stay empty while the kinds cannot be read or do not exist. */
+  get unavailable(): ReadonlyMap<string, UnavailableKind> {
+    return this.#unavailable;
+  }
+
+  /** `null` once the kind can be read. */
+  setUnavailable(kind: string, unavailable: UnavailableKind | null): void {
+    if (unavailable === null) this.#unavailable.delete(kind);
+    else this.#unavailable.set(kind, unavailable);
+    for (const listener of this.#availabilityListeners) listener();
   }
 
   /** Calls back with the key of every cluster that a change affects. Returns a function that unsubscribes. */
@@ -62,7 +84,11 @@ export class Cache {
     const all = (clusters: readonly ClusterRecord[]): void => {
       for (const cluster of clusters) changed(keyOf(cluster.namespace, cluster.name));
     };
+    // What is not known of the kind may concern any cluster.
+    const availability = (): void => all(this.clusters.values());
+    this.#availabilityListeners.add(availability);
     const ends = [
+      () => void this.#availabilityListeners.delete(availability),
       this.clusters.subscribe(own),
       this.rollouts.subscribe(own),
       this.statefulSets.subscribe(owned),
@@ -104,7 +130,9 @@ export class Cache {
     namespace,
     labels,
   }: Pick<ClusterRecord, 'namespace' | 'labels'>): Omit<SettingsSources, 'rollout'> {
-    const namespaceLabels = this.namespaces.get('', namespace)?.labels ?? null;
+    // Labels that were read before the kind became unavailable may have changed since.
+    const isKnown = !this.#unavailable.has(namespaceKind.kind);
+    const namespaceLabels = (isKnown && this.namespaces.get('', namespace)?.labels) || null;
     return { policies: this.policies.values(), cluster: { namespace, labels, namespaceLabels } };
   }
 

@@ -134,14 +134,19 @@ export class Fleet {
     };
   }
 
-  /** The facts about other clusters that `decide` needs for a rollout to this revision. */
+  /**
+   * The facts about other clusters that `decide` needs for a rollout to this revision.
+   *
+   * @param unreadable why it is not known whether a sequence selects the cluster, or `null`
+   */
   factsFor(
     key: string,
     mode: RolloutPolicy['mode'],
     revision: string,
+    unreadable: string | null = null,
   ): Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'> {
     return {
-      fleetWaits: this.#waits(key, revision),
+      fleetWaits: this.#waits(key, revision, unreadable),
       fleetQueue: this.#place(key),
       fleetInterval: this.#interval(key, mode),
       laterStageWaits: this.stages.laterStageWaits(key),
@@ -149,8 +154,14 @@ export class Fleet {
     };
   }
 
-  #waits(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
+  #waits(key: string, revision: string, unreadable: string | null): ClusterSnapshot['fleetWaits'] {
     if (hasBegun(this.#known.get(key), revision)) return [];
+    const waits = this.#waitsOfKnown(key, revision);
+    if (unreadable === null) return waits;
+    return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
+  }
+
+  #waitsOfKnown(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
     if (this.stages.selects(key)) return this.stages.waits(key, revision, this.#world.wall() / 1000);
     const failing = this.#breaker();
     if (failing === null) return [];

@@ -52,7 +52,7 @@ export function inPlaceUpdate(
   if (containers.length + resources.length === 0) return update;
   const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestarted(one, revision, settings, readings));
   if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when its pod was changed for this revision`);
-  const missing = imagesNeeded(update.change, after).filter((needed) => !isPresent(pod, needed, readings));
+  const missing = imagesNeeded(update.change, pod.live).filter((needed) => !isPresent(pod, needed, readings));
   return missing.length === 0
     ? update
     : { kind: 'impossible', reasons: missing.map((needed) => whyMissing(pod, needed)) };
@@ -101,5 +101,5 @@ const isPresent = (pod: PodRecord, needed: ImageNeeded, { images }: InPlaceReadi
 
 const whyMissing = ({ live }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
   pulledAlways
-    ? `mysqld would wait for ${container} while its image is pulled, since its imagePullPolicy is Always`
-    : `mysqld would wait for ${container} while its image is pulled: node ${live?.node ?? 'unknown'} does not report ${image}`;
+    ? `${container} would not run until the registry answers, since its imagePullPolicy is Always`
+    : `${container} would not run while its image is pulled, and node ${live?.node ?? 'unknown'} does not report ${image}`;

@@ -11,7 +11,7 @@ import type { ClusterState } from './cluster-state.ts';
 import { hasBeenResized, type InPlaceReadings, nothingRead, placeOf, type TemplatesRead } from './in-place.ts';
 import type { ObservedFacts } from './snapshot.ts';
 
-/** A node reports its images with its status: every five minutes, and when it changes. */
+/** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
 const againMilliseconds = 60_000;
 
 export interface InPlaceContext {
@@ -23,7 +23,7 @@ export interface InPlaceContext {
 
 /**
  * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
- * and for containers that mysqld's probes need, whether their images are on the nodes. Rejects with `ApiError`.
+ * and whether the images of containers that would restart are on the nodes. Rejects with `ApiError`.
  */
 export async function refreshInPlace(
   { objects, policy }: Pick<ObservedFacts, 'objects' | 'policy'>,
@@ -92,9 +92,10 @@ async function readImages(
   const update = compare(pod.live, { before, after }, settings);
   if (update.kind === 'impossible') return;
   const now = world.monotonic();
-  for (const needed of imagesNeeded(update.change, after)) {
+  for (const needed of imagesNeeded(update.change, pod.live)) {
+    if (needed.pulledAlways) continue;
     const known = state.inPlace.images.get(placeOf(pod, needed));
-    if (known && (known.present || now - known.atMilliseconds < againMilliseconds)) continue;
+    if (known && now - known.atMilliseconds < againMilliseconds) continue;
     const present = (await api.hasImage(pod.live.node, needed.image, signal)) ?? unreadNodes === 'haveImages';
     const images = new Map([...state.inPlace.images, [placeOf(pod, needed), { present, atMilliseconds: now }]]);
     state.inPlace = { ...state.inPlace, images };

@@ -1,6 +1,7 @@
 import { isPolicySource, type PolicyRecord, policyKind } from '../../api/policy.ts';
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { sequenceKind } from '../../api/sequence.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
@@ -51,9 +52,11 @@ export function collectFacts(
   }
   const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
   noteRevision(state, statefulSet?.updateRevision ?? '', world);
-  const settings = policiesLost(cache, rollout)
-    ? settingsUnknown(defaults, policiesMayNotBeRead, wasPaused(rollout))
-    : settingsOf(sources, defaults, world.wall());
+  const unreadable = policiesUnreadable(cache, rollout);
+  const settings =
+    unreadable === null
+      ? settingsOf(sources, defaults, world.wall())
+      : settingsUnknown(defaults, unreadable, wasPaused(rollout));
   const mode = modeOf(strategies, settings.strategy, statefulSet?.labelled === true);
   const status = rollout?.status;
   const wasAdopted = status?.strategy === 'OnDelete';
@@ -68,7 +71,7 @@ export function collectFacts(
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = state;
     return {
       ...facts,
-      ...fleet.factsFor(key, mode, statefulSet?.updateRevision ?? ''),
+      ...fleet.factsFor(key, mode, statefulSet?.updateRevision ?? '', sequencesUnreadable(cache)),
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       maintenance: mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'Observe' ? [] : checks.factsFor(key, settings.checks),
@@ -104,16 +107,26 @@ export function collectFacts(
   };
 }
 
-const policiesMayNotBeRead =
-  'a MySQLRolloutPolicy was in force, and the controller may no longer read MySQLRolloutPolicies; let it get, list and watch mysqlrolloutpolicies';
-
 /**
- * Whether a policy was in force and policies can no longer be read. The values of the flags might then select another
- * strategy.
+ * Why the settings of this cluster are not known: any policy may select it, pause it, or give it another strategy. `null`
+ * if policies can be read, if there is no such kind, or if the controller is meant to work without them and none was in
+ * force.
  */
-function policiesLost({ unavailable }: Dependencies['cache'], rollout: MySQLRollout | null): boolean {
-  const sources = Object.values(rollout?.status?.settings ?? {});
-  return unavailable.get(policyKind.kind) === 'Forbidden' && sources.some(({ source }) => isPolicySource(source));
+function policiesUnreadable({ unavailable }: Dependencies['cache'], rollout: MySQLRollout | null): string | null {
+  const policies = unavailable.get(policyKind.kind);
+  if (policies === undefined || policies.why === 'NotFound') return null;
+  const wasInForce = Object.values(rollout?.status?.settings ?? {}).some(({ source }) => isPolicySource(source));
+  if (policies.isIntended && !wasInForce) return null;
+  const before = wasInForce ? 'a MySQLRolloutPolicy was in force, and the' : 'the';
+  const right = policies.why === 'Forbidden' ? '; let it get, list and watch mysqlrolloutpolicies' : '';
+  return `${before} controller cannot read MySQLRolloutPolicies${right}: ${policies.message}`;
+}
+
+/** Why it is not known which clusters go first, or `null`. */
+function sequencesUnreadable({ unavailable }: Dependencies['cache']): string | null {
+  const sequences = unavailable.get(sequenceKind.kind);
+  if (sequences === undefined || sequences.why === 'NotFound' || sequences.isIntended) return null;
+  return sequences.message;
 }
 
 function wasPaused(rollout: MySQLRollout | null): boolean {

@@ -60,9 +60,9 @@ export class Watches {
     const watchOptional = <R extends Stored>(cached: CachedKind<R>): Watch => {
       const { kind } = cached.kind;
       return reflect(cached, undefined, {
-        onUnavailable: (why) => {
-          if (why === null) cache.unavailable.delete(kind);
-          else cache.unavailable.set(kind, why);
+        onUnavailable: (why, message, wasRead) => {
+          const isIntended = namespaceNames.length > 0 && !wasRead;
+          cache.setUnavailable(kind, why && { why, message, isIntended });
         },
       });
     };

@@ -61,6 +61,7 @@ export type FleetHold =
   | StageGate
   | { readonly rule: 'SequenceConflict'; readonly sequences: readonly string[] }
   | { readonly rule: 'SequenceInvalid'; readonly sequence: string; readonly problem: string }
+  | { readonly rule: 'SequencesUnreadable'; readonly message: string }
   | ({ readonly rule: 'FleetFailing' } & FailingFleet)
   | ({ readonly rule: 'AwaitingSettle' } & SettlingChange)
   | ({ readonly rule: 'AwaitingStageSlot' } & StageSlots);

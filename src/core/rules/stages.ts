@@ -8,6 +8,18 @@ const requestedBy = 'a MySQLRolloutSequence';
 
 /** The stages of a MySQLRolloutSequence. */
 export const stages = {
+  SequencesUnreadable: rule<{ readonly message: string }>({
+    holds: (asked) => waitFor(asked, 'SequencesUnreadable'),
+    sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,
+    meaning: 'The controller cannot read MySQLRolloutSequences, so it is unknown which clusters go first.',
+    details:
+      'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun go on, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
+    endedBy: ['a person'],
+    ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
+    overridable: true,
+    alarms: true,
+    assumed: waitIsOver('SequencesUnreadable'),
+  }),
   SequenceConflict: rule<{ readonly sequences: readonly string[] }>({
     holds: (asked) => waitFor(asked, 'SequenceConflict'),
     sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,

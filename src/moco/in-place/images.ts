@@ -1,9 +1,9 @@
 import type { InPlaceChange } from '../../core/in-place.ts';
 import { type Json, object, objects, strings } from '../json.ts';
-import { agentContainer } from '../names.ts';
+import type { LivePod } from '../records.ts';
 import { isUntagged } from './pod-defaults.ts';
 
-/** An image that has to be on the node before its container restarts. */
+/** What has to be on the node before a container restarts. */
 export interface ImageNeeded {
   readonly container: string;
   readonly image: string;
@@ -12,18 +12,23 @@ export interface ImageNeeded {
 }
 
 /**
- * The kubelet stops a container first and pulls its new image afterwards. The agent answers the probes of mysqld: while
- * its image is pulled they fail, and after 20 to 30 s the kubelet restarts mysqld. `template` is `withPodDefaults`.
+ * The kubelet stops a container first and pulls its image afterwards (1.36.3). Until it has the image, the container
+ * does not run, and without the agent the kubelet restarts mysqld as well, after 20 to 30 s: the agent answers its
+ * probes. A container that a resize restarts has its image, but the kubelet may have to ask the registry again.
  */
-export function imagesNeeded({ containers }: InPlaceChange, template: Json): readonly ImageNeeded[] {
-  const specs = objects(object(template['spec'])['containers']);
-  return containers
-    .filter(({ name }) => name === agentContainer)
-    .map(({ name, image }) => ({
-      container: name,
-      image,
-      pulledAlways: specs.find((one) => one['name'] === name)?.['imagePullPolicy'] === 'Always',
-    }));
+export function imagesNeeded({ containers, resources }: InPlaceChange, live: LivePod): readonly ImageNeeded[] {
+  const find = (name: string): LivePod['containers'][number] | undefined =>
+    live.containers.find((one) => one.name === name);
+  const changed = containers.map(({ name, image }) => ({
+    container: name,
+    image,
+    pulledAlways: find(name)?.pulledAlways ?? true,
+  }));
+  const restarted = resources
+    .filter(({ name, restarts }) => restarts && !containers.some((one) => one.name === name))
+    .map(({ name }) => ({ container: name, image: find(name)?.image ?? '', pulledAlways: true }))
+    .filter(({ container }) => find(container)?.pulledAlways ?? true);
+  return [...changed, ...restarted];
 }
 
 /** Whether a Node reports the image. A node reports at most 50 images by default (nodeStatusMaxImages of the kubelet). */

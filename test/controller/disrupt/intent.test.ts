@@ -6,6 +6,7 @@ import type { Step, Target } from '../../../src/core/decision.ts';
 import { isDisruptive, ruleOf } from '../../../src/core/step.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import type { ExchangeResponse } from '../../../src/kube/world.ts';
 import { Bench, member } from '../bench.ts';
 
 const target = (ordinal: number, uid = `uid-${ordinal}`, resourceVersion = '1'): Target => ({
@@ -146,6 +147,79 @@ describe('invalidating an intent', () => {
       expect(await lateWrite(bench, intent)).to.equal(lateAnswer);
     });
   }
+
+  describe('of an eviction, which the API server does in two writes', () => {
+    /** An eviction of member 2 and its intent; `happens` may do the first of its writes. Resolves to the late answer. */
+    async function lateEviction(
+      happens: (bench: Bench, firstWrite: () => void) => void,
+    ): Promise<[Bench, ExchangeResponse]> {
+      const bench = new Bench();
+      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+      const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
+      const step = evict(target(2, uid, resourceVersion));
+      if (!isDisruptive(step)) throw new Error('expected an eviction to be disruptive');
+      const intent = intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then');
+      const begin = (): ReturnType<typeof bench.server.beginEviction> =>
+        bench.server.beginEviction(member(2), { uid, resourceVersion });
+      let rest: ReturnType<typeof begin> | null = null;
+      happens(bench, () => {
+        rest = begin();
+      });
+      await invalidate(intent, 'default', api, signal);
+      const late = rest ?? begin();
+      return [bench, typeof late === 'function' ? late() : late];
+    }
+
+    const moments: Readonly<Record<string, (bench: Bench, firstWrite: () => void) => void>> = {
+      'before both': () => {},
+      'between both': (_, firstWrite) => firstWrite(),
+      'between both, the first of which comes after the pod was read': (bench, firstWrite) =>
+        bench.server.before('PATCH', /pods/, firstWrite),
+      'between both, and another conflict': (bench, firstWrite) => {
+        firstWrite();
+        bench.server.before('PATCH', /pods/, () => bench.changePod(2, { metadata: { labels: { x: 'y' } } }));
+      },
+      'before both, and another changes the pod': (bench) => bench.changePod(2, { metadata: { labels: { x: 'y' } } }),
+    };
+    for (const [moment, happens] of Object.entries(moments)) {
+      it(`refuses what is left of it: ${moment}`, async () => {
+        const [bench, { status }] = await lateEviction(happens);
+        expect(status).to.equal(409);
+        expect(bench.server.get(pods, member(2)).metadata).not.to.have.property('deletionTimestamp');
+      });
+    }
+
+    it('leaves a pod alone that both have reached', async () => {
+      const bench = new Bench();
+      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+      const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
+      const step = evict(target(2, uid, resourceVersion));
+      if (!isDisruptive(step)) throw new Error('expected an eviction to be disruptive');
+      await api.evictPod('default', target(2, uid, resourceVersion), signal);
+      const writes = bench.server.writes.length;
+      await invalidate(intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then'), 'default', api, signal);
+      expect(bench.server.writes).to.have.lengthOf(writes);
+    });
+
+    it('rejects if the pod changes again and again, since the rest may still arrive', async () => {
+      let changes = 0;
+      const change = (bench: Bench): void => {
+        changes += 1;
+        bench.changePod(2, { metadata: { labels: { x: String(changes) } } });
+      };
+      let problem: unknown = null;
+      await lateEviction((bench, firstWrite) => {
+        firstWrite();
+        bench.server.always('PATCH', /pods/, (_, carryOut) => {
+          change(bench);
+          return carryOut();
+        });
+      }).catch((error: unknown) => {
+        problem = error;
+      });
+      expect(problem).to.include({ status: 409 });
+    });
+  });
 
   it('about a lower partition changes the StatefulSet and no pod, so that a late write fails', async () => {
     const bench = new Bench();

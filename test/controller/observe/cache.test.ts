@@ -140,6 +140,23 @@ describe('the objects of a cluster', () => {
     });
     cache.namespaces.put(projectNamespace({ metadata: { name: 'default', ...identity } }));
     expect(cache.settingsSources(labelled).cluster.namespaceLabels).to.deep.equal({});
+    cache.setUnavailable('Namespace', { why: 'Forbidden', message: '', isIntended: false });
+    expect(cache.settingsSources(labelled).cluster.namespaceLabels, 'may have changed since').to.equal(null);
+  });
+
+  it('queue every cluster when a kind can not be read, and when it can', () => {
+    const cache = new Cache();
+    cache.clusters.put(cluster('test'));
+    cache.clusters.put(cluster('other'));
+    const keys: string[] = [];
+    const end = cache.onChange((key) => keys.push(key));
+    cache.setUnavailable('MySQLRolloutSequence', { why: 'Forbidden', message: '', isIntended: false });
+    expect(keys.splice(0)).to.have.members(['default/test', 'default/other']);
+    cache.setUnavailable('MySQLRolloutSequence', null);
+    expect(keys.splice(0)).to.have.members(['default/test', 'default/other']);
+    end();
+    cache.setUnavailable('MySQLRolloutSequence', null);
+    expect(keys).to.deep.equal([]);
   });
 
   it('are found by a key that has exactly one slash', () => {

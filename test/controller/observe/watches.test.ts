@@ -193,15 +193,27 @@ describe('the watches', () => {
     it(`work without cluster-scoped kinds that are answered ${refusal}, log that, and use them once they are available`, async () => {
       for (const { kind } of wanted) refusals[kind] = refusal;
       await synced();
-      expect(Object.fromEntries(cache.unavailable)).to.deep.equal(
-        Object.fromEntries(wanted.map(({ kind }) => [kind, why])),
-      );
+      expect([...cache.unavailable.keys()]).to.have.members(wanted.map(({ kind }) => kind));
+      for (const kind of cache.unavailable.values()) expect(kind).to.include({ why, isIntended: false });
       expect([cache.policies.size, cache.sequences.size, cache.namespaces.size]).to.deep.equal([0, 0, 0]);
       refusals = {};
       await world.until(() => cache.unavailable.size === 0, 'the kinds');
       expect([cache.policies.size, cache.sequences.size, cache.namespaces.size]).to.deep.equal([1, 1, 1]);
     });
   }
+
+  it('are meant to do without cluster-scoped kinds that they can never read in some namespaces', async () => {
+    watches = watchesOf(['default']);
+    refusals['MySQLRolloutSequence'] = 403;
+    await synced();
+    expect(cache.unavailable.get('MySQLRolloutSequence')?.isIntended).to.equal(true);
+    refusals = {};
+    await world.until(() => cache.unavailable.size === 0, 'the kinds');
+    refusals['MySQLRolloutSequence'] = 403;
+    lines['MySQLRolloutSequence'] = [];
+    await world.until(() => cache.unavailable.size > 0, 'the loss of the right', 1_000_000);
+    expect(cache.unavailable.get('MySQLRolloutSequence')?.isIntended).to.equal(false);
+  });
 
   for (const { kind } of needed) {
     it(`wait for ${kind}, even if it is forbidden`, async () => {

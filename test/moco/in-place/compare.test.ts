@@ -84,6 +84,7 @@ function podOf(template: Template, fields: unknown): LivePod {
     objects(list).map((one) => ({
       name: text(one['name']) ?? '',
       image: text(one['image']) ?? '',
+      pulledAlways: false,
       id: `id of ${text(one['name'])}`,
       ...liveResources(one, {}, fields),
     }));

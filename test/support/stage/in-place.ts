@@ -28,10 +28,10 @@ export async function installInPlace({ controlPlane }: Pick<Stage, 'controlPlane
   }
 }
 
-/** Every node reports that it has the image. */
-export async function pull({ client }: Pick<Stage, 'client'>, image: string): Promise<void> {
+/** Every node reports that it has these images, and no others. */
+export async function pull({ client }: Pick<Stage, 'client'>, ...images: readonly string[]): Promise<void> {
   for (const name of nodeNames) {
-    const body = { status: { images: [{ names: [image] }] } };
+    const body = { status: { images: images.map((image) => ({ names: [image] })) } };
     await client.patch(nodes, { name, subresource: 'status' }, 'application/merge-patch+json', body, {
       priority: 'disrupt',
     });

@@ -149,6 +149,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     mysqldIdleForSeconds: health === Health.Idle ? slowSeconds : 0,
     mysqldStartedForSeconds: longSeconds,
     participatingForSeconds: serves ? (health === Health.Young ? 0 : 100) : null,
+    revisionForSeconds: health === Health.Young ? 0 : 100,
     demote: facts.isDemoted(pods, ordinal),
     demotedFor,
     demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,

@@ -1,11 +1,12 @@
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import { withRevisionOwner } from '../../support/label-owner.ts';
 import { mergePatch } from '../../support/merge-patch.ts';
 import { same } from '../../support/moco/same.ts';
 import { resizedPod } from '../../support/resized-pod.ts';
 import { strategicMergePatch } from '../../support/strategic-merge-patch.ts';
 import { type Admission, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
 import { type ApiAnswer, type ApiRequest, answer, isDryRun, refusal } from './api-answer.ts';
-import { evict } from './eviction.ts';
+import { beginEviction } from './eviction.ts';
 import { Lists } from './lists.ts';
 import { ObjectStore } from './object-store.ts';
 import { apply } from './patches.ts';
@@ -47,10 +48,23 @@ export class ApiServer {
 
   /** Answers a request, watches aside. */
   handle(request: ApiRequest): ApiAnswer {
-    const before = this.store.revision;
-    const given = this.#answer(request);
-    for (const listener of this.#listeners) listener(request, given, before);
-    return given;
+    const begun = this.begin(request);
+    return typeof begun === 'function' ? begun() : begun;
+  }
+
+  /** Answers a request, or does the first of its two writes: then it returns the second, which gives the answer. */
+  begin(request: ApiRequest): ApiAnswer | (() => ApiAnswer) {
+    const given = (answer: ApiAnswer, revisionBefore: number): ApiAnswer => {
+      for (const listener of this.#listeners) listener(request, answer, revisionBefore);
+      return answer;
+    };
+    const { revision } = this.store;
+    const begun = this.#answer(request);
+    if (typeof begun !== 'function') return given(begun, revision);
+    return () => {
+      const { revision: between } = this.store;
+      return given(begun(), between);
+    };
   }
 
   /** Told of every request once it has been answered, with the revision of the store before it. */
@@ -58,7 +72,7 @@ export class ApiServer {
     this.#listeners.push(listener);
   }
 
-  #answer(request: ApiRequest): ApiAnswer {
+  #answer(request: ApiRequest): ApiAnswer | (() => ApiAnswer) {
     const target = resourceAt(request.path);
     if (target === null) return refusal(404, 'NotFound', 'the server could not find the requested resource');
     const { kind, namespace, name, subresource } = target;
@@ -67,7 +81,7 @@ export class ApiServer {
       return refusal(refused, refused === 403 ? 'Forbidden' : 'Invalid', 'admission denied the request');
     if (name === null) {
       return request.method === 'POST'
-        ? this.#create(kind, namespace, request.body ?? {})
+        ? this.#create(kind, namespace, request.body ?? {}, request.actor)
         : this.lists.answer(target, request.query ?? new URLSearchParams());
     }
     const found = this.store.get(kind, namespace, name);
@@ -80,9 +94,10 @@ export class ApiServer {
         return answer(200, found);
       case 'POST':
         return subresource === 'eviction'
-          ? evict(this.store, found, record(request.body), this.#wall(), (options) =>
-              this.#delete(kind, found, options),
-            )
+          ? beginEviction(this.store, found, record(request.body), this.#wall(), (options) => {
+              const live = this.store.get(kind, namespace, name);
+              return live === null ? notFound(target) : this.#delete(kind, live, options);
+            })
           : this.#bind(kind, found, record(request.body));
       case 'PUT':
         return this.#update(target, found, request, () => request.body as unknown as StoredObject);
@@ -100,7 +115,7 @@ export class ApiServer {
     return name === null ? this.refusals.pods : null;
   }
 
-  #create(kind: ResourceKind, namespace: string, body: Json): ApiAnswer {
+  #create(kind: ResourceKind, namespace: string, body: Json, actor: string): ApiAnswer {
     const given = record(body['metadata']);
     const name = String(given['name']);
     if (this.store.get(kind, namespace, name) !== null) {
@@ -127,13 +142,21 @@ export class ApiServer {
         ? admitStatefulSet(object, null, this.#admission)
         : ({ outcome: 'admitted', object } as const);
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
-    return answer(201, this.store.put(kind, admitted.object));
+    return answer(
+      201,
+      this.store.put(kind, kind === pods ? this.#owned(null, admitted.object, actor) : admitted.object),
+    );
+  }
+
+  #owned(before: StoredObject | null, after: StoredObject, actor: string): StoredObject {
+    const managedFields = withRevisionOwner(before, after, actor, this.#wall());
+    return managedFields === undefined ? after : { ...after, metadata: { ...after.metadata, managedFields } };
   }
 
   #apply(target: ResourcePath, found: StoredObject | null, request: ApiRequest): ApiAnswer {
     const { body = {}, query } = request;
     const wanted = apply(found, body, query?.get('fieldManager') ?? 'unknown');
-    if (found === null) return this.#create(target.kind, target.namespace, wanted);
+    if (found === null) return this.#create(target.kind, target.namespace, wanted, request.actor);
     return this.#update(target, found, { ...request, body: {} }, () => wanted);
   }
 
@@ -157,7 +180,8 @@ export class ApiServer {
         ? admitStatefulSet(wanted, before, this.#admission)
         : ({ outcome: 'admitted', object: wanted } as const);
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
-    const after = this.#withGeneration(kind, admitted.object, before);
+    const observed = this.#withGeneration(kind, admitted.object, before);
+    const after = kind === pods && subresource === null ? this.#owned(before, observed, request.actor) : observed;
     if (same(after, before)) return answer(200, before);
     if (isDryRun(request)) return answer(200, after);
     const ends = after.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers?.length ?? 0) === 0;

@@ -1,5 +1,5 @@
 import { nodes, pods, statefulSets } from '../../../src/kube/resource.ts';
-import { agentContainer, clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
+import { clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import type { Witness } from '../witness/witness.ts';
 import { type ApiAnswer, type ApiRequest, isDryRun } from './api-answer.ts';
@@ -70,15 +70,15 @@ export class Deeds {
     return this.#mode === 'Observe' || subresource === 'eviction';
   }
 
-  /** What answers mysqld's probes restarts only where its image is: else mysqld would restart as well. */
+  /** A container restarts only where its image is: the kubelet stops it first and pulls afterwards. */
   #restartedInPlace(restarted: readonly Json[], actor: string, namespace: string, name: string, before: number): void {
     if (restarted.length === 0) return;
     const { store } = this.#server;
     const node = store.get(nodes, '', String(record(store.get(pods, namespace, name)?.['spec'])['nodeName']));
     const pulled = JSON.stringify(record(node?.['status'])['images'] ?? []);
     for (const { name: container, image } of restarted) {
-      if (container !== agentContainer || pulled.includes(JSON.stringify(image))) continue;
-      const text = `the agent of ${name} restarts as ${String(image)}, which its node does not have`;
+      if (pulled.includes(JSON.stringify(image))) continue;
+      const text = `${String(container)} of ${name} restarts as ${String(image)}, which its node does not have`;
       this.#witness.object('I17', text, this.#clock.nowMilliseconds);
     }
     const containers = restarted.map((one) => String(one['name']));

@@ -1,23 +1,35 @@
-import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
+import { podDisruptionBudgets, pods } from '../../../src/kube/resource.ts';
 import { type ApiAnswer, answer, refusal } from './api-answer.ts';
 import type { ObjectStore } from './object-store.ts';
 import { type Json, record, type StoredObject, timestamp } from './stored-object.ts';
 
 const notScheduledLong: ReadonlySet<unknown> = new Set(['Pending', 'Succeeded', 'Failed']);
 
+const disruptionTarget = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: 'EvictionByEvictionAPI',
+  message: 'Eviction API: evicting',
+};
+
 /**
- * `pods/eviction` of policy/v1: uses one allowed disruption of the PodDisruptionBudget that selects the pod, then
- * deletes with the preconditions of the Eviction. A pod that is not ready is deleted without using the budget while the
- * rest is as healthy as the budget requires (unhealthyPodEvictionPolicy IfHealthyBudget, the default).
+ * `pods/eviction` of policy/v1: uses one allowed disruption of the PodDisruptionBudget that selects the pod, adds the
+ * condition DisruptionTarget, then deletes with the preconditions of the Eviction, but with the resourceVersion after
+ * the condition. A pod that is not ready is deleted without using the budget while the rest is as healthy as the budget
+ * requires (unhealthyPodEvictionPolicy IfHealthyBudget, the default). Kubernetes 1.36.3 then forgets the
+ * resourceVersion of the request (pkg/registry/core/pod/storage/eviction.go, updateDeletionOptions).
+ *
+ * Returns the refusal, or what is left to do, which may come at any time.
  */
-export function evict(
+export function beginEviction(
   store: ObjectStore,
   pod: StoredObject,
   eviction: Json,
   wallMilliseconds: number,
   remove: (options: Json) => ApiAnswer,
-): ApiAnswer {
+): ApiAnswer | (() => ApiAnswer) {
   const options = record(eviction['deleteOptions']);
+  const { uid, resourceVersion } = record(options['preconditions']);
   const unguarded =
     notScheduledLong.has(record(pod['status'])['phase']) || pod.metadata.deletionTimestamp !== undefined;
   const budgets = unguarded ? [] : store.all(podDisruptionBudgets).filter((budget) => selects(budget, pod));
@@ -35,8 +47,27 @@ export function evict(
     // The disruption controller restores what a failed precondition has used of the budget.
     take(store, budget, pod, wallMilliseconds);
   }
-  const gone = remove(options);
-  return gone.code < 300 ? answer(201, { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 }) : gone;
+  const isForgotten = budget !== undefined && !isReady(pod) && isHealthyWithout(budget);
+  const isOther = resourceVersion !== undefined && resourceVersion !== pod.metadata.resourceVersion;
+  if ((uid !== undefined && uid !== pod.metadata.uid) || (isOther && !isForgotten)) {
+    return refusal(409, 'Conflict', `the preconditions do not match pod "${pod.metadata.name}"`);
+  }
+  const marked = withDisruptionTarget(store, pod);
+  const isVersioned = isForgotten || resourceVersion !== undefined;
+  const preconditions = { uid, ...(isVersioned && { resourceVersion: marked.metadata.resourceVersion }) };
+  return () => {
+    const gone = remove({ ...options, preconditions });
+    return gone.code < 300 ? answer(201, { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 }) : gone;
+  };
+}
+
+function withDisruptionTarget(store: ObjectStore, pod: StoredObject): StoredObject {
+  const status = record(pod['status']);
+  const conditions = (status['conditions'] ?? []) as readonly Json[];
+  const before = conditions.find(({ type }) => type === disruptionTarget.type);
+  if (before?.['status'] === 'True' && before['reason'] === disruptionTarget.reason) return pod;
+  const others = conditions.filter((condition) => condition !== before);
+  return store.put(pods, { ...pod, status: { ...status, conditions: [...others, disruptionTarget] } });
 }
 
 export function selects(budget: StoredObject, { metadata }: StoredObject): boolean {
@@ -57,13 +88,19 @@ function refusedBy(budget: StoredObject, pod: StoredObject): ApiAnswer | null {
   const status = record(budget['status']);
   const healthy = Number(status['currentHealthy'] ?? 0);
   const wanted = Number(status['desiredHealthy'] ?? 0);
-  if (!isReady(pod) && healthy >= wanted && wanted > 0) return null;
+  if (!isReady(pod) && isHealthyWithout(budget)) return null;
   if (Number(status['observedGeneration'] ?? 0) < generation) {
     return tooMany(`The disruption budget ${name} is still being processed by the server.`);
   }
   return Number(status['disruptionsAllowed'] ?? 0) > 0
     ? null
     : tooMany(`The disruption budget ${name} needs ${wanted} healthy pods and has ${healthy} currently`);
+}
+
+/** Whether the budget protects no pod that is not ready. */
+function isHealthyWithout(budget: StoredObject): boolean {
+  const { currentHealthy = 0, desiredHealthy = 0 } = record(budget['status']) as Readonly<Record<string, number>>;
+  return currentHealthy >= desiredHealthy && desiredHealthy > 0;
 }
 
 function tooMany(message: string): ApiAnswer {

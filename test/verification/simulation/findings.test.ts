@@ -157,6 +157,42 @@ const findings: Readonly<Record<string, Scenario>> = {
       },
     ],
   },
+  'does not let an eviction end that the API server had begun when its author died': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+      moco: { notice: 500, drain: 3000 },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      {
+        atMilliseconds: 0,
+        what: {
+          kind: 'mishaps',
+          // With this seed between the two writes of the eviction.
+          mishap: { kind: 'slow', thereMilliseconds: 75_000, backMilliseconds: 0 },
+          requests: 'pod',
+          probability: 1,
+          process: 0,
+          watches: 'stay',
+          forMilliseconds: 20_000,
+        },
+      },
+      { atMilliseconds: 0, what: { kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' } },
+      {
+        atMilliseconds: 0,
+        what: {
+          kind: 'atWrite',
+          process: 0,
+          writes: 1,
+          to: 'pod',
+          when: 'onItsWay',
+          what: { kind: 'kill', ordinal: 1, container: 'mysqld', forMilliseconds: 200_000 },
+        },
+      },
+    ],
+  },
 };
 
 describe('the simulation plays what has failed before: the program', function found() {

@@ -85,8 +85,10 @@ export function happen(simulation: Simulation, what: Happening): void {
       simulation.wanted.replicas = what.replicas;
       return strikes(patchCluster(simulation, { spec: { replicas: what.replicas } }));
     case 'changePod':
+      if (what.part === 'sidecar' && what.pulled) pullImage(simulation, what.value);
       return strikes(setPart(simulation, what.part, what.value));
     case 'badSidecar':
+      for (const image of [what.image, what.corrected]) pullImage(simulation, image);
       setPart(simulation, 'sidecar', what.image);
       return later(what.forMilliseconds, () => {
         strikes(true);

@@ -71,9 +71,11 @@ export type Happening =
   | (Lasting<'allow'> & { readonly maxUnavailable: number | string })
   | { readonly kind: 'scale'; readonly replicas: number }
   /** What can change in a running pod. */
-  | { readonly kind: 'changePod'; readonly part: 'label' | 'sidecar' | 'cpu'; readonly value: string }
-  | (Lasting<'badSidecar'> & { readonly image: string; readonly corrected: string })
+  | { readonly kind: 'changePod'; readonly part: 'label' | 'cpu'; readonly value: string }
   /** The nodes may have its image already. */
+  | { readonly kind: 'changePod'; readonly part: 'sidecar'; readonly value: string; readonly pulled: boolean }
+  /** The nodes have reported it, and have lost it since. */
+  | (Lasting<'badSidecar'> & { readonly image: string; readonly corrected: string })
   | { readonly kind: 'upgradeMoco'; readonly agent: string; readonly pulled: boolean }
   | (ToMemberForAWhile<'refuseResize'> & { readonly how: ResizeFault })
   | { readonly kind: 'growVolumes'; readonly size: string }

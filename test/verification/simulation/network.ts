@@ -51,6 +51,7 @@ const encoder = new TextEncoder();
 const usual: Latency = { fromMilliseconds: 1, toMilliseconds: 6 };
 /** A request that its author has given up may arrive all the same. */
 const arrivesAfterAbort = 0.5;
+const lateBetweenWrites = 0.5;
 
 /** The network between the processes and the API server: bytes are delayed, split or lost. */
 export class Network {
@@ -123,7 +124,12 @@ export class Network {
     if (mishap !== null) this.#onStrike(`${mishap.kind} ${verbOf(request)}`);
     // A process that dies now can't cancel it any more.
     if (isWrite) client.writes(to, 'onItsWay');
-    const there = this.#latency() + (mishap?.kind === 'slow' ? mishap.thereMilliseconds : 0);
+    // The server may be slow between the two writes of an eviction.
+    const isInTwo = parsed.path.endsWith('/eviction');
+    const lateMilliseconds = mishap?.kind === 'slow' ? mishap.thereMilliseconds : 0;
+    const isLateWithin = isInTwo && lateMilliseconds > 0 && this.#chance.happens(lateBetweenWrites);
+    const there = this.#latency() + (isLateWithin ? 0 : lateMilliseconds);
+    const between = isInTwo ? this.#latency() + (isLateWithin ? lateMilliseconds : 0) : 0;
     const back = this.#latency() + (mishap?.kind === 'slow' ? mishap.backMilliseconds : 0);
     if (mishap?.kind === 'reset' || mishap?.kind === 'refused') {
       this.#clock.after(there, () => fail(mishap.kind === 'reset' ? 'ECONNRESET' : 'ECONNREFUSED'));
@@ -134,18 +140,21 @@ export class Network {
         if (!this.#chance.happens(arrivesAfterAbort)) return;
         this.#onStrike('lateRequest');
       }
-      const response = mishap?.kind === 'error' ? inTrouble(mishap) : this.#carryOut(client, parsed, request);
-      if (isWrite) client.writes(to, 'after');
-      if (mishap?.kind === 'silent') return;
-      if (mishap?.kind === 'lost') fail('ECONNRESET');
-      else {
-        const arrive = (): void => {
-          // Nobody learns from an answer that he has given up waiting for.
-          if (!request.signal.aborted) client.onAnswered(request, response.status);
-          resolve(response);
-        };
-        this.#clock.after(back, () => client.deliver(arrive));
-      }
+      const respond = (response: ExchangeResponse): void => {
+        if (isWrite) client.writes(to, 'after');
+        if (mishap?.kind === 'silent') return;
+        if (mishap?.kind === 'lost') fail('ECONNRESET');
+        else {
+          const arrive = (): void => {
+            // Nobody learns from an answer that he has given up waiting for.
+            if (!request.signal.aborted) client.onAnswered(request, response.status);
+            resolve(response);
+          };
+          this.#clock.after(back, () => client.deliver(arrive));
+        }
+      };
+      if (mishap?.kind === 'error') respond(inTrouble(mishap));
+      else this.#carryOut(client, parsed, request, between, respond);
     });
     return promise;
   }
@@ -176,11 +185,24 @@ export class Network {
     reported.set(plural, Math.max(revision, reported.get(plural) ?? 0));
   }
 
-  #carryOut(client: Client, parsed: ApiRequest, request: ExchangeRequest): ExchangeResponse {
-    if (parsed.query?.get('watch') === 'true') return this.#watch(client, parsed, request);
-    const answer = this.#server.handle(parsed);
-    if (answer.code === 409) this.#onStrike('conflict');
-    return responseOf(answer);
+  #carryOut(
+    client: Client,
+    parsed: ApiRequest,
+    request: ExchangeRequest,
+    betweenMilliseconds: number,
+    respond: (response: ExchangeResponse) => void,
+  ): void {
+    if (parsed.query?.get('watch') === 'true') {
+      respond(this.#watch(client, parsed, request));
+      return;
+    }
+    const given = (answer: ApiAnswer): void => {
+      if (answer.code === 409) this.#onStrike('conflict');
+      respond(responseOf(answer));
+    };
+    const begun = this.#server.begin(parsed);
+    if (typeof begun === 'function') this.#clock.after(betweenMilliseconds, () => given(begun()));
+    else given(begun);
   }
 
   #watch(

@@ -69,7 +69,8 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   forceRollingUpdate: (what) => `the user forces Kubernetes' own rolling update ${lasting(what)}`,
   goOffline: (what) => `the user takes the cluster offline ${lasting(what)}`,
   scale: ({ replicas }) => `the user wants ${replicas} members`,
-  changePod: ({ part, value }) => `the user wants ${value} as the ${part} of the pods`,
+  changePod: (what) =>
+    `the user wants ${what.value} as the ${what.part} of the pods${what.part === 'sidecar' ? `, which the nodes ${what.pulled ? 'have' : 'do not have'}` : ''}`,
   badSidecar: ({ image, corrected, forMilliseconds }) =>
     `the user asks for the sidecar ${image}, which can't be fetched, and ${seconds(forMilliseconds)} later for ${corrected}`,
   upgradeMoco: ({ agent, pulled }) =>
