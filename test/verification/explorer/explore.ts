@@ -7,6 +7,7 @@ import type { Bounds, Broken, Counterexample, Findings } from './findings.ts';
 import { Frontier } from './frontier.ts';
 import { type Invariant, judge, judgeState } from './judge.ts';
 import { Layout } from './layout.ts';
+import { observed, undeclared } from './observed-effects.ts';
 import { isAround, isFirstRead, isLastRead } from './reads.ts';
 import { StateTable } from './state-table.ts';
 import { moco, Successors } from './successors.ts';
@@ -33,6 +34,7 @@ const nothing: Verdict = {
   stale: 0,
   verified: false,
   complete: false,
+  effects: [],
 };
 
 /**
@@ -49,6 +51,7 @@ export class Exploration {
   #transitions = 0;
   #races = 0;
   #steps = 0;
+  #outages = 0;
   #found: Counterexample | null = null;
   #at = 0;
   readonly #frontier = new Frontier();
@@ -64,7 +67,7 @@ export class Exploration {
     this.world = world;
     this.layout = new Layout(world);
     this.table = new StateTable(this.layout.words);
-    this.decisions = new Decisions(world, this.layout, broken.decide);
+    this.decisions = new Decisions(world, this.layout, broken.decide, broken.declare);
     this.#broken = broken;
     this.#key = new Int32Array(this.layout.words);
   }
@@ -91,6 +94,7 @@ export class Exploration {
       transitions: this.#transitions,
       races: this.#races,
       steps: this.#steps,
+      outages: this.#outages,
       decisions: this.decisions.asked,
       finished: this.#at < 0 && this.#found === null,
       counterexample: this.#found,
@@ -250,11 +254,28 @@ export class Exploration {
     if (twice && (this.#broken.wanted ?? 'I1') === 'I1') return this.#find('I1', path, verdict);
     this.#steps++;
     perform(verdict, now, this.#after, this.world, taken);
+    if (isDisruptive(verdict)) this.#observe(verdict, path);
     if (now[c.INTENT] !== 0 && isDisruptive(verdict)) {
       this.#after[c.INTENT] = 0;
       this.#after[c.INTENDED] = 0;
     }
     this.#reach(this.#after, this.#at);
+  }
+
+  /** What the step has done, and would have done at every moment since it was decided, is what it was declared to do. */
+  #observe(verdict: Verdict, path: readonly c.Cells[]): void {
+    const { world } = this;
+    const now = path.at(-1) as c.Cells;
+    const effects = observed(now, this.#after, world);
+    if (effects.some(({ kind, member }) => kind === 'leavesService' && member === now[c.INDEX])) this.#outages++;
+    const hidden = undeclared(effects, verdict.effects).filter(({ kind, member }) =>
+      path.every((cells) => {
+        const then = new Uint16Array(c.cellCount);
+        perform(verdict, cells, then, world, 0);
+        return observed(cells, then, world).some((effect) => effect.kind === kind && effect.member === member);
+      }),
+    );
+    if (hidden.length > 0 && (this.#broken.wanted ?? 'effects') === 'effects') this.#find('effects', path, verdict);
   }
 
   /** Written down, and then its author dies or its request is slow. */

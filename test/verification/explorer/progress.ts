@@ -129,7 +129,10 @@ export function progressOf(exploration: Exploration): Progress {
       const rests =
         verdict.hold === null
           ? verdict.kind === 'none'
-          : restingPlaces.has(verdict.hold) || brokenByRevision(verdict.hold) || isBrokenBeside(verdict.hold);
+          : restingPlaces.has(verdict.hold) ||
+            brokenByRevision(verdict.hold) ||
+            isBrokenBeside(verdict.hold) ||
+            isLostNode();
       const name = rests ? (verdict.hold ?? 'goal') : `stuck ${verdict.hold} ${number}`;
       sinks.set(name, (sinks.get(name) ?? 0) + 1);
     }
@@ -149,6 +152,16 @@ export function progressOf(exploration: Exploration): Progress {
     const waits =
       hold === 'ClusterNotHealthy' || (hold === 'UpdatedMemberNotParticipating' && world.policy.mode === 'Partition');
     return waits && facts.count(cells, world.replicas, isImpaired) > 0;
+  }
+
+  /**
+   * A node that is gone is somebody's to remove, once another member leads. A failover that waits for ever is somebody's to
+   * end where mysqld of the replica that it needs has crashed, which is a fault beside that of the node.
+   */
+  function isLostNode(): boolean {
+    if (cells[c.GONE] === 0) return false;
+    const isHalted = cells[c.HALTED] === 1 && world.faults !== 1;
+    return isHalted || !facts.isGone(cells, cells[c.INDEX] as number);
   }
 
   /** A revision that never starts leaves what waits for its members to the one who corrects the template. */
