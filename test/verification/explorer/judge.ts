@@ -287,8 +287,11 @@ export interface Judgement {
 
 const clean: Judgement = { violated: null, race: false, taken: 0 };
 
-/** `path` is every state from the start of the confirmation to the commit. `wanted` looks for one invariant only. */
-export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, wanted: Invariant | null): Judgement {
+/** Which invariants are looked for. */
+export type Wanted = (invariant: Invariant) => boolean;
+
+/** `path` is every state from the start of the confirmation to the commit. */
+export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, isWanted: Wanted): Judgement {
   const conditions = conditionsOf(verdict, world);
   if (conditions.length === 0) return clean;
   let race = false;
@@ -303,7 +306,7 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
         return holds(moment) || holds({ ...moment, cells: withErrantOf(now, cells) });
       });
       if (held) race = true;
-      else if (wanted === null || wanted === invariant) return { violated: invariant, race: false, taken };
+      else if (isWanted(invariant)) return { violated: invariant, race: false, taken };
     }
     if (
       verdict.kind !== 'demote' &&
@@ -315,7 +318,7 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
   }
   const isFailing = facts.isBadRevision(now, now[c.TARGET] as number);
   if (taken > 0 && isFailing && (now[c.LOST] as number) + taken > mostUnavailable(world)) {
-    if (wanted === null || wanted === 'I7') return { violated: 'I7', race: false, taken };
+    if (isWanted('I7')) return { violated: 'I7', race: false, taken };
   }
   return { violated: null, race, taken };
 }

@@ -180,7 +180,7 @@ export function memberMoves(
     }
     crash();
     fault(Health.Unreachable);
-    if (world.families.has('relay-log') && ordinal === cells[c.INDEX]) nodeIsLost();
+    if (world.families.has('relay-log') && ordinal === cells[c.INDEX] && cells[c.GONE] === 0) nodeIsLost();
     if (world.families.has('unconfigurable') && ordinal !== cells[c.INDEX]) breaks();
     drained();
     if (world.families.has('impaired')) fault(Health.Impaired);

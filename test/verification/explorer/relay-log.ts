@@ -24,10 +24,13 @@ export function backlogs(cells: c.Cells, out: Successors): void {
   }
 }
 
-/** It follows. */
+/**
+ * It follows. One whose pod is terminating already is left out: whoever took it did so while the primary served, and no
+ * order of two such events would be safe.
+ */
 function mayBeAhead(cells: c.Cells, ordinal: number): boolean {
   const health = facts.healthOf(cells, ordinal);
-  const follows = health === Health.Lagging || facts.isReady(cells, ordinal) || health === Health.Impaired;
+  const follows = health === Health.Lagging || facts.participates(cells, ordinal);
   return follows && !facts.isErrant(cells, ordinal);
 }
 
