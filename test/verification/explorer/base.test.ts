@@ -1,9 +1,12 @@
 import { expect } from 'chai';
 import { progressOf } from './progress.ts';
+import { situationCounts, situations } from './situations.ts';
 import { changes, tell } from './story.ts';
 import { measured, summaryOf } from './summary.ts';
 import { type Family, families, type World, worldOf } from './world.ts';
 
+/** In how many states of all explorations each situation holds. */
+const situationsReached = new Map<string, number>();
 let processorSeconds = 0;
 after(() => console.log(`    ${processorSeconds.toFixed(0)} seconds of processor time in all`));
 
@@ -12,6 +15,9 @@ function keepsInvariants(world: World, states: number) {
   const result = measured(world, { states });
   processorSeconds += result.seconds;
   console.log(`      ${summaryOf(world, result)}`);
+  for (const [sentence, count] of Object.entries(situationCounts(result.exploration))) {
+    situationsReached.set(sentence, (situationsReached.get(sentence) ?? 0) + count);
+  }
   const { counterexample } = result.findings;
   expect(counterexample === null ? [] : tell(counterexample)).to.deep.equal([]);
   return result;
@@ -73,6 +79,17 @@ describe('every reachable state', () => {
       advances(worldOf(replicas, { ...coarse, faults: 0, families: chosen }));
     });
   }
+
+  const oneFault: readonly (readonly Family[])[] = [['relay-log'], ['agents'], ['slow-log'], ['unconfigurable']];
+  for (const chosen of oneFault) {
+    it(`of 3 members keeps the invariants and makes progress with one fault and ${chosen.join(' and ')}`, () => {
+      reachesTheGoal(worldOf(3, { ...coarse, faults: 1, families: new Set(chosen) }));
+    });
+  }
+
+  it('of 3 members keeps the invariants and makes progress where resizes meet maintenance windows', () => {
+    advances(worldOf(3, { ...coarse, faults: 0, families: new Set<Family>(['resize', 'maintenance']) }));
+  });
 }).timeout(patienceMilliseconds);
 
 describe('every state that is reached first', () => {
@@ -86,6 +103,13 @@ describe('every state that is reached first', () => {
     keepsInvariants(worldOf(3, { ...coarse, faults: 0, families }), manyStates);
   });
 
+  for (const other of ['delay', 'user'] as const) {
+    it(`of three members keeps the invariants where the sidecar of a primary fails, with ${other}`, () => {
+      const families: ReadonlySet<Family> = new Set(['impaired', other]);
+      keepsInvariants(worldOf(3, { ...coarse, faults: 1, families }), manyStates);
+    });
+  }
+
   it('of five members keeps the invariants with one fault', () => {
     keepsInvariants(worldOf(5, { ...coarse, faults: 1 }), manyStates);
   });
@@ -98,3 +122,13 @@ describe('every state that is reached first', () => {
     });
   }
 }).timeout(patienceMilliseconds);
+
+describe('the explorations above', () => {
+  for (const sentence of Object.keys(situations)) {
+    it(`reach a state in which ${sentence}`, () => {
+      const count = situationsReached.get(sentence) ?? 0;
+      console.log(`      ${count.toLocaleString('en')} states`);
+      expect(count).to.be.greaterThan(0);
+    });
+  }
+});

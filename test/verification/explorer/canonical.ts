@@ -19,7 +19,9 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
       after[c.DEMOTE + ordinal] = c.Demote.None;
       after[c.RESTARTING] = (after[c.RESTARTING] as number) & ~(1 << ordinal);
       after[c.RESIZE + ordinal] = c.Resize.None;
+      after[c.AGENTLESS] = (after[c.AGENTLESS] as number) & ~(1 << ordinal);
       if (health === Health.Missing) after[c.PREVENT] = (after[c.PREVENT] as number) & ~(1 << ordinal);
+      if (health === Health.Missing) after[c.BROKEN] = (after[c.BROKEN] as number) & ~(1 << ordinal);
       continue;
     }
     if (moved && (ordinal === index || ordinal === before[c.INDEX])) after[c.SETTLED + ordinal] = 0;
@@ -39,6 +41,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   if (moved || serves !== facts.participates(before, index)) after[c.GRACE] = 0;
   if (!facts.graceRuns(after, world)) after[c.GRACE] = 0;
   if (!demoted) after[c.TIMEOUT] = 0;
+  if (after[c.TOP] !== 0) keepRelayLog(after);
   const process = after[c.HEALTH + index];
   // A fresh process takes no writes; one behind a lost kubelet may still.
   const closed = process === Health.Up || process === Health.Retrying || !facts.answers(after, index);
@@ -59,6 +62,19 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   if (!world.families.has('budget')) after[c.OPEN] = facts.budgetAllows(after, n) ? 1 : 0;
   if (after[c.INTENT] !== 0 && world.preconditions) forgetTouched(before, after, n);
   if (world.folded) fold(after, world);
+}
+
+/** Once somebody leads again, it sends anew what was not applied. */
+function keepRelayLog(after: c.Cells): void {
+  const top = (after[c.TOP] as number) - 1;
+  const index = after[c.INDEX] as number;
+  if (facts.answers(after, index)) {
+    after[c.TOP] = 0;
+    after[c.HALTED] = 0;
+    if (after[c.PHASE] === c.Phase.Failover) after[c.PHASE] = c.Phase.Watching;
+  } else if (!facts.runsThreads(after, top)) {
+    after[c.HALTED] = 1;
+  }
 }
 
 /** A pod that has changed in any way has another resourceVersion: a write that expects the one before is refused. */
@@ -90,8 +106,10 @@ export function isTouched(before: c.Cells, after: c.Cells, ordinal: number): boo
 const isResizeShown = (before: c.Cells, after: c.Cells, ordinal: number): boolean =>
   !facts.isHalfResized(after, ordinal) && resizeShown(before, ordinal) !== resizeShown(after, ordinal);
 
-const resizeShown = (cells: c.Cells, ordinal: number): number =>
-  facts.isResizing(cells, ordinal) ? c.Resize.Pending : (cells[c.RESIZE + ordinal] as number);
+function resizeShown(cells: c.Cells, ordinal: number): number {
+  if (facts.isResizing(cells, ordinal)) return c.Resize.Pending;
+  return cells[c.RESIZE + ordinal] === c.Resize.Fresh ? c.Resize.Done : (cells[c.RESIZE + ordinal] as number);
+}
 
 const runsBehind = (health: number | undefined): boolean =>
   health === Health.Up || health === Health.Lagging || health === Health.Severed;

@@ -90,7 +90,23 @@ export const RESTARTING = 72;
 /** How far the resize of each member is. */
 export const RESIZE = 73;
 
-export const cellCount = 82;
+/**
+ * The replica, one more than its ordinal, that has received what nobody has applied and no other one has received. Nobody
+ * serves as primary while there is one: MOCO's failover waits for its applier.
+ */
+export const TOP = 82;
+/** The mysqld of that replica has restarted since. Its threads are stopped, and its relay log is never applied. */
+export const HALTED = 83;
+/** Members whose node never comes back, as bits. */
+export const GONE = 84;
+/** Members whose agent answers no probe until their pod is another one, as bits. */
+export const AGENTLESS = 85;
+/** Replicas that MOCO fails to configure until their pod is another one, as bits. */
+export const BROKEN = 86;
+/** Replicas are too far behind for a switchover. */
+export const DELAYED = 87;
+
+export const cellCount = 88;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {
@@ -176,6 +192,8 @@ export const Resize = {
   Done: 4,
   /** It was for another revision, which the template had in between. */
   ForAnother: 5,
+  /** Done, for less than minReadySeconds. */
+  Fresh: 6,
 } as const;
 
 export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;

@@ -35,14 +35,15 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
         if (verdict.kind === 'delete' && facts.isProtected(now, ordinal)) break;
         after[c.HEALTH + ordinal] = facts.answers(now, ordinal)
           ? c.Health.Terminating
-          : world.detail === 'fine' || facts.isProtected(now, ordinal)
+          : world.detail === 'fine' || facts.isProtected(now, ordinal) || facts.isGone(now, ordinal)
             ? c.Health.Ending
             : c.Health.Missing;
         break;
       case 'updateInPlace':
         after[c.REVISION + ordinal] = after[c.TARGET] as number;
         after[c.RESIZE + ordinal] = c.Resize.None;
-        if (world.families.has('in-place')) after[c.RESTARTING] = (after[c.RESTARTING] as number) | (1 << ordinal);
+        if (world.families.has('in-place') || world.families.has('slow-log'))
+          after[c.RESTARTING] = (after[c.RESTARTING] as number) | (1 << ordinal);
         break;
       case 'resizeInPlace':
         // One that goes back to the resources of its own revision has the label already.

@@ -4,7 +4,9 @@ import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { StepRule } from '../../../src/core/rules/steps.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import * as c from './cells.ts';
+import { type Declare, declared } from './declared-effects.ts';
 import type { Layout } from './layout.ts';
+import type { Effect } from './observed-effects.ts';
 import { StateTable } from './state-table.ts';
 import { policyOf, snapshotOf } from './view.ts';
 import type { World } from './world.ts';
@@ -25,6 +27,8 @@ export interface Verdict {
   readonly stale: number;
   readonly verified: boolean;
   readonly complete: boolean;
+  /** What the step was declared to do. */
+  readonly effects: readonly Effect[];
 }
 
 const unseen = Uint8Array.of(
@@ -40,6 +44,11 @@ const unseen = Uint8Array.of(
   c.WANTED,
   c.CHANGES,
   c.UPSTREAM,
+  c.TOP,
+  c.HALTED,
+  c.GONE,
+  c.AGENTLESS,
+  c.BROKEN,
 );
 const ofTheCluster = Uint8Array.of(c.INDEX, c.STATUS, c.SYNCED, c.ERRANT);
 const ofItsSurroundings = Uint8Array.of(
@@ -54,6 +63,7 @@ const ofItsSurroundings = Uint8Array.of(
   c.APPROVED,
   c.PARTITION,
   c.WINDOW,
+  c.DELAYED,
 );
 
 /** `decide`, asked once about everything that it can be shown: reads of up to three moments. */
@@ -61,6 +71,7 @@ export class Decisions {
   readonly #world: World;
   readonly #layout: Layout;
   readonly #decide: Decide;
+  readonly #declare: Declare;
   readonly #seen: StateTable;
   /** Which of the verdicts, by the number of the facts. */
   #numbers = new Uint16Array(1 << 16);
@@ -70,10 +81,11 @@ export class Decisions {
   readonly #packed: Int32Array;
   readonly #shown = new Uint16Array(c.cellCount);
 
-  constructor(world: World, layout: Layout, decideWith: Decide = decide) {
+  constructor(world: World, layout: Layout, decideWith: Decide = decide, declare: Declare = declared) {
     this.#world = world;
     this.#layout = layout;
     this.#decide = decideWith;
+    this.#declare = declare;
     this.#seen = new StateTable(layout.words + 1);
     this.#key = new Int32Array(layout.words + 1);
     this.#packed = new Int32Array(layout.words);
@@ -89,8 +101,9 @@ export class Decisions {
     this.#show(around, pods, last);
     const number = this.#seen.add(this.#key);
     if (number >= 0) return this.#verdicts[this.#numbers[number] as number] as Verdict;
-    const decision = this.#decide(snapshotOf(around, pods, last, this.#world), policyOf(around, this.#world));
-    const verdict = verdictOf(decision);
+    const [snapshot, policy] = [snapshotOf(around, pods, last, this.#world), policyOf(around, this.#world)];
+    const decision = this.#decide(snapshot, policy);
+    const verdict = verdictOf(decision, this.#declare(snapshot, policy, decision));
     const text = JSON.stringify(verdict);
     let known = this.#byText.get(text);
     if (known === undefined) {
@@ -143,7 +156,8 @@ export class Decisions {
   }
 }
 
-export function verdictOf({ step, hold, stale, verified, complete }: Decision): Verdict {
+export function verdictOf(decision: Decision, effects: readonly Effect[] = []): Verdict {
+  const { step, hold, stale, verified, complete } = decision;
   const targets = 'targets' in step ? step.targets.reduce((bits, { ordinal }) => bits | c.bit(ordinal), 0) : 0;
   return {
     kind: step.kind,
@@ -156,5 +170,6 @@ export function verdictOf({ step, hold, stale, verified, complete }: Decision): 
     stale,
     verified,
     complete,
+    effects,
   };
 }

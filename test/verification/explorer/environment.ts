@@ -4,6 +4,7 @@ import * as facts from './facts.ts';
 import { familyMoves } from './family-moves.ts';
 import { memberMoves } from './member-moves.ts';
 import { mocoMoves } from './moco-moves.ts';
+import { backlogs } from './relay-log.ts';
 import { late, type Successors } from './successors.ts';
 import type { World } from './world.ts';
 
@@ -22,6 +23,7 @@ export function environmentMoves(
     everyMove(cells, world, out, fails);
   }
   if (world.families.size > 0) familyMoves(cells, world, out, fails);
+  if (world.families.has('relay-log')) backlogs(cells, out);
   for (let number = 0; number < out.count; number++) canonical(cells, out.states[number] as c.Cells, world);
 }
 

@@ -1,3 +1,4 @@
+import { isAllowed } from './allowances.ts';
 import * as c from './cells.ts';
 import { isDisruptive, perform, untouched } from './controller.ts';
 import { Decisions, type Verdict } from './decisions.ts';
@@ -5,8 +6,9 @@ import { environmentMoves } from './environment.ts';
 import * as facts from './facts.ts';
 import type { Bounds, Broken, Counterexample, Findings } from './findings.ts';
 import { Frontier } from './frontier.ts';
-import { type Invariant, judge, judgeState } from './judge.ts';
+import { type Invariant, judge, judgeState, type Wanted } from './judge.ts';
 import { Layout } from './layout.ts';
+import { observed, undeclared } from './observed-effects.ts';
 import { isAround, isFirstRead, isLastRead } from './reads.ts';
 import { StateTable } from './state-table.ts';
 import { moco, Successors } from './successors.ts';
@@ -33,7 +35,10 @@ const nothing: Verdict = {
   stale: 0,
   verified: false,
   complete: false,
+  effects: [],
 };
+
+const isTaken = ({ targets }: Verdict, member: number): boolean => member >= 0 && (targets & c.bit(member)) !== 0;
 
 /**
  * Every state that can be reached, those with the fewest faults first and then breadth first, so that no counterexample
@@ -45,10 +50,14 @@ export class Exploration {
   readonly table: StateTable;
   readonly decisions: Decisions;
   readonly #broken: Broken;
+  /** What is allowed for now is looked for as well. */
+  readonly isStrict: boolean;
+  readonly #isWanted: Wanted;
   #parents = new Int32Array(1 << 16);
   #transitions = 0;
   #races = 0;
   #steps = 0;
+  #outages = 0;
   #found: Counterexample | null = null;
   #at = 0;
   readonly #frontier = new Frontier();
@@ -64,8 +73,12 @@ export class Exploration {
     this.world = world;
     this.layout = new Layout(world);
     this.table = new StateTable(this.layout.words);
-    this.decisions = new Decisions(world, this.layout, broken.decide);
+    this.decisions = new Decisions(world, this.layout, broken.decide, broken.declare);
     this.#broken = broken;
+    const { wanted, strict } = broken;
+    this.isStrict = strict === true || wanted !== undefined;
+    this.#isWanted = (invariant) =>
+      wanted === undefined ? this.isStrict || !isAllowed(invariant, world) : invariant === wanted;
     this.#key = new Int32Array(this.layout.words);
   }
 
@@ -91,6 +104,7 @@ export class Exploration {
       transitions: this.#transitions,
       races: this.#races,
       steps: this.#steps,
+      outages: this.#outages,
       decisions: this.decisions.asked,
       finished: this.#at < 0 && this.#found === null,
       counterexample: this.#found,
@@ -143,7 +157,7 @@ export class Exploration {
     const { world, decisions } = this;
     const now = decisions.of(zero, zero, zero);
     const wrong = judgeState(now, zero, world);
-    if (wrong !== null && (this.#broken.wanted ?? wrong) === wrong) return this.#find(wrong, [zero], now);
+    if (wrong !== null && this.#isWanted(wrong)) return this.#find(wrong, [zero], now);
     environmentMoves(zero, world, this.#first);
     const further = again ? 0 : this.#first.count;
     for (let one = 0; one < further; one++) this.#reach(this.#first.states[one] as c.Cells, this.#at);
@@ -243,18 +257,37 @@ export class Exploration {
   #act(verdict: Verdict, path: readonly c.Cells[]): void {
     const now = path.at(-1) as c.Cells;
     const window = this.#broken.unconfirmed ? [now] : path;
-    const { violated, race, taken } = judge(verdict, window, this.world, this.#broken.wanted ?? null);
+    const { violated, race, taken } = judge(verdict, window, this.world, this.#isWanted);
     const twice = now[c.INTENT] !== 0 && now[c.INTENDED] !== 0 && isDisruptive(verdict);
     if (race) this.#races++;
     if (violated !== null) return this.#find(violated, path, verdict);
-    if (twice && (this.#broken.wanted ?? 'I1') === 'I1') return this.#find('I1', path, verdict);
+    if (twice && this.#isWanted('I1')) return this.#find('I1', path, verdict);
     this.#steps++;
     perform(verdict, now, this.#after, this.world, taken);
+    if (isDisruptive(verdict)) this.#observe(verdict, path);
+    // Whoever decided while the primary served is not to blame for what its death has made of the step.
+    if ((path[0] as c.Cells)[c.TOP] === 0 && isTaken(verdict, (now[c.TOP] as number) - 1)) this.#after[c.TOP] = 0;
     if (now[c.INTENT] !== 0 && isDisruptive(verdict)) {
       this.#after[c.INTENT] = 0;
       this.#after[c.INTENDED] = 0;
     }
     this.#reach(this.#after, this.#at);
+  }
+
+  /** What the step has done, and would have done at every moment since it was decided, is what it was declared to do. */
+  #observe(verdict: Verdict, path: readonly c.Cells[]): void {
+    const { world } = this;
+    const now = path.at(-1) as c.Cells;
+    const effects = observed(now, this.#after, world);
+    if (effects.some(({ kind, member }) => kind === 'leavesService' && member === now[c.INDEX])) this.#outages++;
+    const hidden = undeclared(effects, verdict.effects).filter(({ kind, member }) =>
+      path.every((cells) => {
+        const then = new Uint16Array(c.cellCount);
+        perform(verdict, cells, then, world, 0);
+        return observed(cells, then, world).some((effect) => effect.kind === kind && effect.member === member);
+      }),
+    );
+    if (hidden.length > 0 && this.#isWanted('effects')) this.#find('effects', path, verdict);
   }
 
   /** Written down, and then its author dies or its request is slow. */
@@ -277,7 +310,7 @@ export class Exploration {
     const partition = kind === 'setPartition' ? (zero[c.PARTITION] as number) - 1 : -1;
     const verdict: Verdict = { ...nothing, kind, targets, rule, partition, demoted: kind === 'undemote' };
     if (this.#broken.unconditional) {
-      const { violated } = judge({ ...verdict, rule: null }, [zero], this.world, 'I5');
+      const { violated } = judge({ ...verdict, rule: null }, [zero], this.world, (invariant) => invariant === 'I5');
       if (violated !== null) return this.#find(violated, [zero], verdict);
     }
     perform(verdict, zero, this.#after, this.world, 0);

@@ -22,7 +22,54 @@ export function isErrant(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.ERRANT] as number) & (1 << ordinal)) !== 0;
 }
 
-/** The kubelet has still to restart its agent, which an update in place has changed. */
+/** Nobody has applied what this replica has received, and its threads run. */
+export function holdsTopRelayLog(cells: c.Cells, ordinal: number): boolean {
+  return cells[c.TOP] === ordinal + 1 && cells[c.HALTED] === 0;
+}
+
+/** Its mysqld has run without a break since MOCO told it whom to follow, or may have. */
+export function runsThreads(cells: c.Cells, ordinal: number): boolean {
+  switch (healthOf(cells, ordinal)) {
+    case Health.Lagging:
+    case Health.Severed:
+    case Health.Young:
+    case Health.Serving:
+    case Health.Impaired:
+    case Health.Terminating:
+    case Health.Unreachable:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Its node never comes back. */
+export const isGone = (cells: c.Cells, ordinal: number): boolean => ((cells[c.GONE] as number) & (1 << ordinal)) !== 0;
+
+/** Nobody answers its probes until its pod is another one. */
+export const isAgentless = (cells: c.Cells, ordinal: number): boolean =>
+  ((cells[c.AGENTLESS] as number) & (1 << ordinal)) !== 0;
+
+/** The lowest replica that answers and that MOCO fails to configure, or `null`. It goes no further in that pass. */
+export function unconfigurable(cells: c.Cells, replicas: number): number | null {
+  if (cells[c.BROKEN] === 0) return null;
+  for (let ordinal = 0; ordinal < replicas; ordinal++) {
+    if (isUnconfigurable(cells, ordinal) && ordinal !== cells[c.INDEX] && answers(cells, ordinal)) return ordinal;
+  }
+  return null;
+}
+
+export const isUnconfigurable = (cells: c.Cells, ordinal: number): boolean =>
+  ((cells[c.BROKEN] as number) & (1 << ordinal)) !== 0;
+
+/** An address of the Service of its role: Ready, labelled, and no container about to restart. */
+export function hasEndpoint(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  const ready = health === Health.Serving || health === Health.Young;
+  return ready && cells[c.SETTLED + ordinal] === 1 && !restarts(cells, ordinal);
+}
+
+/** The kubelet has still to restart a container of it, whose image an update in place has changed. */
 export function restarts(cells: c.Cells, ordinal: number): boolean {
   return ((cells[c.RESTARTING] as number) & (1 << ordinal)) !== 0;
 }
@@ -163,10 +210,13 @@ export function isDemoted(cells: c.Cells, ordinal: number): boolean {
 
 /**
  * The primary is away, or serves while MOCO does not say so, or a member runs without participating: failoverGraceSeconds
- * pass. One deadline for all of them, so it is over when the last of them is.
+ * pass. One deadline for all of them, so it is over when the last of them is. A replica takes far less to notice that its
+ * source is away.
  */
 export function graceRuns(cells: c.Cells, { replicas }: World): boolean {
   const index = cells[c.INDEX] as number;
+  const isSourceAway = !answers(cells, index) && cells[c.LEAD] !== c.Lead.Moved;
+  if (isSourceAway && count(cells, replicas, participates) > 0) return false;
   if (!participates(cells, index) || count(cells, replicas, isBehind) > 0) return true;
   return cells[c.SETTLED + index] === 1 && cells[c.STATUS] === c.Status.Poor;
 }

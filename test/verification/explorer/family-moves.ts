@@ -1,6 +1,7 @@
 import { protectedMembers } from '../../support/moco/decisions.ts';
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
+import { applies } from './relay-log.ts';
 import { benign, moco, type Successors } from './successors.ts';
 import type { World } from './world.ts';
 
@@ -60,11 +61,29 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     }
   }
   if (has('partition-mode')) rollingUpdate(cells, n, out);
+  if (has('relay-log')) applies(cells, out);
+  if (has('agents') && cells[c.AGENTLESS] === 0) agentsDie(cells, n, out, fails);
+  if (has('delay')) set(c.DELAYED, 1 - (cells[c.DELAYED] as number), cells[c.DELAYED] === 1 ? benign : 0);
   if (has('late-write') && cells[c.INTENT] !== 0) {
     // Whoever wrote the intent has died, or its request is still on the way.
     const invalidated = set(c.INTENT, 0, benign);
     invalidated[c.INTENDED] = 0;
   }
+}
+
+/**
+ * The agents of all members that run stop answering probes at once, as when their certificate expires. Each mysqld goes on,
+ * and no pod is Ready again before it is another one. An updated member that comes up later has an agent that works.
+ */
+function agentsDie(cells: c.Cells, n: number, out: Successors, fails: (state: c.Cells) => boolean): void {
+  const next = out.add(cells, 0);
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    if (facts.isUpdated(cells, ordinal) || !facts.runsThreads(cells, ordinal)) continue;
+    if (facts.isTerminating(cells, ordinal) || facts.healthOf(cells, ordinal) === Health.Unreachable) continue;
+    next[c.AGENTLESS] = (next[c.AGENTLESS] as number) | (1 << ordinal);
+    if (facts.participates(cells, ordinal)) next[c.HEALTH + ordinal] = Health.Lagging;
+  }
+  if (next[c.AGENTLESS] === 0 || !fails(next)) out.drop();
 }
 
 /** Whether a replica lags is not a part of a state: it may at any time. */

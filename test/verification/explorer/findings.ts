@@ -1,10 +1,13 @@
 import type * as c from './cells.ts';
 import type { Decide, Verdict } from './decisions.ts';
+import type { Declare } from './declared-effects.ts';
 import type { Invariant } from './judge.ts';
 
 /** A controller that is wrong on purpose, and what is then to be found. */
 export interface Broken {
   readonly decide?: Decide;
+  /** What its steps are said to do. */
+  readonly declare?: Declare;
   /** Acts on what it once decided, however long ago. */
   readonly unconfirmed?: boolean;
   /** Reads the pods before what says which of them are stale, or beside it. */
@@ -15,6 +18,8 @@ export interface Broken {
   readonly unfenced?: boolean;
   /** The one invariant that is looked for; others are passed over. */
   readonly wanted?: Invariant;
+  /** What is allowed for now is looked for as well. */
+  readonly strict?: boolean;
 }
 
 export interface Bounds {
@@ -36,6 +41,8 @@ export interface Findings {
   /** Disruptions whose condition ceased to hold between their confirmation and their commit. */
   readonly races: number;
   readonly steps: number;
+  /** Steps that take the primary out of its Service before another one leads. */
+  readonly outages: number;
   /** Different sets of facts that were decided on. */
   readonly decisions: number;
   /** Every state has been looked at. */

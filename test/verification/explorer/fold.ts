@@ -12,7 +12,8 @@ const { Health, Lead, Phase } = c;
 export function fold(cells: c.Cells, world: World): void {
   const labelled = rolesLabelled(cells);
   // An updated member stays one, unless the template changes back; and its label says nothing else than its state.
-  const finished = !world.families.has('template') && !world.families.has('upstream');
+  const { families } = world;
+  const finished = !families.has('template') && !families.has('upstream') && !families.has('unconfigurable');
   for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
     if (finished && facts.isUpdated(cells, ordinal)) foldUpdated(cells, ordinal, labelled);
     else if (foldsReplication(world)) foldBehind(cells, ordinal);
@@ -47,7 +48,8 @@ function foldUpdated(cells: c.Cells, ordinal: number, labelled: boolean): void {
  * With more than three members those that are behind are all alike. One that only lags can do whatever the others can, and
  * the judge takes the worst for granted: the one that is taken acknowledges, and no other one does.
  */
-export const foldsReplication = ({ folded, replicas }: World): boolean => folded && replicas > 3;
+export const foldsReplication = ({ folded, replicas, families }: World): boolean =>
+  folded && replicas > 3 && !families.has('unconfigurable');
 
 function foldBehind(cells: c.Cells, ordinal: number): void {
   const health = facts.healthOf(cells, ordinal);

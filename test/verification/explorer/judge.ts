@@ -21,6 +21,11 @@ export type Invariant =
   | 'I12'
   | 'I17'
   | 'I18'
+  | 'I20'
+  | 'I21'
+  | 'sequence'
+  | 'behind'
+  | 'effects'
   | 'setting'
   | 'protected'
   | 'recovering'
@@ -68,8 +73,61 @@ const floorStays: Condition = (moment) => {
   return others(moment, facts.mayAcknowledge) >= facts.majorityOf(n);
 };
 
+/**
+ * MOCO's failover needs the relay log of a replica that runs, and its threads: while nobody serves as primary, and right
+ * after a step that takes the primary as well.
+ */
+const relayLogStays: Condition = ({ cells, target, verdict }) => {
+  const index = cells[c.INDEX] as number;
+  if (target === index) return true;
+  if (facts.holdsTopRelayLog(cells, target) && facts.answers(cells, target)) return false;
+  const takesPrimary = (verdict.targets & (1 << index)) !== 0 && facts.answers(cells, index);
+  return !takesPrimary || !facts.runsThreads(cells, target) || facts.healthOf(cells, target) === c.Health.Severed;
+};
+
+const serves = ({ cells, target }: Moment): boolean =>
+  target === cells[c.INDEX] && cells[c.LEAD] === c.Lead.Open && facts.participates(cells, target);
+
+/** Who has an address of the primary's Service keeps it, unless the user wants its containers to restart in place. */
+const keepsAddress: Condition = (moment) =>
+  moment.n === 1 || !serves(moment) || moment.world.policy.inPlaceUpdates.primary === 'InPlace';
+
+/** The user has approved that the primary goes, however unwell it is. */
+const approvedToMove: Condition = (moment) =>
+  !serves(moment) || !moment.world.families.has('user') || moment.cells[c.APPROVED] === 1;
+
+/** No pinned replica would be older than its source. */
+const nobodyOlder: Condition = (moment) => {
+  const { cells, world } = moment;
+  const pinned = world.replicas - 1;
+  const isOlder = cells[c.HELD] === 1 && pinned !== cells[c.INDEX] && !facts.isMissing(cells, pinned);
+  return !serves(moment) || !isOlder || facts.isUpdated(cells, pinned);
+};
+
+/** MOCO blocks writes until the replica that it chooses has applied everything. */
+const caughtUp: Condition = (moment) => moment.n === 1 || !serves(moment) || moment.cells[c.DELAYED] === 0;
+
+/** Members get the revision one after the other, each once the one before has been well with it for minReadySeconds. */
+const othersDone: Condition = ({ cells, n, target, world }) => {
+  if (world.families.has('two-at-once') || !facts.isWell(cells, target)) return true;
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    if (ordinal !== target && facts.isUpdated(cells, ordinal) && !isDone(cells, ordinal)) return false;
+    if (ordinal !== target && cells[c.RESIZE + ordinal] === c.Resize.Fresh) return false;
+  }
+  return true;
+};
+
+const isDone = (cells: c.Cells, ordinal: number): boolean =>
+  facts.participates(cells, ordinal) &&
+  facts.healthOf(cells, ordinal) !== c.Health.Young &&
+  cells[c.SETTLED + ordinal] === 1 &&
+  !facts.restarts(cells, ordinal);
+
 const handedOver: Condition = ({ cells, n, target }) =>
   n === 1 || !facts.isWell(cells, target) || (target !== cells[c.INDEX] && !isMoving(cells));
+
+/** MOCO has finished moving roles. */
+const rolesRest: Condition = ({ cells, n }) => n === 1 || !isMoving(cells);
 
 const notWell: Condition = ({ cells, target }) => !facts.isWell(cells, target);
 
@@ -93,8 +151,6 @@ const nobodyMissing: Condition = ({ cells, world }) =>
 
 /** A disruption might break the backup off. */
 const noBackup: Condition = ({ cells }) => cells[c.BACKUP] === c.Backup.None;
-
-const approved: Condition = ({ cells }) => cells[c.APPROVED] === 1;
 
 const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
 
@@ -123,9 +179,15 @@ const resizesAlone: Condition = ({ cells, n, target }) =>
 /** The kubelet has made its resize. */
 const hasItsResources: Condition = ({ cells, target }) => cells[c.RESIZE + target] === c.Resize.Done;
 
+/** What holds for the end of a primary that serves, whatever the step is called. */
+const primaryMoves = [
+  ['setting', approvedToMove],
+  ['setting', nobodyOlder],
+  ['behind', caughtUp],
+] as const;
+
 function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly [Invariant, Condition])[] {
   const onDelete = world.policy.mode === 'OnDelete';
-  const user = world.families.has('user');
   switch (kind) {
     case 'delete':
       return [
@@ -138,6 +200,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['recovering', notRecovering],
         ['creation', nobodyMissing],
         ['I18', fits],
+        ['I20', relayLogStays],
+        ...primaryMoves,
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
         ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
       ];
@@ -151,12 +215,17 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['creation', nobodyMissing],
         ['backup', noBackup],
         ['I18', fits],
+        ['I20', relayLogStays],
+        ['sequence', othersDone],
+        ...primaryMoves,
       ];
     case 'resizeInPlace':
       return [
         ['I17', resizesAlone],
         ['I5', stale],
         ['setting', configured],
+        ['I18', fits],
+        ['sequence', othersDone],
       ];
     case 'updateInPlace':
       if (world.families.has('resize')) {
@@ -170,12 +239,14 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
       return [
         ['I17', worksAlone],
         ['I2', fullHouse],
-        ['I3', handedOver],
+        ['I3', rolesRest],
+        ['I21', keepsAddress],
         ['I5', stale],
         ['setting', configured],
         ['protected', unprotected],
         ['backup', noBackup],
         ['I18', fits],
+        ['sequence', othersDone],
       ];
     case 'demote':
       return [
@@ -185,7 +256,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['setting', configured],
         ['backup', noBackup],
         ['I18', fitsTogether],
-        ...(user ? ([['setting', approved]] as const) : []),
+        ['sequence', othersDone],
+        ...primaryMoves,
       ];
     case 'setPartition':
       return onDelete
@@ -197,6 +269,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
             ['protected', unprotected],
             ['recovering', notRecovering],
             ['I18', fits],
+            ['I20', relayLogStays],
+            ...primaryMoves,
           ];
     default:
       return [];
@@ -213,8 +287,11 @@ export interface Judgement {
 
 const clean: Judgement = { violated: null, race: false, taken: 0 };
 
-/** `path` is every state from the start of the confirmation to the commit. `wanted` looks for one invariant only. */
-export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, wanted: Invariant | null): Judgement {
+/** Which invariants are looked for. */
+export type Wanted = (invariant: Invariant) => boolean;
+
+/** `path` is every state from the start of the confirmation to the commit. */
+export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, isWanted: Wanted): Judgement {
   const conditions = conditionsOf(verdict, world);
   if (conditions.length === 0) return clean;
   let race = false;
@@ -229,7 +306,7 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
         return holds(moment) || holds({ ...moment, cells: withErrantOf(now, cells) });
       });
       if (held) race = true;
-      else if (wanted === null || wanted === invariant) return { violated: invariant, race: false, taken };
+      else if (isWanted(invariant)) return { violated: invariant, race: false, taken };
     }
     if (
       verdict.kind !== 'demote' &&
@@ -241,7 +318,7 @@ export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, 
   }
   const isFailing = facts.isBadRevision(now, now[c.TARGET] as number);
   if (taken > 0 && isFailing && (now[c.LOST] as number) + taken > mostUnavailable(world)) {
-    if (wanted === null || wanted === 'I7') return { violated: 'I7', race: false, taken };
+    if (isWanted('I7')) return { violated: 'I7', race: false, taken };
   }
   return { violated: null, race, taken };
 }

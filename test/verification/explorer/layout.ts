@@ -96,8 +96,14 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.UPSTREAM, when(families.has('upstream'), 2)];
   yield [c.WINDOW, when(families.has('maintenance'), 2)];
   yield [c.SCALE, when(families.has('scaling'), 2)];
-  yield [c.RESTARTING, when(families.has('in-place'), n)];
+  yield [c.RESTARTING, when(families.has('in-place') || families.has('slow-log'), n)];
   for (let ordinal = 0; ordinal < n; ordinal++) yield [c.RESIZE + ordinal, when(families.has('resize'), 3)];
+  yield [c.TOP, when(families.has('relay-log'), 3)];
+  yield [c.HALTED, when(families.has('relay-log'), 1)];
+  yield [c.GONE, when(families.has('relay-log'), n)];
+  yield [c.AGENTLESS, when(families.has('agents'), n)];
+  yield [c.BROKEN, when(families.has('unconfigurable'), n)];
+  yield [c.DELAYED, when(families.has('delay'), 1)];
   yield [c.MOVES, when(world.countMoves, 2)];
   yield [c.LOST, when(world.badRevision, 2)];
 }

@@ -30,9 +30,11 @@ export function memberMoves(
   /** Its process runs again; where those that are behind are all alike, between two attempts is no moment either. */
   const again = !fine && foldsReplication(world) ? Health.Up : Health.Retrying;
   const kept = facts.isProtected(cells, ordinal);
+  const restartsAgent = facts.restarts(cells, ordinal) && !world.families.has('slow-log');
   const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Terminating : Health.Ending);
-  if (facts.restarts(cells, ordinal)) agentMoves();
+  if (facts.restarts(cells, ordinal)) restartMoves();
   if (facts.isResizing(cells, ordinal)) resizeMoves();
+  if (cells[c.RESIZE + ordinal] === c.Resize.Fresh) out.add(cells, benign)[c.RESIZE + ordinal] = c.Resize.Done;
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
       const next = become(fine ? Health.Starting : Health.Up, benign);
@@ -59,14 +61,18 @@ export function memberMoves(
       if (fine) drained();
       return;
     case Health.Lagging:
-      if (!bad && mayServe(cells, ordinal) && !facts.restarts(cells, ordinal))
+      if (!bad && mayServe(cells, ordinal) && !restartsAgent && !facts.isAgentless(cells, ordinal))
         become(participating(cells, ordinal), benign);
       crash();
       if (fine) drained();
       return;
     case Health.Severed:
       // MOCO starts replication anew, which may work; that it does is counted on only after an update.
-      if (facts.answers(cells, cells[c.INDEX] as number) && cells[c.LEAD] !== Lead.Moved) {
+      if (
+        facts.answers(cells, cells[c.INDEX] as number) &&
+        cells[c.LEAD] !== Lead.Moved &&
+        isReached(cells, ordinal, world)
+      ) {
         become(Health.Lagging, !bad && isRepaired(cells, ordinal, world) ? benign : 0);
       }
       crash();
@@ -85,7 +91,7 @@ export function memberMoves(
       if (fine) drained();
       return;
     case Health.Retrying:
-      if (world.folded && !bad) become(Health.Lagging, benign);
+      if (world.folded && !bad) become(isReached(cells, ordinal, world) ? Health.Lagging : Health.Up, benign);
       become(Health.Crashed, bad ? benign : 0);
       drained();
       return;
@@ -96,6 +102,10 @@ export function memberMoves(
       crash();
       return;
     case Health.Unreachable:
+      if (facts.isGone(cells, ordinal)) {
+        become(Health.Ending, 0);
+        return;
+      }
       become(participating(cells, ordinal), benign);
       // Its process has been replaced meanwhile, or follows one that is primary no more.
       become(again, 0);
@@ -107,10 +117,11 @@ export function memberMoves(
       become(fine || kept ? Health.Ending : Health.Missing, benign);
       return;
     case Health.Ending:
-      if (!kept) become(Health.Missing, benign);
+      if (!kept && !facts.isGone(cells, ordinal)) become(Health.Missing, benign);
       return;
     case Health.Impaired:
       become(participating(cells, ordinal), 0);
+      if (connectionLost(cells, ordinal) === true) become(Health.Lagging, benign);
       crash();
       return;
   }
@@ -119,15 +130,20 @@ export function memberMoves(
   function configured(): void {
     const index = cells[c.INDEX] as number;
     const leads = ordinal === index;
+    if (!isReached(cells, ordinal, world)) return;
     if (!leads && (!facts.answers(cells, index) || cells[c.LEAD] === Lead.Moved)) return;
     become(Health.Lagging, !bad && (leads || isRepaired(cells, ordinal, world)) ? benign : 0);
   }
 
-  /** The kubelet restarts the agent. While it is away mysqld turns not ready, and in the end the kubelet restarts it too. */
-  function agentMoves(): void {
+  /**
+   * The kubelet restarts the container. While the agent is away mysqld turns not ready, and in the end the kubelet restarts
+   * it too.
+   */
+  function restartMoves(): void {
     const health = facts.healthOf(cells, ordinal);
     const back = out.add(cells, benign);
     back[c.RESTARTING] = (cells[c.RESTARTING] as number) & ~(1 << ordinal);
+    if (world.families.has('slow-log')) return;
     if (facts.participates(cells, ordinal)) become(Health.Lagging, 0);
     else if (health === Health.Lagging) become(again, 0);
   }
@@ -135,11 +151,25 @@ export function memberMoves(
   /** The kubelet resizes the pod, defers that for long, or does not do it at all. */
   function resizeMoves(): void {
     const moves: readonly (readonly [resize: number, kind: number])[] = [
-      [c.Resize.Done, 0],
+      [c.Resize.Fresh, 0],
       [c.Resize.Refused, 0],
       ...(cells[c.RESIZE + ordinal] === c.Resize.Pending ? ([[c.Resize.Overdue, late]] as const) : []),
     ];
     for (const [resize, kind] of moves) out.add(cells, kind)[c.RESIZE + ordinal] = resize;
+  }
+
+  function nodeIsLost(): void {
+    const next = become(Health.Unreachable, 0);
+    next[c.GONE] = (cells[c.GONE] as number) | (1 << ordinal);
+    if (!fails(next)) out.drop();
+  }
+
+  /** Its mysqld has restarted without what MOCO needs to make it follow. */
+  function breaks(): void {
+    if (facts.isUpdated(cells, ordinal)) return;
+    const next = become(Health.Up, 0);
+    next[c.BROKEN] = (cells[c.BROKEN] as number) | (1 << ordinal);
+    if (!fails(next)) out.drop();
   }
 
   function servingFails(): void {
@@ -152,6 +182,8 @@ export function memberMoves(
     }
     crash();
     fault(Health.Unreachable);
+    if (world.families.has('relay-log') && ordinal === cells[c.INDEX] && cells[c.GONE] === 0) nodeIsLost();
+    if (world.families.has('unconfigurable') && ordinal !== cells[c.INDEX]) breaks();
     drained();
     if (world.families.has('impaired')) fault(Health.Impaired);
     if (world.families.has('recovery')) fault(Health.Recovering);
@@ -166,6 +198,14 @@ function participating(cells: c.Cells, ordinal: number): number {
 /** Replication that does not work is counted on to work in the end where no update of the member is still to come. */
 function isRepaired(cells: c.Cells, ordinal: number, { policy }: World): boolean {
   return facts.isUpdated(cells, ordinal) || ordinal < policy.partition || policy.mode !== 'OnDelete';
+}
+
+/** MOCO configures the primary, and then the replicas in ascending order, up to the first that it fails to configure. */
+export function isReached(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
+  if (cells[c.BROKEN] === 0) return true;
+  const index = cells[c.INDEX] as number;
+  const first = facts.unconfigurable(cells, replicas);
+  return ordinal === index || (!facts.isUnconfigurable(cells, ordinal) && (first === null || ordinal < first));
 }
 
 /** A source that takes writes, or a replica whose source answers. */

@@ -19,6 +19,7 @@ import {
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
 import { rolesLabelled } from './fold.ts';
+import { isReached } from './member-moves.ts';
 import { benign, moco, type Successors } from './successors.ts';
 import type { World } from './world.ts';
 
@@ -77,8 +78,10 @@ export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: 
     case Phase.Switchover:
       return switchoverEnds(cells, world, out, fails);
     case Phase.Failover: {
-      const elected = lowest(electable(clusteringFacts(cells, world)));
-      return elected === null ? watch(cells, out) : moveIndex(cells, elected, world, out);
+      const elected = topRunner(cells, electable(clusteringFacts(cells, world)));
+      if (elected === null) return watch(cells, out);
+      // MOCO waits for its applier, gives up, finds the cluster Failed, and waits again.
+      return cells[c.TOP] === elected + 1 ? undefined : moveIndex(cells, elected, world, out);
     }
     case Phase.Moved:
       return demotionEnds(out.add(cells, benign | moco), world);
@@ -98,7 +101,12 @@ export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: 
   }
 }
 
+/** A replica that it has failed to configure ends a pass before this. */
 function label(next: c.Cells, world: World): void {
+  if (facts.unconfigurable(next, world.replicas) !== null) {
+    next[c.PHASE] = Phase.Watching;
+    return;
+  }
   for (let ordinal = 0; ordinal < facts.replicasOf(next, world); ordinal++) {
     if (isLabelled(next, ordinal)) next[c.SETTLED + ordinal] = 1;
   }
@@ -111,6 +119,12 @@ function isLabelled(cells: c.Cells, ordinal: number): boolean {
   const configured = facts.answers(cells, ordinal) && facts.healthOf(cells, ordinal) !== Health.Up;
   if (!configured) return false;
   return wantedRole({ primary: cells[c.INDEX] as number, errant: cells[c.ERRANT] as number }, ordinal) !== null;
+}
+
+/** The replica that has received the most; of equals the lowest. */
+function topRunner(cells: c.Cells, members: number): number | null {
+  const top = (cells[c.TOP] as number) - 1;
+  return top >= 0 && has(members, top) ? top : lowest(members);
 }
 
 function watch(cells: c.Cells, out: Successors): void {
@@ -173,6 +187,7 @@ function anyTime(cells: c.Cells, world: World, out: Successors): void {
     if (world.detail === 'coarse') label(next, world);
     return;
   }
+  if (facts.unconfigurable(cells, world.replicas) !== null) return;
   const labelled = rolesLabelled(cells);
   if (facts.count(cells, facts.replicasOf(cells, world), lacksLabel) > 0) label(out.add(cells, benign | moco), world);
   // A pod that is terminating doesn't show whether it has been labelled.
@@ -199,7 +214,9 @@ function repoint(cells: c.Cells, world: World, out: Successors): void {
   const followers = repointed(clusteringFacts(cells, world));
   const index = next[c.INDEX] as number;
   for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
-    if (has(followers, ordinal) || (ordinal === index && facts.answers(cells, index))) configure(next, ordinal);
+    const reached = isReached(cells, ordinal, world);
+    if (reached && (has(followers, ordinal) || (ordinal === index && facts.answers(cells, index))))
+      configure(next, ordinal);
   }
   if (next[c.LEAD] === Lead.Moved) next[c.LEAD] = Lead.Repointed;
   next[c.PHASE] = Phase.Labelling;

@@ -1,4 +1,5 @@
 import type { HoldRule } from '../../../src/core/decision.ts';
+import { mayStay } from './allowances.ts';
 import * as c from './cells.ts';
 import { isDisruptive, perform } from './controller.ts';
 import type { Verdict } from './decisions.ts';
@@ -46,7 +47,7 @@ const done = 2;
  * goal or a hold that a person or time can end. Long times pass only where nothing else happens any more.
  */
 export function progressOf(exploration: Exploration): Progress {
-  const { table, world } = exploration;
+  const { table, world, isStrict } = exploration;
   const marks = new Uint8Array(table.count);
   const stack: number[] = [];
   const futures: Int32Array[] = [];
@@ -129,7 +130,11 @@ export function progressOf(exploration: Exploration): Progress {
       const rests =
         verdict.hold === null
           ? verdict.kind === 'none'
-          : restingPlaces.has(verdict.hold) || brokenByRevision(verdict.hold) || isBrokenBeside(verdict.hold);
+          : restingPlaces.has(verdict.hold) ||
+            brokenByRevision(verdict.hold) ||
+            isBrokenBeside(verdict.hold) ||
+            isLostNode() ||
+            (!isStrict && mayStay(verdict.hold, world));
       const name = rests ? (verdict.hold ?? 'goal') : `stuck ${verdict.hold} ${number}`;
       sinks.set(name, (sinks.get(name) ?? 0) + 1);
     }
@@ -145,10 +150,26 @@ export function progressOf(exploration: Exploration): Progress {
    * A sidecar that fails although its member is updated, or kept back, is somebody's to repair. Until then MOCO doesn't
    * call the cluster healthy, and a StatefulSet replaces no member below.
    */
+  function isBesideImpaired(at: c.Cells, ordinal: number): boolean {
+    const isKept = ordinal < world.policy.partition || (at[c.HELD] === 1 && ordinal === world.replicas - 1);
+    const isDue = !facts.isUpdated(at, ordinal) && !isKept && world.policy.mode === 'OnDelete';
+    return isImpaired(at, ordinal) && !isDue;
+  }
+
   function isBrokenBeside(hold: HoldRule): boolean {
     const waits =
       hold === 'ClusterNotHealthy' || (hold === 'UpdatedMemberNotParticipating' && world.policy.mode === 'Partition');
-    return waits && facts.count(cells, world.replicas, isImpaired) > 0;
+    return waits && facts.count(cells, world.replicas, isBesideImpaired) > 0;
+  }
+
+  /**
+   * A node that is gone is somebody's to remove, once another member leads. A failover that waits for ever is somebody's to
+   * end where mysqld of the replica that it needs has crashed, which is a fault beside that of the node.
+   */
+  function isLostNode(): boolean {
+    if (cells[c.GONE] === 0) return false;
+    const isHalted = cells[c.HALTED] === 1 && world.faults !== 1;
+    return isHalted || !facts.isGone(cells, cells[c.INDEX] as number);
   }
 
   /** A revision that never starts leaves what waits for its members to the one who corrects the template. */

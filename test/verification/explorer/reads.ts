@@ -14,6 +14,7 @@ const around = [
   c.PARTITION,
   c.SCALE,
   c.WINDOW,
+  c.DELAYED,
 ];
 const last = [c.INDEX, c.STATUS, c.SYNCED, c.ERRANT, c.STAGE, c.SCALE];
 

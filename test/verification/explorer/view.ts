@@ -1,5 +1,6 @@
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
+import type { ReplicationDelay } from '../../../src/core/replication-delay.ts';
 import type {
   ClusterSnapshot,
   ContainerFacts,
@@ -7,7 +8,7 @@ import type {
   MemberFacts,
   Moment,
 } from '../../../src/core/snapshot.ts';
-import { noDelays } from '../../core/replication-delays.ts';
+import { delayRead, noDelays } from '../../core/replication-delays.ts';
 import { undisturbed } from '../../core/undisturbed.ts';
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
@@ -71,7 +72,6 @@ const mysqldOf: Readonly<Record<number, Partial<ContainerFacts>>> = {
 const behindFor = (pods: c.Cells, ordinal: number): Partial<ContainerFacts> =>
   facts.isBehind(pods, ordinal) && pods[c.GRACE] === 0 ? { notReadyForSeconds: shortSeconds } : {};
 
-/** The label is as it was when the pods were read. */
 /** Every update changes the CPU of mysqld alone. */
 function resizesMysqld(pods: c.Cells, ordinal: number): InPlaceUpdate {
   const state = pods[c.RESIZE + ordinal];
@@ -80,35 +80,40 @@ function resizesMysqld(pods: c.Cells, ordinal: number): InPlaceUpdate {
   const change = { resources: [], resized: [], labels: {}, annotations: {}, containers: [], initContainers: [] };
   if (state === c.Resize.None || state === c.Resize.ForAnother)
     return { kind: 'possible', change: { ...change, resources }, resize: null };
-  const isDone = state === c.Resize.Done;
-  const forSeconds = state === c.Resize.Pending ? shortSeconds : longSeconds;
+  const isDone = state === c.Resize.Done || state === c.Resize.Fresh;
+  const forSeconds = state === c.Resize.Pending || state === c.Resize.Fresh ? shortSeconds : longSeconds;
   const resize = { awaited: isDone ? [] : ['mysqld'], deferred: null, forSeconds, mysqldRestarted: false };
   return { kind: 'possible', change: { ...change, resized: ['mysqld'] }, resize };
 }
 
-/** Every update changes the image of the agent alone. */
-const changesAgent: InPlaceUpdate = {
+/** Every update changes the image of that container alone. */
+const changesImage = (name: string): InPlaceUpdate => ({
   kind: 'possible',
   change: {
     resources: [],
     resized: [],
     labels: {},
     annotations: {},
-    containers: [{ name: 'agent', image: 'agent:2' }],
+    containers: [{ name, image: `${name}:2` }],
     initContainers: [],
   },
   resize: null,
-};
-const awaitsAgent: RestartInPlace = {
-  restarts: { agent: 1 },
-  awaited: ['agent'],
+});
+const awaits = (name: string): RestartInPlace => ({
+  restarts: { [name]: 1 },
+  awaited: [name],
   doneForSeconds: 0,
   mysqldRestarted: false,
-};
+});
 
-function inPlaceOf(pods: c.Cells, ordinal: number, { families }: World): InPlaceUpdate | null {
-  if (families.has('resize')) return resizesMysqld(pods, ordinal);
-  return families.has('in-place') ? changesAgent : null;
+/** The container whose image an update changes, or `null`. */
+const changedContainer = ({ families }: World): string | null =>
+  families.has('in-place') ? 'agent' : families.has('slow-log') ? 'slow-log' : null;
+
+function inPlaceOf(pods: c.Cells, ordinal: number, world: World): InPlaceUpdate | null {
+  if (world.families.has('resize')) return resizesMysqld(pods, ordinal);
+  const changed = changedContainer(world);
+  return changed === null ? null : changesImage(changed);
 }
 
 export function memberFacts(pods: c.Cells, ordinal: number, world: World | null = null): MemberFacts {
@@ -155,7 +160,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     demoteForSeconds: facts.isDemoted(pods, ordinal) && pods[c.TIMEOUT] === 1 ? longSeconds : 0,
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
-    restartInPlace: facts.restarts(pods, ordinal) ? awaitsAgent : null,
+    restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
   };
 }
 
@@ -246,9 +251,12 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     },
     ...undisturbed,
     maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
-    replicationDelays: noDelays(members),
+    replicationDelays: around[c.DELAYED] === 1 ? longDelays(members) : noDelays(members),
   };
 }
+
+const longDelays = (members: readonly MemberFacts[]): readonly ReplicationDelay[] =>
+  members.map((member) => delayRead(member, { kind: 'delay', seconds: longSeconds }));
 
 /** A window that is open, or the next one. */
 function maintenanceFacts(around: c.Cells): MaintenanceFacts {

@@ -20,6 +20,11 @@ export const families = [
   'maintenance',
   'in-place',
   'resize',
+  'slow-log',
+  'relay-log',
+  'agents',
+  'unconfigurable',
+  'delay',
 ] as const;
 export type Family = (typeof families)[number];
 
@@ -62,13 +67,16 @@ export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas'
       ...(chosen.has('partition') ? { partition: 1 } : {}),
       ...(chosen.has('two-at-once') ? { maxUnavailable: 2 } : {}),
       ...(chosen.has('partition-mode') ? { mode: 'Partition' as const } : {}),
-      ...(chosen.has('in-place') || chosen.has('resize')
+      ...(updatesInPlace(chosen)
         ? { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' as const } }
         : {}),
       ...(chosen.has('user') ? { primaryUpdatePolicy: 'Manual' as const } : {}),
     },
   };
 }
+
+const updatesInPlace = (chosen: ReadonlySet<Family>): boolean =>
+  chosen.has('in-place') || chosen.has('slow-log') || chosen.has('resize');
 
 /** Members before scaling in a world that scales, which has room for two more. */
 export const membersBeforeScaling = (world: World): number => world.replicas - 2;
