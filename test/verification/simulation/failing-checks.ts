@@ -55,6 +55,10 @@ export class FailingChecks {
         : { kind: 'failing', series: { labels: {}, value: '1', others: 0 } },
     );
 
+  get isFailing(): boolean {
+    return this.#setSince < this.#now && this.#failingSince < this.#now;
+  }
+
   sent({ method, path, actor, atMilliseconds }: Sent): void {
     const target = resourceAt(path);
     if (method !== 'GET' || target?.kind !== statefulSets || target.name === null) return;

@@ -9,6 +9,7 @@ import {
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
 import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
+import { agentsDie, backlog, breakReplica, receiverBehind } from './acts-of-moco.ts';
 import { drain, fault, loseNode, memberAt, neverScheduled, pullImage } from './acts-of-nodes.ts';
 import {
   annotateFor,
@@ -23,6 +24,7 @@ import {
   setBackup,
   setImage,
   setPart,
+  noteInPlace,
   statefulSetPath,
 } from './acts-of-people.ts';
 import { copyRollout, keepRollout, programStopped, refuse, slowPull, stopMoco } from './acts-of-servers.ts';
@@ -57,6 +59,12 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'pause':
       strikes(simulation.setting({ paused: true }));
       return later(what.forMilliseconds, () => simulation.setting({ paused: null }));
+    case 'manual':
+      strikes(simulation.setting({ primaryUpdatePolicy: 'Manual' }));
+      return later(what.forMilliseconds, () => simulation.setting({ primaryUpdatePolicy: null }));
+    case 'pin':
+      strikes(simulation.setting({ pinnedMembers: [{ ordinal: what.ordinal, reason: 'kept for a while' }] }));
+      return later(what.forMilliseconds, () => simulation.setting({ pinnedMembers: null }));
     case 'failCheck':
       return simulation.checks.failFor(what.forMilliseconds, strikes);
     case 'maintenance':
@@ -85,6 +93,7 @@ export function happen(simulation: Simulation, what: Happening): void {
       simulation.wanted.replicas = what.replicas;
       return strikes(patchCluster(simulation, { spec: { replicas: what.replicas } }));
     case 'changePod':
+      if (what.part !== 'label') noteInPlace(simulation, what.part);
       return strikes(setPart(simulation, what.part, what.value));
     case 'badSidecar':
       setPart(simulation, 'sidecar', what.image);
@@ -199,6 +208,15 @@ export function happen(simulation: Simulation, what: Happening): void {
       strikes(what.ordinal < simulation.members.length);
       moco.setFaults({ lagSeconds: { [what.ordinal]: what.seconds } });
       return later(what.forMilliseconds, () => moco.setFaults({ lagSeconds: {} }));
+    case 'backlog':
+      return strikes(backlog(simulation, what));
+    case 'agentsDie':
+      strikes(true);
+      return agentsDie(simulation, what);
+    case 'receiverBehind':
+      return receiverBehind(simulation, what);
+    case 'breakReplica':
+      return strikes(breakReplica(simulation, what));
     case 'errant':
       moco.setFaults({ errant: [what.ordinal] });
       return later(what.forMilliseconds, () => {

@@ -85,6 +85,9 @@ export interface WitnessedSettings extends WitnessedObject {
     readonly switchoverTimeoutSeconds?: number;
     readonly pinnedMembers?: readonly { readonly ordinal: number }[];
     readonly maintenanceWindows?: readonly WitnessedWindow[];
+    readonly primaryUpdatePolicy?: string;
+    readonly approvedRevision?: string;
+    readonly minReadySeconds?: number;
     readonly inPlace?: { readonly primary?: string };
   };
 }
