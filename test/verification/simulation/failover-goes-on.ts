@@ -36,8 +36,16 @@ export class FailoverGoesOn {
     this.#withinMilliseconds = tries * mocoMilliseconds + marginMilliseconds;
   }
 
-  /** Whenever anything has changed that it may depend on. */
+  /** Whenever anything has changed that it may depend on. Whose hand it was is known a moment later. */
   look(): void {
+    if (this.#awaited !== null && !this.#isAwaited(this.#awaited)) {
+      this.#simulation.clock.after(1, () => this.#lookAgain());
+      return;
+    }
+    this.#lookAgain();
+  }
+
+  #lookAgain(): void {
     const before = this.#awaited;
     this.#awaited = before !== null && this.#isAwaited(before) ? before : this.#begun();
     if (this.#awaited !== before) this.#stopCounting();

@@ -4,6 +4,7 @@ import type { Measures } from '../witness/measures.ts';
 import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
 import type { Finding } from '../witness/witness.ts';
+import { isAllowed } from './allowances.ts';
 import type { Scenario } from './draw.ts';
 import type { Strikes } from './faults.ts';
 import { happen } from './happen.ts';
@@ -18,6 +19,8 @@ export interface Outcome {
   readonly steps: number;
   readonly simulatedMilliseconds: number;
   readonly violations: readonly Finding[];
+  /** Laws that the core is known to break, with what broke them. */
+  readonly allowed: readonly Pick<Finding, 'law' | 'text'>[];
   readonly races: readonly Finding[];
   readonly measures: Measures;
   readonly strikes: Strikes;
@@ -75,17 +78,23 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     if (isUneventful(plan))
       witness.object('race', `${law}: ${text}, though no member failed by itself`, atMilliseconds);
   }
+  const situations = simulation.situations.found;
+  const why = ended || isOthers() ? null : stuckAt(record(rollout?.['status']));
+  const broken = findings.filter(({ kind }) => kind === 'violation');
+  const endless = why === null ? [] : [{ law: 'stuck', text: why }];
+  const allowed = [...broken, ...endless].filter((one) => isAllowed(one, situations));
   return {
     rollouts: plan.reduce((sum, { what }) => sum + changesOf(what), 0),
     steps: clock.steps,
     simulatedMilliseconds: clock.nowMilliseconds,
-    violations: findings.filter(({ kind }) => kind === 'violation'),
+    violations: broken.filter((one) => !allowed.includes(one)),
+    allowed,
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
     strikes: simulation.strikes,
-    situations: simulation.situations.found,
+    situations,
     historyHash: simulation.historyHash(),
-    stuck: ended || isOthers() ? null : stuckAt(record(rollout?.['status'])),
+    stuck: allowed.some(({ law }) => law === 'stuck') ? null : why,
   };
 }
 

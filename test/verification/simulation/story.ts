@@ -8,7 +8,7 @@ export function replayLine(seed: string, kept: readonly number[]): string {
 }
 
 /** What happened, in words, and what was wrong with it. */
-export function storyOf({ circumstances, plan }: Scenario, { violations, stuck, measures }: Outcome): string {
+export function storyOf({ circumstances, plan }: Scenario, { violations, allowed, stuck, measures }: Outcome): string {
   const { replicas, mode, processes, electsLeader, movesCurrentRevision, maxUnavailable } = circumstances;
   const leader = processes === 1 ? '' : electsLeader ? ' that elect a leader' : ' that both lead';
   const unavailable = maxUnavailable === null ? '' : `, ${maxUnavailable} of them may be away at once`;
@@ -19,6 +19,7 @@ export function storyOf({ circumstances, plan }: Scenario, { violations, stuck, 
     ...violations.map(
       ({ law, text, atMilliseconds }) => `  → ${(atMilliseconds / 1000).toFixed(3)} s: ${law}: ${text}`,
     ),
+    ...allowed.map(({ law, text }) => `  known: ${law}: ${text}`),
     ...(stuck === null ? [] : [`  → never ended: ${stuck}`]),
     `  ${measures.disruptions} disruptions (${measures.needless} needless), ${measures.switchovers} switchovers, at most ${measures.mostUnavailable} away, ${measures.secondsWithoutWritablePrimary.toFixed(1)} s without a primary that takes writes`,
   ].join('\n');

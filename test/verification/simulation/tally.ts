@@ -14,6 +14,8 @@ export class Tally {
   needless = 0;
   failures = 0;
   longestWindowMilliseconds = 0;
+  /** By law, in how many histories the core broke it and is known to. */
+  readonly allowed = new Map<string, number>();
   simulatedMilliseconds = 0;
   /** Histories. */
   runs = 0;
@@ -26,6 +28,9 @@ export class Tally {
     if (outcome === null) return;
     this.runs += 1;
     for (const found of outcome.situations) this.situations[found] = (this.situations[found] ?? 0) + 1;
+    for (const law of new Set(outcome.allowed.map((one) => one.law))) {
+      this.allowed.set(law, (this.allowed.get(law) ?? 0) + 1);
+    }
     this.rollouts += outcome.rollouts;
     this.steps += outcome.steps;
     this.violations += outcome.violations.length;
@@ -61,7 +66,13 @@ export class Tally {
     const lines = Object.entries(situations).map(
       ([situation, sentence]) => `${String(this.situations[situation as Situation] ?? 0).padStart(6)}  ${sentence}`,
     );
-    return [`of ${this.runs} histories so many contain:`, ...lines];
+    const broken = [...this.allowed].sort(([one], [other]) => one.localeCompare(other));
+    return [
+      `of ${this.runs} histories so many contain:`,
+      ...lines,
+      ...(broken.length === 0 ? [] : ['and so many break a law that the core is known to break:']),
+      ...broken.map(([law, count]) => `${String(count).padStart(6)}  ${law}`),
+    ];
   }
 
   get closingLine(): string {

@@ -8,13 +8,15 @@ import {
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
 import { budgetOf } from './budget.ts';
-import type { Disruption } from './disruption.ts';
+import type { Disruption, Verb } from './disruption.ts';
 import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
   canAcknowledge,
+  crashes,
   hasRole,
   isPrimary,
+  isResizeRefused,
   isSettled,
   isTerminating,
   isUpdated,
@@ -22,6 +24,8 @@ import {
   majorityOf,
   participates,
   replicasOf,
+  runs,
+  updateRevisionOf,
 } from './member.ts';
 import type { Member, Moment } from './moment.ts';
 
@@ -40,6 +44,8 @@ export interface Law {
   /** What it means that the law was broken. */
   readonly sentence: string;
   readonly holds: (given: Case) => boolean;
+  /** What it is asked of: what takes members, if absent. */
+  readonly of?: readonly Verb[];
   /** It rests on the actor's clock, which may be wrong. */
   readonly isByTheClock?: true;
 }
@@ -49,6 +55,18 @@ export interface Law {
  * has only the timestamps of objects, which are truncated to whole seconds.
  */
 const failoverGraceMilliseconds = 179_000;
+
+const taking: readonly Verb[] = ['delete', 'evict', 'setPartition', 'restartInPlace'];
+/** What takes a member, and what runs something of the update revision in a running one. */
+const takingOrResizing: readonly Verb[] = [...taking, 'resize'];
+const defaultMinReadySeconds = 5;
+/** Timestamps of objects have whole seconds. */
+const inexactMilliseconds = 1_000;
+/** A resize that the kubelet does not make keeps no other member for longer. */
+const resizeLimitMilliseconds = 299_000;
+
+/** Whether a law is asked of a step. */
+export const isAskedOf = ({ of = taking }: Law, { verb }: Disruption): boolean => of.includes(verb);
 
 /** The pod goes, and nobody but its author decides which. */
 const byPod = ({ verb }: Disruption): boolean => verb === 'delete' || verb === 'evict';
@@ -120,6 +138,49 @@ export const laws: readonly Law[] = [
     },
   },
   {
+    name: 'I17',
+    sentence: 'a member was resized while another one was, or had just been',
+    of: ['resize'],
+    holds: (given) => {
+      const { minReadySeconds = defaultMinReadySeconds } = given.moment.settings?.spec ?? {};
+      const { atMilliseconds: now } = given.moment;
+      const pause = minReadySeconds * 1000 - inexactMilliseconds;
+      return others(given).every(
+        (member) =>
+          (!isBeingResized(member, now) || isResizeRefused(member)) &&
+          (member.resizedAt === null || now - member.resizedAt >= pause),
+      );
+    },
+  },
+  {
+    name: 'I20',
+    sentence: 'a running replica was restarted while nobody served as primary',
+    of: ['delete', 'evict', 'setPartition'],
+    holds: ({ moment, target }) =>
+      replicasOf(moment) < 2 || isPrimary(moment, target) || !runs(target) || crashes(target) || isServed(moment),
+  },
+  {
+    name: 'I21',
+    sentence: 'a container of a primary was restarted in place, and its Service had no endpoint meanwhile',
+    of: ['restartInPlace'],
+    holds: ({ moment, target }) =>
+      replicasOf(moment) < 2 ||
+      !isPrimary(moment, target) ||
+      moment.settings?.spec?.inPlace?.primary === 'InPlace',
+  },
+  {
+    name: 'I22',
+    sentence: 'a primary at work was taken without approval, or beside a replica that is pinned to an older revision',
+    of: ['delete', 'evict', 'setPartition'],
+    holds: (given) => {
+      const { moment, target } = given;
+      if (replicasOf(moment) < 2 || !isPrimary(moment, target) || !participates(moment, target)) return true;
+      const { partition = 0, pinnedMembers = [] } = moment.settings?.spec ?? {};
+      const older = others(given).filter((one) => !isUpdated(moment, one) && one.ordinal >= partition);
+      return isApproved(moment) && !older.some((one) => pinnedMembers.some(({ ordinal }) => ordinal === one.ordinal));
+    },
+  },
+  {
     name: 'I4',
     sentence: 'a member at work was deleted, not evicted',
     holds: ({ moment, target, disruption }) => disruption.verb !== 'delete' || !isWell(moment, target),
@@ -127,11 +188,13 @@ export const laws: readonly Law[] = [
   {
     name: 'I5',
     sentence: 'the member was updated already',
+    of: takingOrResizing,
     holds: ({ moment, target }) => !isUpdated(moment, target),
   },
   {
     name: 'terminating',
     sentence: 'the member was on its way out already',
+    of: takingOrResizing,
     holds: ({ target }) => !isTerminating(target),
   },
   {
@@ -155,6 +218,7 @@ export const laws: readonly Law[] = [
   {
     name: 'setting',
     sentence: 'the user wanted nothing to be done, or that member to be kept',
+    of: takingOrResizing,
     holds: ({ moment, target }) => {
       const {
         paused = false,
@@ -169,6 +233,7 @@ export const laws: readonly Law[] = [
   {
     name: 'maintenance',
     sentence: 'a member at work was taken outside of the maintenance windows',
+    of: takingOrResizing,
     isByTheClock: true,
     holds: ({ moment, target, confirmedAtMilliseconds }) => {
       const windows = moment.settings?.spec?.maintenanceWindows ?? [];
@@ -180,6 +245,7 @@ export const laws: readonly Law[] = [
   {
     name: 'stopped',
     sentence: 'MOCO was told to leave the cluster alone, or the cluster was going',
+    of: takingOrResizing,
     holds: ({ moment: { cluster, statefulSet } }) => {
       const annotations = cluster?.metadata.annotations ?? {};
       const names = [clusteringStoppedAnnotation, reconciliationStoppedAnnotation];
@@ -200,3 +266,19 @@ export const laws: readonly Law[] = [
 function nobodyCameBack({ primaryUnavailableSince, atMilliseconds }: Moment): boolean {
   return primaryUnavailableSince !== null && atMilliseconds - primaryUnavailableSince >= failoverGraceMilliseconds;
 }
+
+/** Whoever MOCO calls primary participates. */
+function isServed(moment: Moment): boolean {
+  return moment.members.some((member) => isPrimary(moment, member) && participates(moment, member));
+}
+
+/** By the full name of the revision, or by the hash at its end. */
+function isApproved(moment: Moment): boolean {
+  const { primaryUpdatePolicy, approvedRevision = '' } = moment.settings?.spec ?? {};
+  const revision = updateRevisionOf(moment);
+  const names = [revision, revision.slice(revision.lastIndexOf('-') + 1)];
+  return primaryUpdatePolicy !== 'Manual' || names.includes(approvedRevision);
+}
+
+const isBeingResized = ({ resizingSince }: Member, now: number): boolean =>
+  resizingSince !== null && now - resizingSince < resizeLimitMilliseconds;

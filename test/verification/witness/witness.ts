@@ -4,7 +4,7 @@ import { Chronicle } from './chronicle.ts';
 import type { Demotions } from './demotions.ts';
 import type { Disruption } from './disruption.ts';
 import { FailedTries } from './failed-tries.ts';
-import { laws } from './laws.ts';
+import { isAskedOf, laws } from './laws.ts';
 import { type Measures, measure } from './measures.ts';
 import { isWell, revisionOf, updateRevisionOf } from './member.ts';
 import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
@@ -95,11 +95,13 @@ export class Witness {
       const target = moment.members.find(({ pod }) => pod.metadata.uid === disruption.uid);
       return target === undefined ? [] : [{ moment, target, disruption, confirmedAtMilliseconds }];
     });
-    for (const { name, sentence, holds, isByTheClock = false } of laws) {
+    for (const law of laws.filter((one) => isAskedOf(one, disruption))) {
+      const { name, sentence, holds, isByTheClock = false } = law;
       const last = cases.at(-1);
       if (last === undefined || (isByTheClock && this.#isDoubtful) || holds(last)) continue;
       this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
     }
+    if (disruption.verb === 'resize' || disruption.verb === 'demote') return;
     this.#judgeOrder(disruption);
     const last = cases.at(-1);
     if (last !== undefined) this.#count(disruption, last.moment, last.target);
