@@ -100,7 +100,9 @@ export class FailoverGoesOn {
     const { moco, cluster } = this.#simulation;
     const { annotations = {}, deletionTimestamp } = cluster?.metadata ?? {};
     const { offline, replicationSourceSecretName } = record(cluster?.['spec']);
-    const isLeftAlone = [clusteringStoppedAnnotation, reconciliationStoppedAnnotation].some((name) => name in annotations);
+    const isLeftAlone = [clusteringStoppedAnnotation, reconciliationStoppedAnnotation].some(
+      (name) => name in annotations,
+    );
     const isMocos = cluster !== null && deletionTimestamp === undefined && offline !== true && !isLeftAlone;
     if (!isMocos || replicationSourceSecretName !== undefined || !moco.isRunning) return null;
     const index = Number(record(cluster['status'])['currentPrimaryIndex'] ?? 0);
@@ -120,6 +122,4 @@ export class FailoverGoesOn {
 }
 
 const follows = (member: StoredObject): boolean =>
-  runs(member) &&
-  member.metadata.deletionTimestamp === undefined &&
-  member.metadata.labels?.[roleLabel] === 'replica';
+  runs(member) && member.metadata.deletionTimestamp === undefined && member.metadata.labels?.[roleLabel] === 'replica';

@@ -17,6 +17,7 @@ import {
   evict,
   growVolumes,
   maintenance,
+  noteInPlace,
   patchCluster,
   podName,
   podPath,
@@ -24,7 +25,6 @@ import {
   setBackup,
   setImage,
   setPart,
-  noteInPlace,
   statefulSetPath,
 } from './acts-of-people.ts';
 import { copyRollout, keepRollout, programStopped, refuse, slowPull, stopMoco } from './acts-of-servers.ts';

@@ -70,12 +70,12 @@ export const hardThemes: Readonly<Record<string, readonly Draw[]>> = {
   impaired: [impaired],
 };
 
-const kinds = [failover, failover, agents, receiver, roles, roles, impaired, impaired] as const;
+const kinds = [failover, failover, agents, receiver, receiver, roles, roles, impaired, impaired] as const;
 const smallest = 3;
 
 /** One of them for some of the worlds: most often it begins right before the rollout. */
 export function drawHardTimes(chance: Chance, replicas: number): readonly Planned[] {
-  if (replicas < smallest || !chance.happens(0.3)) return [];
+  if (replicas < smallest || !chance.happens(0.4)) return [];
   const what = chance.pick(kinds)(chance, replicas);
   return [{ atMilliseconds: chance.happens(0.7) ? span(chance, -5, -3) : span(chance, 0, 90), what }];
 }

@@ -51,7 +51,8 @@ export class LaggingCandidates implements DelayReader {
     const demotes = method === 'PATCH' && annotations[demoteAnnotation] === annotationOn;
     // MOCO fails over then, and waits for the same replica.
     const takes = method === 'DELETE' || target.subresource === 'eviction';
-    const serves = takes && target.name.endsWith(`-${primary}`) && members.length > 1 && this.#participated(target.name);
+    const serves =
+      takes && target.name.endsWith(`-${primary}`) && members.length > 1 && this.#participated(target.name);
     if (!demotes && !serves) return;
     const candidate = primary === 0 ? 1 : 0;
     const { seconds, sinceMilliseconds } = moco.lagOf(candidate);

@@ -3,6 +3,7 @@ import { demotedForAnnotation } from '../../../src/moco/names.ts';
 import type { Measures } from '../witness/measures.ts';
 import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
+import type { StepRecord } from '../witness/step-log.ts';
 import type { Finding } from '../witness/witness.ts';
 import { isAllowed } from './allowances.ts';
 import type { Scenario } from './draw.ts';
@@ -23,6 +24,8 @@ export interface Outcome {
   readonly allowed: readonly Pick<Finding, 'law' | 'text'>[];
   readonly races: readonly Finding[];
   readonly measures: Measures;
+  /** The steps of the program, and what came of each. */
+  readonly deeds: readonly StepRecord[];
   readonly strikes: Strikes;
   readonly situations: readonly Situation[];
   readonly historyHash: string;
@@ -91,6 +94,7 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     allowed,
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
+    deeds: witness.steps(`${namespace}/${clusterName}`, beganAt),
     strikes: simulation.strikes,
     situations,
     historyHash: simulation.historyHash(),

@@ -42,7 +42,8 @@ export const situations = {
   impairedPrimary: 'for a minute, a container of a primary that works has not been ready',
   impairedPrimaryMayNotGo: 'such a primary waits for approval or a pinned replica, or its replicas lag',
   restartsBesidePrimary: 'containers may restart in place, and the setting does not let a primary do so',
-  resizeMayNotBegin: 'the CPU changes of members that may be resized, while no maintenance window is open or a check fails',
+  resizeMayNotBegin:
+    'the CPU changes of members that may be resized, while no maintenance window is open or a check fails',
   twoLeaders: 'two processes lead at once for the whole history',
 } as const;
 

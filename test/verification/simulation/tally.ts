@@ -1,3 +1,4 @@
+import { DeedCosts } from './deed-costs.ts';
 import { allStrikes, type Fault, faults, type Strike } from './faults.ts';
 import type { Outcome } from './run.ts';
 import { isFailure } from './shrink.ts';
@@ -19,6 +20,7 @@ export class Tally {
   simulatedMilliseconds = 0;
   /** Histories. */
   runs = 0;
+  readonly deeds = new DeedCosts();
   readonly situations: Partial<Record<Situation, number>> = {};
   readonly strikes: Partial<Record<Strike, number>> = {};
 
@@ -31,6 +33,7 @@ export class Tally {
     for (const law of new Set(outcome.allowed.map((one) => one.law))) {
       this.allowed.set(law, (this.allowed.get(law) ?? 0) + 1);
     }
+    for (const deed of outcome.deeds) this.deeds.add(deed);
     this.rollouts += outcome.rollouts;
     this.steps += outcome.steps;
     this.violations += outcome.violations.length;

@@ -28,6 +28,7 @@ import {
   updateRevisionOf,
 } from './member.ts';
 import type { Member, Moment } from './moment.ts';
+import { isServed } from './observed-effects.ts';
 
 /** A disrupted member, at one moment. */
 export interface Case {
@@ -164,9 +165,7 @@ export const laws: readonly Law[] = [
     sentence: 'a container of a primary was restarted in place, and its Service had no endpoint meanwhile',
     of: ['restartInPlace'],
     holds: ({ moment, target }) =>
-      replicasOf(moment) < 2 ||
-      !isPrimary(moment, target) ||
-      moment.settings?.spec?.inPlace?.primary === 'InPlace',
+      replicasOf(moment) < 2 || !isPrimary(moment, target) || moment.settings?.spec?.inPlace?.primary === 'InPlace',
   },
   {
     name: 'I22',
@@ -265,11 +264,6 @@ export const laws: readonly Law[] = [
 /** The primary has been unavailable for longer than a failover may take. */
 function nobodyCameBack({ primaryUnavailableSince, atMilliseconds }: Moment): boolean {
   return primaryUnavailableSince !== null && atMilliseconds - primaryUnavailableSince >= failoverGraceMilliseconds;
-}
-
-/** Whoever MOCO calls primary participates. */
-function isServed(moment: Moment): boolean {
-  return moment.members.some((member) => isPrimary(moment, member) && participates(moment, member));
 }
 
 /** By the full name of the revision, or by the hash at its end. */

@@ -109,7 +109,11 @@ function withPod(members: readonly Member[], { identity, object, atMilliseconds 
   return [...others, member].sort((left, right) => left.ordinal - right.ordinal);
 }
 
-function resizes(known: Member | undefined, pod: WitnessedPod, now: number): Pick<Member, 'resizingSince' | 'resizedAt'> {
+function resizes(
+  known: Member | undefined,
+  pod: WitnessedPod,
+  now: number,
+): Pick<Member, 'resizingSince' | 'resizedAt'> {
   const isResizing = (pod.status?.containerStatuses ?? []).some(({ name, resources }) => {
     const wanted = pod.spec.containers.find((one) => one.name === name)?.resources;
     return resources !== undefined && !isDeepStrictEqual(complete(wanted), complete(resources));
@@ -119,7 +123,10 @@ function resizes(known: Member | undefined, pod: WitnessedPod, now: number): Pic
   return { resizingSince: isResizing ? (before ?? now) : null, resizedAt: isDone ? now : (known?.resizedAt ?? null) };
 }
 
-const complete = ({ limits = {}, requests = {} }: WitnessedResources = {}): WitnessedResources => ({ limits, requests });
+const complete = ({ limits = {}, requests = {} }: WitnessedResources = {}): WitnessedResources => ({
+  limits,
+  requests,
+});
 
 function containersOf({ status }: WitnessedPod) {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

@@ -9,6 +9,7 @@ import { type Measures, measure } from './measures.ts';
 import { isWell, revisionOf, updateRevisionOf } from './member.ts';
 import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
 import type { WitnessedPod } from './objects.ts';
+import { StepLog, type StepRecord } from './step-log.ts';
 
 /**
  * A law that did not hold when a member was taken down. It is a race where it had held since the actor began to ask,
@@ -50,6 +51,8 @@ export class Witness {
   readonly #epochMilliseconds: number;
   /** By cluster. */
   readonly #failedTries = new Map<string, FailedTries>();
+  /** By cluster. */
+  readonly #steps = new Map<string, StepLog>();
   #isDoubtful = false;
   #needless = 0;
 
@@ -66,6 +69,9 @@ export class Witness {
     for (const { podName, why, forMilliseconds } of this.#demotions?.observe(moment) ?? []) {
       const seconds = (forMilliseconds / 1000).toFixed(1);
       this.object('I12', `a demotion was left on ${podName} for ${seconds} s after ${why}`, change.atMilliseconds);
+    }
+    for (const text of this.#steps.get(cluster)?.observe(moment) ?? []) {
+      this.object('effects', text, change.atMilliseconds);
     }
     if (change.kind === 'MySQLRollout') {
       for (const text of this.#failedTriesOf(cluster).observe(moment)) {
@@ -101,6 +107,7 @@ export class Witness {
       if (last === undefined || (isByTheClock && this.#isDoubtful) || holds(last)) continue;
       this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
     }
+    this.#stepsOf(disruption.cluster).begin(disruption, moments);
     if (disruption.verb === 'resize' || disruption.verb === 'demote') return;
     this.#judgeOrder(disruption);
     const last = cases.at(-1);
@@ -131,6 +138,17 @@ export class Witness {
     const own = this.#disruptions.filter((one) => one.cluster === cluster && one.atMilliseconds >= sinceMilliseconds);
     const { moments } = this.#chronicleOf(cluster);
     return { ...measure(moments, sinceMilliseconds), disruptions: own.length, needless: this.#needless };
+  }
+
+  /** What the program has done to a cluster since a moment, and what came of it. */
+  steps(cluster: string, sinceMilliseconds: number): readonly StepRecord[] {
+    return this.#stepsOf(cluster).records(this.#chronicleOf(cluster).moments, sinceMilliseconds);
+  }
+
+  #stepsOf(cluster: string): StepLog {
+    const steps = this.#steps.get(cluster) ?? new StepLog();
+    this.#steps.set(cluster, steps);
+    return steps;
   }
 
   #failedTriesOf(cluster: string): FailedTries {
