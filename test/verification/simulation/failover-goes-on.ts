@@ -64,8 +64,10 @@ export class FailoverGoesOn {
   }
 
   #object(): void {
-    const { witness, clock } = this.#simulation;
+    const { witness, clock, processes } = this.#simulation;
     const { index, hasWaited } = this.#awaited ?? { index: 0, hasWaited: false };
+    // While the program is away `MocoGoesOn` judges a failover that waits for nothing.
+    if (!hasWaited && !processes.some(({ isRunning }) => isRunning)) return;
     const after = hasWaited ? ', although its candidate could have applied everything' : '';
     const text = `no failover from member ${index} for ${this.#withinMilliseconds / 1000} s${after}`;
     witness.object('I13', text, clock.nowMilliseconds);
