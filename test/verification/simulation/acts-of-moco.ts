@@ -1,4 +1,4 @@
-import { mysqldContainer } from '../../../src/moco/names.ts';
+import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
 import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import { isReady, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
@@ -24,7 +24,7 @@ const momentOf = ({ witness }: Simulation): Moment => witness.latest(`${namespac
 const primaryOf = ({ cluster }: Simulation): number => Number(record(cluster?.['status'])['currentPrimaryIndex'] ?? 0);
 
 /** Every replica applies a long DDL, which the primary has made before. */
-export function backlog(simulation: Simulation, { forMilliseconds }: Of<'backlog'>): boolean {
+export function backlog(simulation: Simulation, { forMilliseconds }: Of<'backlog'>): void {
   const { moco, clock, members, situations, failoverGoesOn } = simulation;
   const replicas = members.map((_, ordinal) => ordinal).filter((ordinal) => ordinal !== primaryOf(simulation));
   moco.setFaults({
@@ -37,16 +37,17 @@ export function backlog(simulation: Simulation, { forMilliseconds }: Of<'backlog
     const isFailed = cluster?.status?.conditions?.some(({ reason }) => reason === 'Failed') === true;
     const isLong = since !== null && clock.nowMilliseconds - since >= failoverGraceMilliseconds;
     if (isFailed && isLong) situations.find('failoverWaitsForApplier');
+    if (replicas.length > 0) simulation.struck('backlog');
     moco.setFaults({ backlog: [], lagSeconds: {} });
     failoverGoesOn.look();
   });
-  return replicas.length > 0;
 }
 
 /** A replica is Ready, and others wait for its acknowledgement. */
 export function receiverBehind(simulation: Simulation, { ordinal, forMilliseconds }: Of<'receiverBehind'>): void {
   const { moco, clock, situations } = simulation;
   const end = clock.nowMilliseconds + forMilliseconds;
+  let isSeen = false;
   moco.setFaults({ unreceived: [ordinal] });
   const look = (): void => {
     if (clock.nowMilliseconds >= end) return moco.setFaults({ unreceived: [] });
@@ -54,7 +55,8 @@ export function receiverBehind(simulation: Simulation, { ordinal, forMillisecond
     const primary = members.find((member) => member.ordinal === primaryOf(simulation));
     const replica = members.find((member) => member.ordinal === ordinal && member !== primary);
     if (replica !== undefined && isReady(replica)) {
-      simulation.struck('receiverBehind');
+      if (!isSeen) simulation.struck('receiverBehind');
+      isSeen = true;
       situations.find('receiverBehind');
       if (primary !== undefined && isReady(primary) && !moco.acceptsCommits) situations.find('commitsBlock');
     }
@@ -81,7 +83,7 @@ export function breakReplica(simulation: Simulation, { ordinal }: Of<'breakRepli
       return moco.setFaults({ unconfigurable: moco.faults.unconfigurable.filter((one) => one !== uid) });
     }
     const isLeft = moment.members.some(
-      (member) => participates(moment, member) && member.pod.metadata.labels?.['moco.cybozu.com/role'] === undefined,
+      (member) => participates(moment, member) && member.pod.metadata.labels?.[roleLabel] === undefined,
     );
     if (isLeft) situations.find('leftWithoutRole');
     clock.after(lookMilliseconds, look);
@@ -98,7 +100,9 @@ export function agentsDie(simulation: Simulation, { forMilliseconds }: Of<'agent
   clock.after(longMilliseconds, () => {
     const moment = momentOf(simulation);
     const runs = moment.members.every(({ pod }) => pod.status?.containerStatuses?.every(({ state }) => state?.running));
-    if (runs && !moment.members.some((member) => participates(moment, member))) situations.find('agentsDead');
+    if (!runs || moment.members.some((member) => participates(moment, member))) return;
+    situations.find('agentsDead');
+    simulation.struck('agentsDie');
   });
   clock.after(forMilliseconds, () => {
     for (const name of names) kubelets.heal(namespace, name);

@@ -209,9 +209,8 @@ export function happen(simulation: Simulation, what: Happening): void {
       moco.setFaults({ lagSeconds: { [what.ordinal]: what.seconds } });
       return later(what.forMilliseconds, () => moco.setFaults({ lagSeconds: {} }));
     case 'backlog':
-      return strikes(backlog(simulation, what));
+      return backlog(simulation, what);
     case 'agentsDie':
-      strikes(true);
       return agentsDie(simulation, what);
     case 'receiverBehind':
       return receiverBehind(simulation, what);
