@@ -5,14 +5,14 @@ import type { Member, Situation } from './situation.ts';
 /**
  * Without this member the primary and enough others acknowledge commits. At first only members that participate count.
  * Once this member has not participated for as long as a failover may take, members that MOCO has configured count as
- * well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse. Nothing is
- * lost with a member that has neither a role nor been ready since its mysqld started: it has probably never followed.
+ * well: a member that is behind looks like one with a broken I/O thread, and waiting forever would be worse. Little is
+ * lost with one that has probably never followed.
  */
 export function leavesQuorum(situation: Situation, member: Member): boolean {
   if (!member.canAcknowledge) return true;
   const { primary, majority } = situation;
   const overdue = isOverdue(situation, member);
-  if (overdue && hasNeverFollowed(member)) return true;
+  if (overdue && hasNeverFollowed(situation, member)) return true;
   if (primaryLeadsNobody(situation)) return true;
   return primary !== null && counts(primary, overdue) && othersThatAcknowledge(situation, member) >= majority;
 }
@@ -31,10 +31,16 @@ function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean
 const counts = (member: Member, overdue: boolean): boolean =>
   member.canAcknowledge && (member.participates || (overdue && member.facts.role !== null));
 
-/** A role alone does not show it: MOCO sets none while it can't configure another replica. */
-export const hasNeverFollowed = ({ facts }: Member): boolean =>
-  facts.role === null &&
-  !facts.containers.some(({ part, readySinceRestart }) => part === 'mysqld' && readySinceRestart);
+/**
+ * Its mysqld has not been ready since it started, and MOCO has given it no role. The label of a mysqld that has restarted
+ * is the one from before, and MOCO gives none while it can't configure another replica: so after the progress deadline
+ * only the readiness counts.
+ */
+export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Member): boolean {
+  const mysqld = facts.containers.find(({ part }) => part === 'mysqld');
+  if (mysqld === undefined || mysqld.readySinceRestart) return false;
+  return facts.role === null || deadlines.reached(mysqld.notReadyForSeconds, policy.progressDeadlineSeconds);
+}
 
 /**
  * A primary that MOCO has not configured since its pod was created acknowledges to nobody, once a failover would have

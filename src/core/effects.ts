@@ -19,8 +19,9 @@ export const effectKinds = {
   risks: 'a member that works, or may come back by itself, runs something of the update revision',
   stops: 'a mysqld that may run ends',
   reduces: 'one member fewer participates for a while',
+  takesHealthy: 'the member participated, and nothing of it failed',
   leavesService: 'the Service of the member has one endpoint fewer for a while',
-  movesPrimary: 'writes move to another member, by a switchover or by a failover',
+  movesPrimary: 'writes move to another member, by a switchover or by a failover, or stop for a while',
   losesRelayLog:
     'a running replica loses its threads, and with them what it has received and not applied: MOCO sets `skip_replica_start`, and starts them again only once the cluster has a primary',
 } as const;
@@ -50,9 +51,9 @@ const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
   state === 'down' || (!participates && crashLoop !== null);
 
 /** The pod of the member goes, by whosever hand, and another one comes at the update revision. */
-function podGoes({ primary, replicas }: Situation, member: Member | null): Kinds {
+function podGoes({ primary }: Situation, member: Member | null): Kinds {
   if (member === null) return ['writes', 'acts'];
-  const { state, participates, primary: leads } = member;
+  const { state, participates, primary: leads, facts } = member;
   const broken = isBroken(member);
   const works = participates && state !== 'impaired';
   return [
@@ -62,17 +63,18 @@ function podGoes({ primary, replicas }: Situation, member: Member | null): Kinds
     // Without a primary writes have stopped, and every step is a repair.
     ...when(!broken && primary?.participates === true, 'risks'),
     ...when(participates, 'reduces'),
-    ...when(works, 'leavesService'),
-    ...when(participates && leads && replicas > 1, 'movesPrimary'),
+    ...when(works, 'takesHealthy'),
+    ...when(works || facts.ready, 'leavesService'),
+    ...when(participates && leads, 'movesPrimary'),
     ...when(!broken && !leads, 'losesRelayLog'),
   ];
 }
 
 /** Containers of a running pod restart, or may: a memory limit below what mysqld uses ends it. */
-const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'leavesService'];
+const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'takesHealthy', 'leavesService'];
 
 /** The first half of an update: nothing holds the second half but what holds every step. */
-const isDemoted: Kinds = ['brings', 'risks', 'reduces', 'leavesService', 'movesPrimary'];
+const isDemoted: Kinds = ['brings', 'risks', 'reduces', 'takesHealthy', 'leavesService', 'movesPrimary'];
 
 const table: Table = {
   none: ({ policy }) => (policy.mode === 'Observe' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),

@@ -101,14 +101,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MaxUnavailableReached',
     'MemberProtected',
   ],
-  leavesService: [
-    'RestartNeeded',
-    'ForeignDemote',
-    'ClusterNotHealthy',
-    'BackupRunning',
-    'BlockedByPDB',
-    'DisruptionControllerBehind',
-  ],
+  takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],
+  leavesService: ['BackupRunning'],
   movesPrimary: [
     'PrimaryWaitsForPinned',
     'RestartNeeded',

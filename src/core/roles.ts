@@ -1,4 +1,5 @@
 import type { Member, Situation } from './situation.ts';
+import type { ContainerFacts } from './snapshot.ts';
 
 // A switchover moves the index first, then points the replicas to the new primary, sets the role labels and lets writes
 // in last. Until then no step that needs a quorum is done.
@@ -20,7 +21,7 @@ export function unsettledRoles(
 ): UnsettledRoles | null {
   const unsettled = members.filter((member) => member.participates && !member.settled && !exempt(member));
   if (unsettled.length > 0) return { members: unsettled.map(({ ordinal }) => ordinal) };
-  if (snapshot.cluster.available || !primary?.participates) return null;
+  if (snapshot.cluster.available || !primary?.participates || exempt(primary)) return null;
   return deadlines.reached(snapshot.cluster.primarySettledForSeconds ?? 0, policy.failoverGraceSeconds)
     ? null
     : { members: [primary.ordinal], unavailable: true };
@@ -28,17 +29,20 @@ export function unsettledRoles(
 
 /**
  * MOCO configures replicas in the order of their ordinals, gives up at the first one that it can't configure, and sets
- * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So a replica that works may lack its role for
- * as long as another one is broken, and the repair of the broken one does not wait for the role.
+ * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So a replica may lack its role, and may not even
+ * follow, for as long as another one is broken, and the repair of the broken one does not wait for it. Nor does it wait for
+ * any other member that runs, once nothing has moved for progressDeadlineSeconds.
  */
-export function lacksRoleForOthers({ primary, policy, deadlines }: Situation, member: Member): boolean {
-  const { participatingForSeconds, role } = member.facts;
-  return (
-    !member.primary &&
-    role === null &&
-    primary?.participates === true &&
-    primary.settled &&
-    participatingForSeconds !== null &&
-    deadlines.reached(participatingForSeconds, policy.failoverGraceSeconds)
-  );
+export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Situation, member: Member): boolean {
+  const { participatingForSeconds, role, containers } = member.facts;
+  const waits = mayKeepRolesBack(member) || (member.participates && !member.settled);
+  if (waits && deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds)) return true;
+  if (role !== null || member.primary || primary?.participates !== true || !primary.settled) return false;
+  const mysqld = mayKeepRolesBack(member) ? containers.find(isMysqld) : undefined;
+  return deadlines.reached(participatingForSeconds ?? mysqld?.notReadyForSeconds ?? 0, policy.failoverGraceSeconds);
 }
+
+/** MOCO reaches its mysqld, and it does not participate: MOCO may fail to configure it. It passes over members that are down. */
+export const mayKeepRolesBack = ({ state, crashLoop }: Member): boolean => state === 'running' && crashLoop === null;
+
+const isMysqld = ({ part }: ContainerFacts): boolean => part === 'mysqld';

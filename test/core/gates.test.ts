@@ -24,6 +24,10 @@ const twoAway = cluster(5)
 const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
   // MOCO's status is late.
   [twoAway.facts(), { ...defaultPolicy, maxUnavailable: 2 }],
+  [
+    cluster(3).members(member(2).stale().changeable('slow-log')).backupJob().facts(),
+    { ...defaultPolicy, inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
+  ],
   ...fc.sample(fc.tuple(plausibleSnapshot, anyPolicy), { numRuns: 6000, seed: 36 }),
 ];
 const patienceMilliseconds = 120_000;
@@ -52,6 +56,7 @@ const onMembers = [
   'risks',
   'stops',
   'reduces',
+  'takesHealthy',
   'leavesService',
   'movesPrimary',
   'losesRelayLog',
@@ -109,7 +114,7 @@ describe('the effects of a step', () => {
   it('on a replica that runs include what it has received', () => {
     const given = stale().members(member(2).lagging());
     expect(kindsOf(given)).to.include.members(['stops', 'risks', 'losesRelayLog']);
-    expect(kindsOf(given)).not.to.include.members(['reduces', 'leavesService']);
+    expect(kindsOf(given)).not.to.include.members(['reduces', 'takesHealthy', 'leavesService']);
   });
 
   it('on a healthy replica are all but a move of the primary', () => {

@@ -31,11 +31,12 @@ export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happ
         ['removes', podGoes(step)],
         ['stops', podGoes(step) && runs(member)],
         ['reduces', (podGoes(step) || containersRestart(step)) && serves],
-        ['leavesService', (podGoes(step) || containersRestart(step)) && well],
+        ['takesHealthy', (podGoes(step) || containersRestart(step)) && well],
+        ['leavesService', (podGoes(step) || containersRestart(step)) && member.ready],
         ['risks', (podGoes(step) || containersRestart(step) || step.kind === 'resizeInPlace') && !broken && writesGo],
         ['changesInPlace', step.kind === 'updateInPlace' || step.kind === 'resizeInPlace'],
         ['losesRelayLog', podGoes(step) && runs(member) && !leads && !broken],
-        ['movesPrimary', (podGoes(step) || step.kind === 'demote') && leads && serves && cluster.replicas > 1],
+        ['movesPrimary', (podGoes(step) || step.kind === 'demote') && leads && serves],
       ];
       return kinds.flatMap(([kind, happens]) => (happens ? [{ kind, member }] : []));
     });

@@ -99,11 +99,22 @@ type Disruption = Extract<Step, { kind: 'delete' | 'evict' }>;
 function mayGoWithoutQuorum(snapshot: ClusterSnapshot, policy: RolloutPolicy, member: MemberFacts): boolean {
   const { cluster, members } = snapshot;
   if (!acknowledges(snapshot, member)) return true;
-  if (member.role === null && behindSince(member) >= policy.failoverGraceSeconds) return true;
+  if (hasNeverFollowed(policy, member)) return true;
   const primary = members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
   if (primary === undefined || participates(snapshot, primary)) return false;
   const leads = acknowledges(snapshot, primary) && primary.role !== null;
   return (cluster.primaryUnavailableForSeconds ?? 0) >= policy.failoverGraceSeconds && !leads;
+}
+
+/** Not ready since it started, for long, and without a role for less long. */
+function hasNeverFollowed(
+  { failoverGraceSeconds, progressDeadlineSeconds }: RolloutPolicy,
+  member: MemberFacts,
+): boolean {
+  const forSeconds = behindSince(member);
+  const fresh = member.containers.every(({ part, readySinceRestart }) => part !== 'mysqld' || !readySinceRestart);
+  const isLate = forSeconds >= failoverGraceSeconds;
+  return isLate && fresh && (member.role === null || forSeconds >= progressDeadlineSeconds);
 }
 
 function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Disruption): string[] {

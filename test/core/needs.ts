@@ -4,6 +4,7 @@ import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, Interval, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings } from './happenings.ts';
 import {
+  behindSince,
   crashes,
   down,
   hasItsRole,
@@ -315,12 +316,29 @@ const settledBut: Need = (snapshot, policy, going) => {
   const known = serves(snapshot, policy, going) ? snapshot : withRoles(snapshot, policy);
   return nobodyUnsettled(known, policy, going);
 };
-/** Replicas that have served for long without a role count as labelled, beside a primary that has its own. */
+const running = (snapshot: ClusterSnapshot, one: MemberFacts): boolean =>
+  one.terminatingForSeconds === null && !lost(one) && !participates(snapshot, one) && !down(snapshot, one);
+/** Beside a primary that has its own role, replicas without one that have served for long count as labelled, and those that have run for long do not count. */
 function withRoles(snapshot: ClusterSnapshot, policy: RolloutPolicy): ClusterSnapshot {
   const primary = primaryOf(snapshot);
+  if (snapshot.memory.sinceProgressSeconds >= policy.progressDeadlineSeconds) {
+    const roleOf = ({ ordinal }: MemberFacts) => (ordinal === snapshot.cluster.primaryIndex ? 'primary' : 'replica');
+    const present = snapshot.members.filter((one) => !running(snapshot, one) || crashes(one));
+    return {
+      ...snapshot,
+      members: present.map((one) => (participates(snapshot, one) ? { ...one, role: roleOf(one) } : one)),
+    };
+  }
   if (primary === undefined || !participates(snapshot, primary) || !hasItsRole(snapshot, policy, primary))
     return snapshot;
-  const members = snapshot.members.map((one) =>
+  const waits = (one: MemberFacts): boolean =>
+    one !== primary &&
+    one.role === null &&
+    running(snapshot, one) &&
+    !crashes(one) &&
+    behindSince(one) >= policy.failoverGraceSeconds;
+  const counting = snapshot.members.filter((one) => !waits(one));
+  const members = counting.map((one) =>
     one !== primary && one.role === null && (one.participatingForSeconds ?? Number.NaN) >= policy.failoverGraceSeconds
       ? { ...one, role: 'replica' as const }
       : one,
@@ -371,12 +389,12 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     everyOther: when(unreachable, everyOther),
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes },
-  leavesService: {
+  takesHealthy: {
     noForeignDemote,
     healthy,
-    noBackup,
     budgetAllows,
   },
+  leavesService: { noBackup },
   movesPrimary: {
     approval,
     nonePinnedBehind,

@@ -103,7 +103,7 @@ export const membersRunning = line({
       (member) =>
         member.state === 'running' && !member.primary && !isProtected(member) && !isRecovering(situation, member),
     )
-      .toSorted((one, other) => Number(hasNeverFollowed(other)) - Number(hasNeverFollowed(one)))
+      .toSorted((one, other) => Number(hasNeverFollowed(situation, other)) - Number(hasNeverFollowed(situation, one)))
       .map((member) => remove('MemberNotParticipating', [member])),
 });
 

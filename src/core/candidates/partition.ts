@@ -1,4 +1,4 @@
-import { comesUpUpdated, partitionOf } from '../partition.ts';
+import { comesUpUpdated, doesNotWork, partitionOf } from '../partition.ts';
 import type { StepRule } from '../rules/steps.ts';
 import { type Member, type Situation, target } from '../situation.ts';
 import type { Step } from '../step.ts';
@@ -35,13 +35,17 @@ const startUnserved = line({
  */
 const restartUnserved = line({
   takes:
-    'the primary that runs while nobody participates: promoteRevision, then delete; afterwards running replicas that do not participate',
+    'the primary that runs while nobody participates: promoteRevision, then delete; afterwards replicas that have run without participating for longer than a failover takes',
   candidates: (situation) => {
     const { participating } = situation;
     if (participating === 0) {
       return primaryRunning.candidates(situation).map((step) => atUpdateRevision(situation, step));
     }
-    return comesUpUpdated(situation) ? membersRunning.candidates(situation) : [];
+    if (!comesUpUpdated(situation)) return [];
+    const stopped = situation.members.filter((member) => doesNotWork(situation, member)).map(({ ordinal }) => ordinal);
+    return membersRunning
+      .candidates(situation)
+      .filter((step) => 'targets' in step && step.targets.every(({ ordinal }) => stopped.includes(ordinal)));
   },
   yields: true,
 });
@@ -79,6 +83,13 @@ function ruleOf({ updated, state }: Member): StepRule {
   }
 }
 
+const passUpdated = line({
+  takes: 'the member just below the partition, if it is updated: setPartition, by one, which takes nobody',
+  candidates: (situation) =>
+    lowerPartition.candidates(situation).filter((step) => 'targets' in step && step.targets.length === 0),
+  yields: true,
+});
+
 const lowerPartition = line({
   takes: "the member just below the partition, if that is above the policy's: setPartition, by one",
   candidates: (situation) =>
@@ -102,6 +113,7 @@ export const partition = {
   takeBackDemotion,
   release, // it was at OnDelete before
   startUnserved,
+  passUpdated,
   restartUnserved,
   lowerPartition,
   nothingDue,

@@ -11,7 +11,7 @@ import {
   replaced,
 } from '../expected.ts';
 import { notYetReplaced } from '../partition.ts';
-import { lacksRoleForOthers } from '../roles.ts';
+import { lacksRoleForOthers, mayKeepRolesBack } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
@@ -273,12 +273,12 @@ function unsettledMember(asked: Asked): UnsettledMember | null {
   const { members, budget, policy, participating } = situation;
   if (asksFor(asked, 'stops') && participating === 0) return null;
   const byMoco = asksFor(asked, 'mocoTakes');
-  const isRepair = asksFor(asked, 'stops') && taken.every((member) => !member.participates);
+  const isRepair = taken.length > 0 && taken.every(mayKeepRolesBack);
   const owing = members.find((member) => {
     const { unsettled, state, crashLoop } = member;
     if (unsettled === null) return false;
     if (byMoco) return !taken.includes(member) && unsettled.for !== 'role';
-    if (isRepair && unsettled.for === 'role' && lacksRoleForOthers(situation, member)) return false;
+    if (isRepair && lacksRoleForOthers(situation, member)) return false;
     return budget === 1 || state === 'down' || crashLoop !== null || unsettled.for === 'containers';
   });
   if (owing?.unsettled) return { member: owing.ordinal, wait: owing.unsettled };

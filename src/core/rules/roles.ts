@@ -1,7 +1,7 @@
 import { moved, recovered } from '../expected.ts';
-import { lacksRoleForOthers, type UnsettledRoles, unsettledRoles } from '../roles.ts';
+import { lacksRoleForOthers, mayKeepRolesBack, type UnsettledRoles, unsettledRoles } from '../roles.ts';
 import { isStuckTerminating, terminatingMembers } from '../terminating.ts';
-import { after, asksFor, rule } from './rule.ts';
+import { after, rule } from './rule.ts';
 import { isTerminationAwaited } from './unavailable.ts';
 
 /** The primary is moving, or MOCO has not set every role yet. */
@@ -61,7 +61,7 @@ export const roles = {
   RolesNotSettled: rule<UnsettledRoles>({
     holds: (asked) => {
       const { situation } = asked;
-      const isRepair = !asksFor(asked, 'reduces', 'leavesService', 'movesPrimary');
+      const isRepair = asked.members.every(mayKeepRolesBack);
       return unsettledRoles(situation, (member) => isRepair && lacksRoleForOthers(situation, member));
     },
     sentence: ({ members, unavailable }, name) =>

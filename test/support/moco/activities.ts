@@ -2,12 +2,13 @@ import { type ClusterState, factsOf, primaryIndex, type Snapshot } from './clust
 import { type Activity, type ClusteringStep, goOn, passAfter, type Turn } from './clustering-mind.ts';
 import { clusteringStatus } from './clustering-status.ts';
 import { configured, labelWrites, membersWithoutRole, unlabelWrites } from './configure.ts';
-import { answers, withDatabase } from './databases.ts';
+import { answers, type Database, withDatabase, withoutBacklog } from './databases.ts';
 import {
   candidates,
   electable,
   has,
   lowest,
+  memberBit,
   operationOf,
   stepAfterLabelling,
   switchoverSucceeds,
@@ -57,7 +58,8 @@ function beginSwitchover(snapshot: Snapshot, turn: Turn): ClusteringStep | null 
   const { faults, cluster } = snapshot;
   const to = faults.nextPrimary ?? lowest(candidates(factsOf(snapshot)));
   if (to === null) return null;
-  const failing = faults.switchover === 'failing';
+  // Before it leads it has to apply what it has received, for which MOCO waits up to 50 s.
+  const failing = faults.switchover === 'failing' || mind.databases[to]?.backlog !== undefined;
   const databases = withDatabase(mind.databases, primaryIndex(cluster), { writable: false, draining: true });
   const until = after(turn, failing ? durations.failedTry / 2 : durations.drain);
   return goOn(now, databases, { kind: 'switchover', to, failing, until });
@@ -83,10 +85,11 @@ export function finishActivity(
         : passAfter(turn, durations.healthyFalse, moveIndex(snapshot, activity.to));
     }
     case 'failover': {
-      const elected = faults.nextPrimary ?? lowest(electable(factsOf(snapshot)));
-      return elected === null
-        ? passAfter(turn, durations.retry)
-        : passAfter(turn, durations.healthyFalse, moveIndex(snapshot, elected));
+      const elected = mostAdvanced(snapshot);
+      if (elected === null) return passAfter(turn, durations.retry);
+      return mind.databases[elected]?.backlog === undefined
+        ? passAfter(turn, durations.healthyFalse, moveIndex(snapshot, elected))
+        : passAfter(turn, durations.retry, [], withoutReceivers(snapshot));
     }
     case 'cloning': {
       const cloned = clusteringStatus(snapshot, 'Incomplete', now.wallMilliseconds);
@@ -94,7 +97,10 @@ export function finishActivity(
     }
     case 'repointing': {
       const { unlabelled } = activity;
-      return goOn(now, configured(snapshot), { kind: 'labelling', unlabelled, until: after(turn, durations.label) });
+      const { databases, isDone } = configured(snapshot);
+      return isDone
+        ? goOn(now, databases, { kind: 'labelling', unlabelled, until: after(turn, durations.label) })
+        : passAfter(turn, durations.retry, [], databases);
     }
     case 'labelling': {
       const writes = labelWrites(snapshot, activity.unlabelled);
@@ -105,7 +111,25 @@ export function finishActivity(
     case 'opening': {
       const writable = answers(mind.databases, primary, faults);
       const opened = { writable, source: null, replicating: false, draining: false };
-      return passAfter(turn, durations.healthyTrue, [], withDatabase(mind.databases, primary, opened));
+      const databases = mind.databases.map((one, ordinal) => (ordinal === primary ? withoutBacklog(one) : one));
+      return passAfter(turn, durations.healthyTrue, [], withDatabase(databases, primary, opened));
     }
   }
+}
+
+/** The replica that a failover elects: the first of those that have received most. */
+function mostAdvanced(snapshot: Snapshot): number | null {
+  const { nextPrimary, unreceived } = snapshot.faults;
+  const all = electable(factsOf(snapshot));
+  const behind = unreceived.reduce((members, ordinal) => members | memberBit(ordinal), 0);
+  return nextPrimary ?? lowest(all & ~behind) ?? lowest(all);
+}
+
+/** A failover stops every I/O thread first. If its candidate has not applied everything in time, it fails there. */
+function withoutReceivers(snapshot: Snapshot): readonly Database[] {
+  const { databases, faults } = snapshot;
+  const primary = primaryIndex(snapshot.cluster);
+  return databases.map((database, ordinal) =>
+    ordinal === primary || !answers(databases, ordinal, faults) ? database : { ...database, replicating: false },
+  );
 }

@@ -1,5 +1,5 @@
 import { annotationOn, demoteAnnotation, roleLabel } from '../../../src/moco/names.ts';
-import { answers, type Database, isConnected } from './databases.ts';
+import { answers, type Database, isConnected, isUnconfigurable } from './databases.ts';
 import { type ClusteringFacts, has, type Members, membersWhere, stateOf, wantedRole } from './decisions.ts';
 import type { Faults } from './faults.ts';
 import type { MySQLCluster, Pod } from './objects.ts';
@@ -83,7 +83,7 @@ export function factsOf(snapshot: Snapshot): ClusteringFacts {
         ordinal !== primary &&
         has(answering, ordinal) &&
         database !== undefined &&
-        !isAsConfigured(database, has(errant, ordinal) ? null : primary),
+        (isUnconfigurable(database, faults) || !isAsConfigured(database, has(errant, ordinal) ? null : primary)),
     ),
   };
 }

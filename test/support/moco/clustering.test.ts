@@ -308,6 +308,56 @@ describe('test/support/moco: clustering', () => {
       expect(story.cluster.status?.currentPrimaryIndex).to.equal(1);
     });
 
+    describe('whose candidate has received more than it has applied', () => {
+      const begun = (): Story => {
+        const story = Story.healthy(3);
+        story.faults = { ...story.faults, backlog: [1, 2] };
+        story.settle(1);
+        story.killMysqld(0);
+        story.settle();
+        return story;
+      };
+
+      it('fails and is tried again until that is applied', () => {
+        const story = begun();
+        expect(story.condition('Healthy')).to.equal('False Failed');
+        expect(story.cluster.status?.currentPrimaryIndex).to.equal(0);
+        story.faults = { ...story.faults, backlog: [] };
+        story.settle();
+        expect(story.cluster.status?.currentPrimaryIndex).to.equal(1);
+        expect(story.condition('Available')).to.equal('True Degraded');
+      });
+
+      it('never ends once the replicas have restarted, since their SQL threads stay stopped', () => {
+        const story = begun();
+        for (const ordinal of [1, 2]) story.startMysqld(ordinal, 1);
+        story.settle();
+        story.faults = { ...story.faults, backlog: [] };
+        story.settle(3_600_000);
+        expect(story.condition('Healthy')).to.equal('False Failed');
+        expect(story.cluster.status?.currentPrimaryIndex).to.equal(0);
+      });
+
+      it('is not needed if the old primary comes back, with which MOCO starts replication again', () => {
+        const story = begun();
+        for (const ordinal of [1, 2]) story.startMysqld(ordinal, 1);
+        story.settle();
+        story.faults = { ...story.faults, backlog: [] };
+        story.startMysqld(0, 1);
+        story.settle();
+        expect(story.condition('Healthy')).to.equal('True Healthy');
+        expect(story.mind.databases.map(({ backlog }) => backlog)).to.deep.equal([undefined, undefined, undefined]);
+      });
+
+      it('elects a replica that has received everything', () => {
+        const story = Story.healthy(3);
+        story.faults = { ...story.faults, unreceived: [1] };
+        story.killMysqld(0);
+        story.settle();
+        expect(story.cluster.status?.currentPrimaryIndex).to.equal(2);
+      });
+    });
+
     it('happens for a primary on a lost node', () => {
       const story = Story.healthy(3);
       story.faults = { ...story.faults, unreachable: [0] };
@@ -342,6 +392,35 @@ describe('test/support/moco: clustering', () => {
     });
   });
 
+  describe('a replica that MOCO fails to configure', () => {
+    it('keeps a fresh one without a role, until another pod takes its place', () => {
+      const story = Story.healthy(3);
+      story.faults = { ...story.faults, unconfigurable: [story.pod(2).metadata.uid] };
+      story.removePod(1);
+      story.createPod(1);
+      story.startMysqld(1);
+      story.settle();
+      expect([story.isReady(1), story.isReady(2)]).to.deep.equal([true, false]);
+      expect(story.pod(1).metadata.labels?.[roleLabel]).to.equal(undefined);
+      story.removePod(2);
+      story.createPod(2);
+      story.startMysqld(2);
+      story.settle();
+      expect(story.pod(1).metadata.labels?.[roleLabel]).to.equal('replica');
+      expect(story.condition('Healthy')).to.equal('True Healthy');
+    });
+
+    it('keeps those with a higher ordinal unconfigured, and a primary that has restarted closed', () => {
+      const story = Story.healthy(3);
+      story.faults = { ...story.faults, unconfigurable: [story.pod(1).metadata.uid] };
+      story.settle();
+      for (const ordinal of [0, 2]) story.startMysqld(ordinal, 1);
+      story.settle();
+      expect([0, 1, 2].map((ordinal) => story.isReady(ordinal))).to.deep.equal([false, false, false]);
+      expect(story.condition('Healthy')).to.equal('False Incomplete');
+    });
+  });
+
   describe('replicas', () => {
     it('that lag are not ready until they catch up', () => {
       const story = Story.healthy(3);
@@ -363,6 +442,22 @@ describe('test/support/moco: clustering', () => {
       expect(story.pod(2).metadata.labels?.[roleLabel]).to.equal(undefined);
       expect(story.condition('Healthy')).to.equal('False Degraded');
     });
+  });
+
+  it('does not switch over while the pod of the primary is not ready, and fails over once it is deleted', () => {
+    const story = Story.healthy(3);
+    story.faults = { ...story.faults, upstreamUnavailable: true };
+    story.settle();
+    expect(story.condition('Healthy')).to.equal('False Incomplete');
+    story.demote(0);
+    story.settle();
+    expect(story.cluster.status?.currentPrimaryIndex).to.equal(0);
+    story.deletePod(0);
+    story.settle();
+    expect(story.cluster.status?.currentPrimaryIndex).to.equal(0);
+    story.killMysqld(0);
+    story.settle();
+    expect(story.cluster.status?.currentPrimaryIndex).to.equal(1);
   });
 
   describe('prevent-delete', () => {

@@ -27,7 +27,7 @@ export function clusteringStep(
   faults: Faults,
 ): ClusteringStep {
   const offline = cluster.spec.offline === true;
-  const databases = observeDatabases(before, pods, cluster.spec.replicas);
+  const databases = observeDatabases(before, pods, cluster.spec.replicas, faults);
   const turn: Turn = { mind: { databases, activity }, now, durations };
   if (isClusteringStopped(cluster) || cluster.metadata.deletionTimestamp !== undefined) {
     return idle(turn);

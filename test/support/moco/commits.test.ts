@@ -26,4 +26,10 @@ describe('test/support/moco: commits', () => {
   it('are not acknowledged by an unreachable replica', () => {
     expect(acceptsCommits([primary, replica, gone], { ...noFaults, unreachable: [1] })).to.equal(false);
   });
+
+  it('wait for a replica that has not received them, if no other is left', () => {
+    const faults = { ...noFaults, unreceived: [1] };
+    expect(acceptsCommits([primary, replica, gone], faults)).to.equal(false);
+    expect(acceptsCommits([primary, replica, replica], faults)).to.equal(true);
+  });
 });

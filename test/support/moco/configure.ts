@@ -1,6 +1,6 @@
 import { roleLabel, rolePrimary, roleReplica } from '../../../src/moco/names.ts';
 import { factsOf, primaryIndex, type Snapshot } from './cluster-state.ts';
-import { answers, type Database } from './databases.ts';
+import { answers, type Database, isUnconfigurable } from './databases.ts';
 import { has, repointed, wantedRole } from './decisions.ts';
 import type { Pod } from './objects.ts';
 import type { Patch } from './write.ts';
@@ -21,17 +21,32 @@ export function unlabelWrites(snapshot: Snapshot): Patch[] {
   });
 }
 
-/** The databases after MOCO has configured the replicas; errant ones follow no member. */
-export function configured(snapshot: Snapshot): readonly Database[] {
+/**
+ * The databases after MOCO has configured the replicas in ascending order; errant ones follow no member. `isDone` is
+ * false if it fails at one of them: it returns there, before it sets labels and lets writes in (clustering/operations.go,
+ * configure, MOCO 0.36).
+ */
+export function configured(snapshot: Snapshot): { readonly databases: readonly Database[]; readonly isDone: boolean } {
   const { databases, faults, cluster } = snapshot;
   const source = primaryIndex(cluster);
   const followers = repointed(factsOf(snapshot));
-  return databases.map((database, ordinal) => {
-    if (has(followers, ordinal)) return { ...database, writable: false, draining: false, source, replicating: true };
+  const failsAt = databases.findIndex(
+    (database, ordinal) => has(followers, ordinal) && isUnconfigurable(database, faults),
+  );
+  const after = databases.map((database, ordinal): Database => {
+    if (failsAt >= 0 && ordinal >= failsAt) return database;
+    if (has(followers, ordinal)) return following(database, source);
     return ordinal === source || !answers(databases, ordinal, faults)
       ? database
       : { ...database, writable: false, replicating: false };
   });
+  return { databases: after, isDone: failsAt < 0 };
+}
+
+/** Both threads are started: what it had received is applied. */
+function following(database: Database, source: number): Database {
+  const follows = { ...database, writable: false, draining: false, source, replicating: true };
+  return database.backlog === undefined ? follows : { ...follows, backlog: 'applying' };
 }
 
 /** The labels of members that had a wrong one or none, and that answered when the configuration began. */

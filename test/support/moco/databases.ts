@@ -1,4 +1,4 @@
-import type { Faults } from './faults.ts';
+import { type Faults, noFaults } from './faults.ts';
 import type { Pod } from './objects.ts';
 import { byOrdinal, processOf } from './pods.ts';
 
@@ -14,6 +14,11 @@ export interface Database {
   readonly replicating: boolean;
   /** Made read-only for a switchover. The kubelet allows its probe three failures of 10 s, so it is ready for a while. */
   readonly draining: boolean;
+  /**
+   * Transactions that it has received and not applied. `stopped`: mysqld has restarted, and with `skip_replica_start` its
+   * SQL thread runs only once MOCO starts replication again. The relay log itself is kept (`relay_log_recovery` is off).
+   */
+  readonly backlog?: 'applying' | 'stopped';
 }
 
 const untouched: Database = { process: null, writable: false, source: null, replicating: false, draining: false };
@@ -23,16 +28,32 @@ export function observeDatabases(
   before: readonly Database[],
   pods: readonly Pod[],
   replicas: number,
+  faults: Faults = noFaults,
 ): readonly Database[] {
   const members = byOrdinal(pods);
   return Array.from({ length: replicas }, (_, ordinal) => {
-    const database = before[ordinal] ?? untouched;
+    const database = withBacklog(before[ordinal] ?? untouched, faults.backlog.includes(ordinal));
     const pod = members[ordinal];
     const process = pod === undefined ? null : processOf(pod);
-    return process === database.process
-      ? database
-      : { ...database, process, writable: false, replicating: false, draining: false };
+    if (process === database.process) return database;
+    const fresh = { ...database, process, writable: false, replicating: false, draining: false };
+    return database.backlog === undefined ? fresh : { ...fresh, backlog: 'stopped' };
   });
+}
+
+/** A replica begins a long transaction, or is through with it. Where the SQL thread is stopped nothing changes. */
+function withBacklog(database: Database, takesLong: boolean): Database {
+  if (takesLong && database.backlog === undefined && database.replicating) return { ...database, backlog: 'applying' };
+  return !takesLong && database.backlog === 'applying' ? withoutBacklog(database) : database;
+}
+
+export function withoutBacklog({ backlog: _, ...database }: Database): Database {
+  return database;
+}
+
+/** MOCO can't make it replicate, until another pod takes its place. */
+export function isUnconfigurable({ process }: Database, { unconfigurable }: Faults): boolean {
+  return unconfigurable.some((uid) => process?.startsWith(`${uid}/`) === true);
 }
 
 /** Whether MOCO and the other members get an answer. */
@@ -47,6 +68,7 @@ export function isConnected(databases: readonly Database[], ordinal: number, fau
     database !== undefined &&
     database.replicating &&
     database.source !== null &&
+    !isUnconfigurable(database, faults) &&
     answers(databases, ordinal, faults) &&
     answers(databases, database.source, faults)
   );
@@ -81,7 +103,8 @@ export function isServing(
 export function acceptsCommits(databases: readonly Database[], faults: Faults): boolean {
   const source = databases.findIndex(({ writable }) => writable);
   const followers = databases.filter(
-    (database, ordinal) => database.source === source && isConnected(databases, ordinal, faults),
+    (database, ordinal) =>
+      database.source === source && !faults.unreceived.includes(ordinal) && isConnected(databases, ordinal, faults),
   );
   return source >= 0 && followers.length >= Math.floor(databases.length / 2);
 }

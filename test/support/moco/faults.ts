@@ -8,6 +8,12 @@ export interface Faults {
   readonly lagSeconds: Readonly<Record<number, number>>;
   /** Replicas with transactions that the primary doesn't have. */
   readonly errant: readonly number[];
+  /** Replicas whose applier has a transaction in hand that takes long, such as a DDL: they have received more than applied. */
+  readonly backlog: readonly number[];
+  /** Replicas that have not received the newest transactions: their delay is 0 and they are ready, but acknowledge none. */
+  readonly unreceived: readonly number[];
+  /** By uid, the pods of replicas that do not replicate, and at which MOCO's configuration fails. */
+  readonly unconfigurable: readonly string[];
   /** Members that MOCO and the others can't reach although their mysqld runs, as on a lost node. */
   readonly unreachable: readonly number[];
   /** Added to the time in which MOCO notices a change: its status is that much older than the truth. */
@@ -23,6 +29,9 @@ export const noFaults: Faults = {
   nextPrimary: null,
   lagSeconds: {},
   errant: [],
+  backlog: [],
+  unreceived: [],
+  unconfigurable: [],
   unreachable: [],
   statusLagMilliseconds: 0,
   upstreamUnavailable: false,

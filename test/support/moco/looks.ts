@@ -70,8 +70,9 @@ export class Looks {
       return false;
     }
     const { replicas } = view.cluster.spec;
-    const databases = observeDatabases(this.#mind(view.cluster).databases, view.pods, replicas);
-    return acceptsCommits(databases, this.#faultsOf(view.cluster));
+    const faults = this.#faultsOf(view.cluster);
+    const databases = observeDatabases(this.#mind(view.cluster).databases, view.pods, replicas, faults);
+    return acceptsCommits(databases, faults);
   }
 
   async reconcile(namespace: string, clusterName: string): Promise<null> {

@@ -12,6 +12,6 @@ import type { Pod } from './objects.ts';
 export function mysqldReady(view: ClusterView, mind: ClusteringMind, faults: Faults, pod: Pod): boolean {
   const { replicas, maxDelaySeconds = 0 } = view.cluster.spec;
   const others = view.pods.filter(({ metadata }) => metadata.name !== pod.metadata.name);
-  const databases = observeDatabases(mind.databases, [...others, pod], replicas);
+  const databases = observeDatabases(mind.databases, [...others, pod], replicas, faults);
   return isServing(databases, ordinalOf(pod.metadata.name), faults, maxDelaySeconds);
 }

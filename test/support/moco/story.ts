@@ -180,7 +180,9 @@ export class Story {
     const follows = this.#mind.databases[ordinalOf(pod.metadata.name)]?.source !== null;
     if (serves || !runs || !follows || !isReady(pod)) {
       this.#failingSince.delete(uid);
-      return serves && (isReady(pod) || labels?.[roleLabel] !== undefined);
+      // Where MOCO's configuration returns before it sets labels, a replica is ready without one.
+      const needsLabel = this.faults.unconfigurable.length === 0;
+      return serves && (!needsLabel || isReady(pod) || labels?.[roleLabel] !== undefined);
     }
     const since = this.#failingSince.get(uid) ?? this.#milliseconds;
     this.#failingSince.set(uid, since);

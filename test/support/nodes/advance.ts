@@ -154,7 +154,8 @@ function advanceProcess(
   const age = now.monotonicMilliseconds - state.since;
   if (exitCode !== null) {
     const before = image !== container.image || age >= forgivingMilliseconds ? 0 : container.crashes;
-    return end({ ...container, crashes: before + 1 }, state, exitCode, now, settings);
+    const ended = end({ ...container, crashes: before + 1 }, state, exitCode, now, settings);
+    return image === container.image ? ended : pulling(ended, settings);
   }
   if (fault === 'dead' || (fault === 'crashLoop' && age >= settings.crashAfterMilliseconds)) {
     return asked(container, state, 'kill');

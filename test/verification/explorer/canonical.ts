@@ -57,7 +57,8 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   if (after[c.STUCK] !== 0) {
     const quorum = facts.count(after, n, facts.participates) >= facts.majorityOf(n);
     const failing = facts.count(after, n, (at, one) => facts.isUpdated(at, one) && facts.isBroken(at, one)) > 0;
-    if (quorum || !failing || after[c.VERIFIED] !== 0) after[c.STUCK] = 0;
+    const failsForGood = failing && !quorum && after[c.VERIFIED] === 0;
+    if (!failsForGood && facts.unconfigurable(after, n) === null) after[c.STUCK] = 0;
   }
   if (!world.families.has('budget')) after[c.OPEN] = facts.budgetAllows(after, n) ? 1 : 0;
   if (after[c.INTENT] !== 0 && world.preconditions) forgetTouched(before, after, n);

@@ -103,7 +103,7 @@ export class Decisions {
     if (number >= 0) return this.#verdicts[this.#numbers[number] as number] as Verdict;
     const [snapshot, policy] = [snapshotOf(around, pods, last, this.#world), policyOf(around, this.#world)];
     const decision = this.#decide(snapshot, policy);
-    const verdict = verdictOf(decision, this.#declare(snapshot, policy, decision));
+    const verdict = verdictOf(decision, this.#declare(decision));
     const text = JSON.stringify(verdict);
     let known = this.#byText.get(text);
     if (known === undefined) {

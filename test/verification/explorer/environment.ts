@@ -52,5 +52,6 @@ function deadlines(cells: c.Cells, world: World, out: Successors): void {
   if (cells[c.TRIES] === 1 && cells[c.WAITED] === 0) pass(c.WAITED);
   const failing = facts.count(cells, n, (at, one) => facts.isUpdated(at, one) && facts.isBroken(at, one)) > 0;
   const noQuorum = failing && facts.count(cells, n, facts.participates) < facts.majorityOf(n);
-  if (world.badRevision && cells[c.STUCK] === 0 && cells[c.VERIFIED] === 0 && noQuorum) pass(c.STUCK);
+  const failsForGood = world.badRevision && cells[c.VERIFIED] === 0 && noQuorum;
+  if (cells[c.STUCK] === 0 && (failsForGood || facts.unconfigurable(cells, n) !== null)) pass(c.STUCK);
 }

@@ -1,4 +1,3 @@
-import { isAllowed } from './allowances.ts';
 import * as c from './cells.ts';
 import { isDisruptive, perform, untouched } from './controller.ts';
 import { Decisions, type Verdict } from './decisions.ts';
@@ -50,8 +49,6 @@ export class Exploration {
   readonly table: StateTable;
   readonly decisions: Decisions;
   readonly #broken: Broken;
-  /** What is allowed for now is looked for as well. */
-  readonly isStrict: boolean;
   readonly #isWanted: Wanted;
   #parents = new Int32Array(1 << 16);
   #transitions = 0;
@@ -75,10 +72,8 @@ export class Exploration {
     this.table = new StateTable(this.layout.words);
     this.decisions = new Decisions(world, this.layout, broken.decide, broken.declare);
     this.#broken = broken;
-    const { wanted, strict } = broken;
-    this.isStrict = strict === true || wanted !== undefined;
-    this.#isWanted = (invariant) =>
-      wanted === undefined ? this.isStrict || !isAllowed(invariant, world) : invariant === wanted;
+    const { wanted } = broken;
+    this.#isWanted = (invariant) => wanted === undefined || invariant === wanted;
     this.#key = new Int32Array(this.layout.words);
   }
 

@@ -18,8 +18,6 @@ export interface Broken {
   readonly unfenced?: boolean;
   /** The one invariant that is looked for; others are passed over. */
   readonly wanted?: Invariant;
-  /** What is allowed for now is looked for as well. */
-  readonly strict?: boolean;
 }
 
 export interface Bounds {

@@ -30,7 +30,7 @@ export function fold(cells: c.Cells, world: World): void {
   // A revision that is not yet verified only forbids, and what was taken while it was down only allows what it allows.
   cells[c.VERIFIED] = 1;
   cells[c.TAKEN] = 0;
-  cells[c.STUCK] = 0;
+  if (!families.has('unconfigurable')) cells[c.STUCK] = 0;
 }
 
 /**

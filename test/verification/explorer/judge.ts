@@ -291,7 +291,12 @@ const clean: Judgement = { violated: null, race: false, taken: 0 };
 export type Wanted = (invariant: Invariant) => boolean;
 
 /** `path` is every state from the start of the confirmation to the commit. */
-export function judge(verdict: Verdict, path: readonly c.Cells[], world: World, isWanted: Wanted): Judgement {
+export function judge(
+  verdict: Verdict,
+  path: readonly c.Cells[],
+  world: World,
+  isWanted: Wanted = () => true,
+): Judgement {
   const conditions = conditionsOf(verdict, world);
   if (conditions.length === 0) return clean;
   let race = false;

@@ -73,7 +73,7 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.GRACE, when(!world.folded, 1)];
   yield [c.TIMEOUT, 1];
   yield [c.WAITED, when(!world.folded, 1)];
-  yield [c.STUCK, when(world.badRevision, 1)];
+  yield [c.STUCK, when(world.badRevision || families.has('unconfigurable'), 1)];
   yield [c.VERIFIED, when(remembers, 1)];
   yield [c.TAKEN, when(remembers, n)];
   yield [c.TRIES, when(!world.folded, 2)];

@@ -8,7 +8,7 @@ import { type Family, families, type World, worldOf } from './world.ts';
 // Explores the decision core. Exit 0 where every invariant holds, 1 with a counterexample, 2 for a wrong call.
 
 const usage = `usage: test/verification/explorer/main.ts [--replicas 1|3|5] [--faults N|any] [--families a,b | --alone | --pairs]
-  [--coarse] [--good] [--unfolded] [--strict] [--states N]
+  [--coarse] [--good] [--unfolded] [--states N]
 families: ${families.join(', ')}`;
 
 const { values } = readArguments();
@@ -59,7 +59,7 @@ function world(wanted: readonly Family[]): World {
 }
 
 function explore(one: World): Measured {
-  const result = measured(one, { states }, { strict: values.strict === true });
+  const result = measured(one, { states });
   console.log(summaryOf(one, result));
   const { counterexample, finished } = result.findings;
   if (counterexample !== null) {
@@ -103,7 +103,6 @@ function readArguments() {
         coarse: { type: 'boolean' },
         unfolded: { type: 'boolean' },
         good: { type: 'boolean' },
-        strict: { type: 'boolean' },
       },
     });
   } catch (error) {

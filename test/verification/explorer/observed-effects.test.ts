@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { decide } from '../../../src/core/decide.ts';
+import type { StepKind } from '../../../src/core/decision.ts';
 import * as c from './cells.ts';
 import { perform } from './controller.ts';
 import { type Decide, verdictOf } from './decisions.ts';
-import { declaredByKind, effectsOf } from './declared-effects.ts';
+import { declared } from './declared-effects.ts';
 import { Exploration } from './explore.ts';
 import { type EffectKind, observed } from './observed-effects.ts';
 import { snapshotOf } from './view.ts';
@@ -72,7 +73,7 @@ describe('what a step has done', () => {
     const world = worldWith('slow-log');
     expect(effects(world, begin(world))).to.deep.equal(['updateInPlace', 'leavesService 2', 'brings 2']);
     const primaryLeft = begin(world, withReplicasUpdated);
-    expect(effects(world, primaryLeft)).to.deep.equal(['updateInPlace', 'leavesService 0', 'brings 0']);
+    expect(effects(world, primaryLeft)).to.deep.equal(['demote', 'movesPrimary 0']);
   });
 
   it('is seen of a resize, and is nothing for the label after it', () => {
@@ -97,14 +98,10 @@ describe('what a step has done', () => {
 });
 
 /** What the explorer says of a core that forgets to declare an effect of a step. */
-function foundWithout(kind: EffectKind, step: keyof typeof declaredByKind, world: World): string | undefined {
+function foundWithout(kind: EffectKind, forgets: StepKind, world: World): string | undefined {
   const exploration = new Exploration(world, {
-    declare: (_snapshot, _policy, { step: taken }) =>
-      effectsOf(
-        taken,
-        declaredByKind[taken.kind].filter((declared) => taken.kind !== step || declared !== kind),
-      ),
-    strict: true,
+    declare: (decision) =>
+      declared(decision).filter((effect) => decision.step.kind !== forgets || effect.kind !== kind),
   });
   return exploration.run({ states: 20_000 }).counterexample?.invariant;
 }

@@ -2,7 +2,6 @@ import { decide } from '../../../src/core/decide.ts';
 import type { Decision } from '../../../src/core/decision.ts';
 import type { ClusterSnapshot, Moment } from '../../../src/core/snapshot.ts';
 import { violations } from '../../core/invariants.ts';
-import { isAllowed } from './allowances.ts';
 import * as c from './cells.ts';
 import { perform } from './controller.ts';
 import { verdictOf } from './decisions.ts';
@@ -56,7 +55,7 @@ export class Play {
     const [snapshot, policy] = [this.snapshot(), policyOf(cells, world)];
     const decision = decide(snapshot, policy);
     const verdict = verdictOf(decision);
-    const { violated, taken } = judge(verdict, [cells], world, (invariant) => !isAllowed(invariant, world));
+    const { violated, taken } = judge(verdict, [cells], world);
     const broken = violated ?? judgeState(verdict, cells, world);
     const found = [...violations(snapshot, policy, decision), ...(broken === null ? [] : [`${broken} is broken`])];
     if (found.length > 0) this.fail(`${decided(verdict)}: ${found.join('; ')}`);

@@ -1,5 +1,4 @@
 import type { HoldRule } from '../../../src/core/decision.ts';
-import { mayStay } from './allowances.ts';
 import * as c from './cells.ts';
 import { isDisruptive, perform } from './controller.ts';
 import type { Verdict } from './decisions.ts';
@@ -47,7 +46,7 @@ const done = 2;
  * goal or a hold that a person or time can end. Long times pass only where nothing else happens any more.
  */
 export function progressOf(exploration: Exploration): Progress {
-  const { table, world, isStrict } = exploration;
+  const { table, world } = exploration;
   const marks = new Uint8Array(table.count);
   const stack: number[] = [];
   const futures: Int32Array[] = [];
@@ -133,8 +132,7 @@ export function progressOf(exploration: Exploration): Progress {
           : restingPlaces.has(verdict.hold) ||
             brokenByRevision(verdict.hold) ||
             isBrokenBeside(verdict.hold) ||
-            isLostNode() ||
-            (!isStrict && mayStay(verdict.hold, world));
+            isLostNode();
       const name = rests ? (verdict.hold ?? 'goal') : `stuck ${verdict.hold} ${number}`;
       sinks.set(name, (sinks.get(name) ?? 0) + 1);
     }

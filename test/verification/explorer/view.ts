@@ -116,6 +116,13 @@ function inPlaceOf(pods: c.Cells, ordinal: number, world: World): InPlaceUpdate 
   return changed === null ? null : changesImage(changed);
 }
 
+/** One that lacks its label while another is behind has served for as long as that. */
+function servedForSeconds(pods: c.Cells, ordinal: number): number {
+  if (facts.healthOf(pods, ordinal) === Health.Young) return 0;
+  const isLeftOut = pods[c.SETTLED + ordinal] === 0 && pods[c.GRACE] === 1;
+  return isLeftOut && facts.count(pods, c.mostMembers, facts.isBehind) > 0 ? longSeconds : 100;
+}
+
 export function memberFacts(pods: c.Cells, ordinal: number, world: World | null = null): MemberFacts {
   const health = facts.healthOf(pods, ordinal);
   const role = ordinal === pods[c.INDEX] ? 'primary' : 'replica';
@@ -153,7 +160,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     graceSeconds: 300,
     mysqldIdleForSeconds: health === Health.Idle ? slowSeconds : 0,
     mysqldStartedForSeconds: longSeconds,
-    participatingForSeconds: serves ? (health === Health.Young ? 0 : 100) : null,
+    participatingForSeconds: serves ? servedForSeconds(pods, ordinal) : null,
     revisionForSeconds: health === Health.Young ? 0 : 100,
     demote: facts.isDemoted(pods, ordinal),
     demotedFor,

@@ -129,12 +129,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'I17', world: small(3, 'in-place') },
   },
-  'restarts the agent of the primary in place': {
-    wrong:
-      'restarts what answers the probes of mysqld while the member is primary, although the user wants a switchover',
+  'restarts containers of the primary in place': {
+    wrong: 'restarts containers while the member is primary, although the user has not said so',
     decide: (snapshot, policy) =>
       decide(snapshot, { ...policy, inPlaceUpdates: { ...policy.inPlaceUpdates, primary: 'InPlace' } }),
-    explorer: { finds: 'I3', world: small(3, 'in-place') },
+    explorer: { finds: 'I21', world: small(3, 'slow-log') },
     simulation: ['inPlace'],
   },
   'labels a member before the kubelet has resized it': {

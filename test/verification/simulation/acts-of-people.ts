@@ -1,6 +1,9 @@
+import { rolloutKind } from '../../../src/api/rollout.ts';
 import { cronJobs, path, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, clusterKind, demotedForAnnotation } from '../../../src/moco/names.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
+import { isOpen } from '../witness/maintenance.ts';
+import type { WitnessedWindow } from '../witness/objects.ts';
 import { podTemplateOf } from './pod-template.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
@@ -38,6 +41,20 @@ export function setImage(simulation: Simulation, image: string): void {
 export function setPart(simulation: Simulation, part: 'label' | 'sidecar' | 'cpu', value: string): boolean {
   simulation.wanted[part] = value;
   return patchCluster(simulation, { spec: { podTemplate: podTemplateOf(simulation.wanted) } });
+}
+
+/** Which of the situations of updates in place this is the beginning of. */
+export function noteInPlace({ server, checks, situations, wall }: Simulation, part: 'sidecar' | 'cpu'): void {
+  const rollout = server.store.get(rolloutKind, namespace, clusterName);
+  const { inPlace, maintenanceWindows = [] } = record(rollout?.['spec']);
+  if (inPlace === undefined) return;
+  if (part === 'sidecar') {
+    if (record(inPlace)['primary'] !== 'InPlace') situations.find('restartsBesidePrimary');
+    return;
+  }
+  const windows = maintenanceWindows as readonly WitnessedWindow[];
+  const isClosed = windows.length > 0 && !windows.some((window) => isOpen(window, wall()));
+  if (isClosed || checks.isFailing) situations.find('resizeMayNotBegin');
 }
 
 export function annotateFor(simulation: Simulation, name: string, forMilliseconds: number): boolean {

@@ -1,5 +1,5 @@
 import { nodes, pods, statefulSets } from '../../../src/kube/resource.ts';
-import { clusterNameLabel, revisionHashLabel } from '../../../src/moco/names.ts';
+import { annotationOn, clusterNameLabel, demoteAnnotation, revisionHashLabel } from '../../../src/moco/names.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import type { Witness } from '../witness/witness.ts';
 import { type ApiAnswer, type ApiRequest, isDryRun } from './api-answer.ts';
@@ -49,8 +49,13 @@ export class Deeds {
     if (kind === pods && (method === 'DELETE' || subresource === 'eviction')) {
       this.#disrupted(method === 'DELETE' ? 'delete' : 'evict', actor, namespace, name, before);
     }
+    if (kind === pods && method === 'PATCH' && subresource === 'resize') {
+      this.#disrupted('resize', actor, namespace, name, before);
+    }
     if (kind === pods && method === 'PATCH' && subresource === null) {
       const { containers = [] } = record(record(body)['spec']);
+      const annotations = record(record(record(body)['metadata'])['annotations']);
+      if (annotations[demoteAnnotation] === annotationOn) this.#disrupted('demote', actor, namespace, name, before);
       this.#restartedInPlace(containers as readonly Json[], actor, namespace, name, before);
     }
     const strategy = record(record(record(body)['spec'])['updateStrategy']);

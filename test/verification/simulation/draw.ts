@@ -1,9 +1,11 @@
 import { realEnd } from '../../support/nodes/settings.ts';
 import { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
+import { drawHardTimes, hardThemes } from './hard-times.ts';
 import { drawInPlace } from './in-place.ts';
 import { type Circumstances, firstImage } from './simulation.ts';
-import { budgets, imageNamed, narrowThemes, span, themes } from './themes.ts';
+import { span } from './span.ts';
+import { budgets, imageNamed, narrowThemes, themes } from './themes.ts';
 
 /** One run: a world, and what happens in it, in order. */
 export interface Scenario {
@@ -27,7 +29,7 @@ const modes = [
   'Observe',
 ] as const;
 const themeNames = Object.keys(themes);
-const everyTheme = { ...themes, ...narrowThemes };
+const everyTheme = { ...themes, ...narrowThemes, ...hardThemes };
 
 /** The scenario of a seed, always the same. Given themes replace those of the seed. */
 export function draw(seed: string, given: readonly string[] = []): Scenario {
@@ -80,7 +82,9 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     maxUnavailable: given.length === 0 && replicas > 3 && chance.happens(0.5) ? chance.pick(budgets) : null,
   };
   const plan = calm ? calmPlan(chance) : wildPlan(chance, replicas, own);
-  return { circumstances, plan: inPlace === null ? plan : inPlace.plan(plan, replicas) };
+  const hard = calm || given.length > 0 ? [] : drawHardTimes(chance.fork('hard times'), replicas);
+  const all = [...plan, ...hard].sort(byTime);
+  return { circumstances, plan: inPlace === null ? all : inPlace.plan(all, replicas) };
 }
 
 /** A cluster that protects its primary while a replica lags, or that replicates from elsewhere. */
@@ -110,8 +114,10 @@ function wildPlan(chance: Chance, replicas: number, own: readonly string[]): rea
     const what = chance.pick(everyTheme[chance.pick(own)] ?? [])(chance, replicas);
     plan.push({ atMilliseconds: Math.round(chance.between(-5 * second, horizonMilliseconds / 2)), what });
   }
-  return plan.sort((left, right) => left.atMilliseconds - right.atMilliseconds);
+  return plan.sort(byTime);
 }
+
+const byTime = (left: Planned, right: Planned): number => left.atMilliseconds - right.atMilliseconds;
 
 function firstRollout(chance: Chance): Happening {
   if (!chance.happens(0.2)) return { kind: 'rollOut', image: imageNamed(chance) };

@@ -55,6 +55,10 @@ export class FailingChecks {
         : { kind: 'failing', series: { labels: {}, value: '1', others: 0 } },
     );
 
+  get isFailing(): boolean {
+    return this.#setSince < this.#now && this.#failingSince < this.#now;
+  }
+
   sent({ method, path, actor, atMilliseconds }: Sent): void {
     const target = resourceAt(path);
     if (method !== 'GET' || target?.kind !== statefulSets || target.name === null) return;
@@ -72,9 +76,10 @@ export class FailingChecks {
     const demotes = method === 'PATCH' && annotations[demoteAnnotation] === annotationOn;
     const confirmingSince = this.#confirmingSince.get(actor) ?? 0;
     const knew = this.#setSince < confirmingSince && this.#failingSince + freshMilliseconds < confirmingSince;
-    if (!(evicts || demotes) || !knew) return;
+    const resizes = method === 'PATCH' && path.endsWith('/resize');
+    if (!(evicts || demotes || resizes) || !knew) return;
     const forSeconds = Math.floor((confirmingSince - this.#failingSince) / 1000);
-    const what = evicts ? 'evicted a member' : 'asked for a switchover';
+    const what = evicts ? 'evicted a member' : resizes ? 'resized a member' : 'asked for a switchover';
     this.#simulation.witness.object('check', `${what} although a check had failed for ${forSeconds} s`, this.#now);
   }
 }

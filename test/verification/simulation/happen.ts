@@ -9,6 +9,7 @@ import {
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
 import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
+import { agentsDie, backlog, breakReplica, receiverBehind } from './acts-of-moco.ts';
 import { drain, fault, loseNode, memberAt, neverScheduled, pullImage } from './acts-of-nodes.ts';
 import {
   annotateFor,
@@ -16,6 +17,7 @@ import {
   evict,
   growVolumes,
   maintenance,
+  noteInPlace,
   patchCluster,
   podName,
   podPath,
@@ -57,6 +59,12 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'pause':
       strikes(simulation.setting({ paused: true }));
       return later(what.forMilliseconds, () => simulation.setting({ paused: null }));
+    case 'manual':
+      strikes(simulation.setting({ primaryUpdatePolicy: 'Manual' }));
+      return later(what.forMilliseconds, () => simulation.setting({ primaryUpdatePolicy: null }));
+    case 'pin':
+      strikes(simulation.setting({ pinnedMembers: [{ ordinal: what.ordinal, reason: 'kept for a while' }] }));
+      return later(what.forMilliseconds, () => simulation.setting({ pinnedMembers: null }));
     case 'failCheck':
       return simulation.checks.failFor(what.forMilliseconds, strikes);
     case 'maintenance':
@@ -86,6 +94,7 @@ export function happen(simulation: Simulation, what: Happening): void {
       return strikes(patchCluster(simulation, { spec: { replicas: what.replicas } }));
     case 'changePod':
       if (what.part === 'sidecar' && what.pulled) pullImage(simulation, what.value);
+      if (what.part !== 'label') noteInPlace(simulation, what.part);
       return strikes(setPart(simulation, what.part, what.value));
     case 'badSidecar':
       for (const image of [what.image, what.corrected]) pullImage(simulation, image);
@@ -201,6 +210,14 @@ export function happen(simulation: Simulation, what: Happening): void {
       strikes(what.ordinal < simulation.members.length);
       moco.setFaults({ lagSeconds: { [what.ordinal]: what.seconds } });
       return later(what.forMilliseconds, () => moco.setFaults({ lagSeconds: {} }));
+    case 'backlog':
+      return backlog(simulation, what);
+    case 'agentsDie':
+      return agentsDie(simulation, what);
+    case 'receiverBehind':
+      return receiverBehind(simulation, what);
+    case 'breakReplica':
+      return strikes(breakReplica(simulation, what));
     case 'errant':
       moco.setFaults({ errant: [what.ordinal] });
       return later(what.forMilliseconds, () => {

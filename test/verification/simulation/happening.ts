@@ -24,11 +24,16 @@ export type LastingKind =
   | 'goOffline'
   | 'backup'
   | 'failCheck'
+  /** The primary waits for approval. */
+  | 'manual'
   // Others: the MySQLRollout is that of another cluster, or a finalizer keeps it.
   | 'copyRollout'
   | 'keepRollout'
   // MOCO.
   | 'upstreamUnavailable'
+  // MySQL and its agents: every replica applies a long DDL; no probe is answered.
+  | 'backlog'
+  | 'agentsDie'
   // A quota is exhausted: no pod is created.
   | 'refusePods'
   | 'programStopped';
@@ -41,6 +46,8 @@ export type MemberKind =
   | 'slowPull'
   | 'hangTerminating'
   | 'nextPrimary'
+  | 'receiverBehind'
+  | 'pin'
   | 'errant';
 export type ContainerKind = 'kill' | 'crashLoop' | 'flap';
 
@@ -61,7 +68,7 @@ export interface AllOrAbort {
 export type Happening =
   | AllOrAbort
   | Lasting<LastingKind>
-  | ToMember<'deletePod' | 'evictPod'>
+  | ToMember<'deletePod' | 'evictPod' | 'breakReplica'>
   | ToMemberForAWhile<MemberKind>
   | ToContainerForAWhile<ContainerKind>
   // The user.

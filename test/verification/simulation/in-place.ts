@@ -3,7 +3,7 @@ import type { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
 import { sidecarContainer } from './pod-template.ts';
 import type { Circumstances } from './simulation.ts';
-import { span } from './themes.ts';
+import { span } from './span.ts';
 
 /** A world with the feature gate InPlaceUpdate, some of whose rollouts change nothing that needs another pod. */
 interface InPlace {
@@ -28,7 +28,8 @@ export function drawInPlace(chance: Chance, given: readonly string[]): InPlace |
     },
     // Longer than the agent may be away, now and then: its node has lost the image since it last reported.
     nodes: { pullMilliseconds: chance.happens(0.15) ? 40 * second : span(chance, 0, 8) },
-    plan: (plan, replicas) => inOrder([...withFirst(plan, chance), ...drawMore(chance, replicas)]),
+    plan: (plan, replicas) =>
+      inOrder([...withFirst(plan, chance), ...drawMore(chance, replicas), ...drawForbidden(chance.fork('forbidden'))]),
   };
 }
 
@@ -44,6 +45,23 @@ function drawMore(chance: Chance, replicas: number): readonly Planned[] {
     atMilliseconds: span(chance, -5, horizonMilliseconds / second),
     what: chance.happens(0.5) ? trouble(chance, replicas) : rollout(chance),
   }));
+}
+
+/** The CPU changes while nothing may be taken: a maintenance window has closed, or a check fails. */
+function drawForbidden(chance: Chance): readonly Planned[] {
+  if (!chance.happens(0.3)) return [];
+  const what: Happening = { kind: 'changePod', part: 'cpu', value: String(chance.whole(10, 19)) };
+  const forMilliseconds = span(chance, 200, 400);
+  const forbids: Happening = chance.happens(0.5)
+    ? { kind: 'maintenance', openMilliseconds: second, forMilliseconds }
+    : { kind: 'failCheck', forMilliseconds };
+  const beganMilliseconds = span(chance, 100, 240);
+  const begun = { afterMilliseconds: 0, what: forbids };
+  // A check fails after a quarter of its time.
+  const changed = { afterMilliseconds: forMilliseconds / 4 + 10 * second, what };
+  const window = { afterMilliseconds: 3 * second, what };
+  const all = [begun, forbids.kind === 'failCheck' ? changed : window];
+  return [{ atMilliseconds: beganMilliseconds, what: { kind: 'together', all } }];
 }
 
 function rollout(chance: Chance): Happening {

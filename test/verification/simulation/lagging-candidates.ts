@@ -2,10 +2,11 @@ import type { DelayReader } from '../../../src/controller/observe/delay-reader.t
 import type { DelayReading } from '../../../src/core/replication-delay.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
+import { participates } from '../witness/member.ts';
 import type { ApiAnswer, ApiRequest } from './api-answer.ts';
 import type { Sent } from './network.ts';
 import { resourceAt } from './resource-path.ts';
-import type { Simulation } from './simulation.ts';
+import { clusterName, namespace, type Simulation } from './simulation.ts';
 import { record } from './stored-object.ts';
 
 const controllers = /^controller-/;
@@ -42,15 +43,32 @@ export class LaggingCandidates implements DelayReader {
   }
 
   #answered({ method, path, actor, body }: ApiRequest, { code }: ApiAnswer): void {
-    const demotes = record(record(record(body)['metadata'])['annotations'])[demoteAnnotation] === annotationOn;
-    if (!controllers.test(actor) || code >= 300 || method !== 'PATCH' || !demotes) return;
-    if (resourceAt(path)?.kind !== pods) return;
-    const { moco, cluster, witness, clock } = this.#simulation;
+    const target = resourceAt(path);
+    if (!controllers.test(actor) || code >= 300 || target?.kind !== pods || target.name === null) return;
+    const { moco, cluster, witness, clock, members } = this.#simulation;
     const primary = Number(record(cluster?.['status'])['currentPrimaryIndex'] ?? 0);
+    const annotations = record(record(record(body)['metadata'])['annotations']);
+    const demotes = method === 'PATCH' && annotations[demoteAnnotation] === annotationOn;
+    // MOCO fails over then, and waits for the same replica.
+    const takes = method === 'DELETE' || target.subresource === 'eviction';
+    const serves =
+      takes && target.name.endsWith(`-${primary}`) && members.length > 1 && this.#participated(target.name);
+    if (!demotes && !serves) return;
     const candidate = primary === 0 ? 1 : 0;
     const { seconds, sinceMilliseconds } = moco.lagOf(candidate);
     if (seconds === 0 || sinceMilliseconds >= (this.#confirmingSince.get(actor) ?? 0)) return;
-    const text = `asked for a switchover towards ordinal ${candidate}, which was ${seconds} s behind`;
+    const what = demotes ? 'asked for a switchover' : 'deleted a primary that works: a failover';
+    const text = `${what} towards ordinal ${candidate}, which was ${seconds} s behind`;
     witness.object('lag', text, clock.nowMilliseconds);
+  }
+
+  /** Until it was taken. */
+  #participated(podName: string): boolean {
+    const { witness } = this.#simulation;
+    const moment = witness.latest(`${namespace}/${clusterName}`);
+    const found = moment.members.find(({ pod }) => pod.metadata.name === podName);
+    if (found === undefined) return false;
+    const { deletionTimestamp: _, ...metadata } = found.pod.metadata;
+    return participates(moment, { ...found, pod: { ...found.pod, metadata } });
   }
 }

@@ -100,10 +100,10 @@ function mysqld(pod: StoredObject): Json {
   return record(statuses.find(({ name }) => name === mysqldContainer)?.['state']);
 }
 
-const runs = (pod: StoredObject): boolean => mysqld(pod)['running'] !== undefined;
+export const runs = (pod: StoredObject): boolean => mysqld(pod)['running'] !== undefined;
 
 /** Not one that is only being started. */
-const isAwayForGood = (pod: StoredObject): boolean =>
+export const isAwayForGood = (pod: StoredObject): boolean =>
   pod.metadata.deletionTimestamp === undefined && record(mysqld(pod)['waiting'])['reason'] === 'CrashLoopBackOff';
 
 export const watchedByI13 = [pods, clusterKind, statefulSets];

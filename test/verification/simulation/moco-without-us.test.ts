@@ -106,6 +106,25 @@ describe('I13, while the program is down,', function lawOfMocosOwn() {
   }
 });
 
+describe('a failover whose candidate has received more than it has applied', function waiting() {
+  this.timeout(60_000);
+
+  it('ends while the program is down, once that is applied', async () => {
+    const { circumstances } = draw('calm');
+    const { violations, situations, measures } = await run({
+      circumstances: { ...circumstances, replicas: 3, mode: 'OnDelete', processes: 1, electsLeader: false },
+      plan: [
+        { atMilliseconds: 0, what: { kind: 'programStopped', forMilliseconds: 8 * minutes } },
+        { atMilliseconds: 1_000, what: { kind: 'backlog', forMilliseconds: 4 * minutes } },
+        { atMilliseconds: 2_000, what: { kind: 'loseNode', ordinal: 0, forMilliseconds: 9 * minutes } },
+      ],
+    });
+    expect(violations).to.deep.equal([]);
+    expect(situations).to.include('failoverWaitsForApplier');
+    expect(measures.switchovers).to.equal(1);
+  });
+});
+
 describe('moco-controller, restarted while this program is down,', function withoutThisProgram() {
   this.timeout(60_000);
 

@@ -5,6 +5,7 @@ import { reconciledStatus } from '../../support/moco/cluster-status.ts';
 import type { ClusterView } from '../../support/moco/cluster-view.ts';
 import { clusteringStep } from '../../support/moco/clustering.ts';
 import { type ClusteringMind, freshMind } from '../../support/moco/clustering-mind.ts';
+import { acceptsCommits } from '../../support/moco/databases.ts';
 import { type Faults, noFaults } from '../../support/moco/faults.ts';
 import { storageClasses, writtenKinds } from '../../support/moco/kinds.ts';
 import { mocoManager, prefixedName } from '../../support/moco/names.ts';
@@ -74,6 +75,11 @@ export class Moco {
   mysqldReady(pod: Pod): boolean {
     const view = this.#view();
     return view !== null && mysqldReady(view, this.#mind, this.#faults, pod);
+  }
+
+  /** A commit on the primary is answered. */
+  get acceptsCommits(): boolean {
+    return acceptsCommits(this.#mind.databases, this.#faults);
   }
 
   /** By which the member lags, and since when. */

@@ -3,6 +3,7 @@ import { demotedForAnnotation } from '../../../src/moco/names.ts';
 import type { Measures } from '../witness/measures.ts';
 import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
+import type { StepRecord } from '../witness/step-log.ts';
 import type { Finding } from '../witness/witness.ts';
 import type { Scenario } from './draw.ts';
 import type { Strikes } from './faults.ts';
@@ -20,6 +21,8 @@ export interface Outcome {
   readonly violations: readonly Finding[];
   readonly races: readonly Finding[];
   readonly measures: Measures;
+  /** The steps of the program, and what came of each. */
+  readonly deeds: readonly StepRecord[];
   readonly strikes: Strikes;
   readonly situations: readonly Situation[];
   readonly historyHash: string;
@@ -75,6 +78,8 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     if (isUneventful(plan))
       witness.object('race', `${law}: ${text}, though no member failed by itself`, atMilliseconds);
   }
+  const situations = simulation.situations.found;
+  const why = ended || isOthers() ? null : stuckAt(record(rollout?.['status']));
   return {
     rollouts: plan.reduce((sum, { what }) => sum + changesOf(what), 0),
     steps: clock.steps,
@@ -82,10 +87,11 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     violations: findings.filter(({ kind }) => kind === 'violation'),
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
+    deeds: witness.steps(`${namespace}/${clusterName}`, beganAt),
     strikes: simulation.strikes,
-    situations: simulation.situations.found,
+    situations,
     historyHash: simulation.historyHash(),
-    stuck: ended || isOthers() ? null : stuckAt(record(rollout?.['status'])),
+    stuck: why,
   };
 }
 

@@ -32,9 +32,11 @@ import { ControllerProcess } from './controller-process.ts';
 import { Deeds } from './deeds.ts';
 import { Expectations } from './expectations.ts';
 import { FailingChecks } from './failing-checks.ts';
+import { FailoverGoesOn } from './failover-goes-on.ts';
 import { FalseAlarms } from './false-alarms.ts';
 import type { Strike, Strikes } from './faults.ts';
 import { FoundStrikes } from './found-strikes.ts';
+import { noteImpairedPrimary } from './impaired-primary.ts';
 import { KubeControllers } from './kube-controllers.ts';
 import { Kubelets } from './kubelets.ts';
 import { LaggingCandidates } from './lagging-candidates.ts';
@@ -114,6 +116,7 @@ export class Simulation {
   readonly wanted: Wanted;
   readonly situations: Situations;
   readonly mocoGoesOn: MocoGoesOn;
+  readonly failoverGoesOn: FailoverGoesOn;
   readonly checks: FailingChecks;
   readonly #circumstances: Circumstances;
   readonly #history: string[] = [];
@@ -173,20 +176,20 @@ export class Simulation {
       livenessPatienceMilliseconds: circumstances.inPlace === undefined ? Number.POSITIVE_INFINITY : 30_000,
       ...nodes,
     };
+    const unlabelled: NodesSettings = { ...settings, labelBeforeReady: null };
     this.kubelets = new Kubelets({
       clock,
       server,
       wall,
-      settingsOf: () => settings,
+      // A replica that MOCO has configured is ready without a label where it never comes to set one.
+      settingsOf: () => (this.moco.faults.unconfigurable.length > 0 ? unlabelled : settings),
       mysqldServes: (pod) => this.moco.mysqldReady(pod),
     });
     const clustering = { ...mocoSettings.clustering, ...moco };
     const { failedTry: _, clone: __, ...taking } = clustering;
-    this.mocoGoesOn = new MocoGoesOn(
-      this,
-      Object.values(taking).reduce((sum, one) => sum + one),
-      mode !== 'Partition',
-    );
+    const mocoMilliseconds = Object.values(taking).reduce((sum, one) => sum + one);
+    this.mocoGoesOn = new MocoGoesOn(this, mocoMilliseconds, mode !== 'Partition');
+    this.failoverGoesOn = new FailoverGoesOn(this, mocoMilliseconds);
     this.moco = new Moco({
       clock,
       server,
@@ -230,7 +233,10 @@ export class Simulation {
       alarms.changed(change, clock.nowMilliseconds);
       if (this.#began) {
         this.situations.changed(change, clock.nowMilliseconds, this.cluster);
-        if (watchedByI13.includes(change.kind)) this.mocoGoesOn.look();
+        if (watchedByI13.includes(change.kind)) {
+          this.mocoGoesOn.look();
+          this.failoverGoesOn.look();
+        }
       }
       const kind = witnessedKinds.get(change.kind);
       if (kind === undefined) return;
@@ -243,6 +249,7 @@ export class Simulation {
         object,
         identity,
       });
+      if (this.#began && kind === 'Pod') noteImpairedPrimary(this);
     });
   }
 

@@ -34,6 +34,16 @@ export const situations = {
   mysqldRestartedInPlace: 'mysqld restarts after all, since its agent has been away for too long',
   diesInsideAnUpdate: 'the process that has resized a member is not the one that gives it the label',
   gracePeriodEnds: 'a pod is seen with grace period 0 before it goes',
+  failoverWaitsForApplier: 'for three minutes and longer, a failover waits for what its candidate has to apply',
+  agentsDead: 'every member runs, and none participates',
+  leftWithoutRole: 'MOCO fails to configure a replica, and another member that participates has no role',
+  receiverBehind: 'a replica is ready that has not received the newest transactions',
+  commitsBlock: 'a commit waits, since only such a replica is left to acknowledge it',
+  impairedPrimary: 'for a minute, a container of a primary that works has not been ready',
+  impairedPrimaryMayNotGo: 'such a primary waits for approval or a pinned replica, or its replicas lag',
+  restartsBesidePrimary: 'containers may restart in place, and the setting does not let a primary do so',
+  resizeMayNotBegin:
+    'the CPU changes of members that may be resized, while no maintenance window is open or a check fails',
   twoLeaders: 'two processes lead at once for the whole history',
 } as const;
 

@@ -1,3 +1,4 @@
+import { DeedCosts } from './deed-costs.ts';
 import { allStrikes, type Fault, faults, type Strike } from './faults.ts';
 import type { Outcome } from './run.ts';
 import { isFailure } from './shrink.ts';
@@ -17,6 +18,7 @@ export class Tally {
   simulatedMilliseconds = 0;
   /** Histories. */
   runs = 0;
+  readonly deeds = new DeedCosts();
   readonly situations: Partial<Record<Situation, number>> = {};
   readonly strikes: Partial<Record<Strike, number>> = {};
 
@@ -26,6 +28,7 @@ export class Tally {
     if (outcome === null) return;
     this.runs += 1;
     for (const found of outcome.situations) this.situations[found] = (this.situations[found] ?? 0) + 1;
+    for (const deed of outcome.deeds) this.deeds.add(deed);
     this.rollouts += outcome.rollouts;
     this.steps += outcome.steps;
     this.violations += outcome.violations.length;

@@ -1,6 +1,7 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
 import type { Chance } from './chance.ts';
 import type { ContainerKind, Happening, LastingKind, MemberKind } from './happening.ts';
+import { span } from './span.ts';
 import type { Mishap } from './trouble.ts';
 
 const second = 1000;
@@ -383,8 +384,6 @@ function atWrite(chance: Chance, what: Happening, to: 'pod' | 'any' = 'any'): Ha
 
 export const imageNamed = (chance: Chance): string => `mysql:8.4.${chance.whole(1, 9)}`;
 const ordinal = (chance: Chance, replicas: number): number => chance.whole(0, replicas - 1);
-export const span = (chance: Chance, fromSeconds: number, toSeconds: number): number =>
-  Math.round(chance.between(fromSeconds, toSeconds) * second);
 
 function member(chance: Chance, replicas: number): { readonly ordinal: number; readonly container: string } {
   return { ordinal: ordinal(chance, replicas), container: chance.pick(containers) };

@@ -60,6 +60,8 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   rollOutBad: ({ image, corrected, forMilliseconds }) =>
     `the user asks for ${image}, which fails, and ${seconds(forMilliseconds)} later for ${corrected}`,
   failCheck: (what) => `a check of the user fails ${lasting(what)}`,
+  manual: (what) => `the user lets the primary wait for approval ${lasting(what)}`,
+  pin: (what) => `the user pins member ${what.ordinal} ${lasting(what)}`,
   pause: (what) => `the user pauses the rollout ${lasting(what)}`,
   maintenance: (what) =>
     `a maintenance window is open for ${seconds(what.openMilliseconds)} and opens again a minute later, ${lasting(what)}`,
@@ -110,6 +112,10 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
     `MOCO ${what.how === 'ignored' ? 'begins no switchover' : 'fails at every switchover'} ${lasting(what)}`,
   nextPrimary: (what) => `MOCO prefers member ${what.ordinal} as its next primary ${lasting(what)}`,
   lag: (what) => `member ${what.ordinal} lags ${what.seconds} s behind ${lasting(what)}`,
+  backlog: (what) => `every replica applies a long DDL ${lasting(what)}`,
+  agentsDie: (what) => `no agent of any member answers, until its pod is replaced, ${lasting(what)}`,
+  receiverBehind: (what) => `member ${what.ordinal} has not received the newest transactions ${lasting(what)}`,
+  breakReplica: ({ ordinal }) => `member ${ordinal}, if a replica, stops replicating, and MOCO can't configure it`,
   errant: (what) => `member ${what.ordinal} has transactions of its own ${lasting(what)}`,
   staleStatus: (what) => `MOCO's status is ${seconds(what.byMilliseconds)} late ${lasting(what)}`,
   mishaps: (what) => {

@@ -39,7 +39,14 @@ function at(
     atMilliseconds: seconds * 1000,
     cluster,
     statefulSet,
-    members: pods.map((one, ordinal) => ({ pod: one, ordinal, notReadySince: new Map(), readyAtRestart: new Map() })),
+    members: pods.map((one, ordinal) => ({
+      pod: one,
+      ordinal,
+      notReadySince: new Map(),
+      readyAtRestart: new Map(),
+      resizingSince: null,
+      resizedAt: null,
+    })),
     settings: { metadata: object('test'), spec: { paused } },
   };
 }

@@ -1,6 +1,11 @@
-/** A member whose disruption, directly or by the StatefulSet, the API server has just accepted. */
+/** What takes a member: its pod goes, by whosever hand, or containers of it restart. */
+export type TakingVerb = 'delete' | 'evict' | 'setPartition' | 'restartInPlace';
+/** What runs something of the update revision without taking the member, or prepares that it is taken. */
+export type Verb = TakingVerb | 'resize' | 'demote';
+
+/** A member whose disruption, directly or by the StatefulSet, the API server has just accepted; or another step with it. */
 export interface Disruption {
-  readonly verb: 'delete' | 'evict' | 'setPartition' | 'restartInPlace';
+  readonly verb: Verb;
   /** Those that restart in place. */
   readonly containers?: readonly string[];
   /** The process that did it, by whatever name the API server knows it. */

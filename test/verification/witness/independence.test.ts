@@ -5,6 +5,7 @@ const folder = new URL('./', import.meta.url);
 /** Names and kinds, ways to read an API server, and an API server's own log: nothing that decides. */
 const allowed: readonly RegExp[] = [
   /^\.\//,
+  /^node:util$/,
   /^\.\.\/\.\.\/\.\.\/src\/moco\/names\.ts$/,
   /^\.\.\/\.\.\/\.\.\/src\/kube\/(api-client|resource)\.ts$/,
   /^\.\.\/\.\.\/support\/control-plane\/audit-log\.ts$/,

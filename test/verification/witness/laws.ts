@@ -1,14 +1,15 @@
 import {
-  agentContainer,
   annotationOn,
   clusteringStoppedAnnotation,
   forceRollingUpdateAnnotation,
-  mysqldContainer,
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
 import { budgetOf } from './budget.ts';
 import type { Disruption } from './disruption.ts';
+import { type Case, type Law, others, participating, takingOrResizing } from './law.ts';
+import { lawsInPlace } from './laws-in-place.ts';
+import { lawsOfPrimaries } from './laws-of-primaries.ts';
 import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
@@ -25,25 +26,6 @@ import {
 } from './member.ts';
 import type { Member, Moment } from './moment.ts';
 
-/** A disrupted member, at one moment. */
-export interface Case {
-  /** Its time is that of its end, or of the deed. */
-  readonly moment: Moment;
-  readonly target: Member;
-  readonly disruption: Disruption;
-  /** When the confirmation began, since 1970. */
-  readonly confirmedAtMilliseconds: number;
-}
-
-export interface Law {
-  readonly name: string;
-  /** What it means that the law was broken. */
-  readonly sentence: string;
-  readonly holds: (given: Case) => boolean;
-  /** It rests on the actor's clock, which may be wrong. */
-  readonly isByTheClock?: true;
-}
-
 /**
  * How long MOCO may take to fail over before running members may be disrupted all the same. A process that starts later
  * has only the timestamps of objects, which are truncated to whole seconds.
@@ -52,9 +34,6 @@ const failoverGraceMilliseconds = 179_000;
 
 /** The pod goes, and nobody but its author decides which. */
 const byPod = ({ verb }: Disruption): boolean => verb === 'delete' || verb === 'evict';
-const others = ({ moment, target }: Case): readonly Member[] => moment.members.filter((member) => member !== target);
-const participating = (given: Case): readonly Member[] =>
-  others(given).filter((member) => participates(given.moment, member));
 /** Members that MOCO must have settled: a missing one counts only if at most one may be unavailable. */
 const unfinished = (given: Case): readonly Member[] =>
   budgetOf(given.moment) === 1 ? others(given) : participating(given);
@@ -102,24 +81,6 @@ export const laws: readonly Law[] = [
     },
   },
   {
-    name: 'I17',
-    sentence:
-      'containers restarted in place where the member did not work, another one was away, or the primary had to move',
-    holds: (given) => {
-      const { moment, target, disruption } = given;
-      if (disruption.verb !== 'restartInPlace') return true;
-      const agent = disruption.containers?.includes(agentContainer) === true;
-      const mayStayPrimary = !agent || moment.settings?.spec?.inPlace?.primary === 'InPlace';
-      const moves = replicasOf(moment) > 1 && isPrimary(moment, target) && !mayStayPrimary;
-      return (
-        disruption.containers?.includes(mysqldContainer) !== true &&
-        isWell(moment, target) &&
-        participating(given).length === replicasOf(moment) - 1 &&
-        !moves
-      );
-    },
-  },
-  {
     name: 'I4',
     sentence: 'a member at work was deleted, not evicted',
     holds: ({ moment, target, disruption }) => disruption.verb !== 'delete' || !isWell(moment, target),
@@ -127,11 +88,13 @@ export const laws: readonly Law[] = [
   {
     name: 'I5',
     sentence: 'the member was updated already',
+    of: takingOrResizing,
     holds: ({ moment, target }) => !isUpdated(moment, target),
   },
   {
     name: 'terminating',
     sentence: 'the member was on its way out already',
+    of: takingOrResizing,
     holds: ({ target }) => !isTerminating(target),
   },
   {
@@ -155,6 +118,7 @@ export const laws: readonly Law[] = [
   {
     name: 'setting',
     sentence: 'the user wanted nothing to be done, or that member to be kept',
+    of: takingOrResizing,
     holds: ({ moment, target }) => {
       const {
         paused = false,
@@ -169,6 +133,7 @@ export const laws: readonly Law[] = [
   {
     name: 'maintenance',
     sentence: 'a member at work was taken outside of the maintenance windows',
+    of: takingOrResizing,
     isByTheClock: true,
     holds: ({ moment, target, confirmedAtMilliseconds }) => {
       const windows = moment.settings?.spec?.maintenanceWindows ?? [];
@@ -180,6 +145,7 @@ export const laws: readonly Law[] = [
   {
     name: 'stopped',
     sentence: 'MOCO was told to leave the cluster alone, or the cluster was going',
+    of: takingOrResizing,
     holds: ({ moment: { cluster, statefulSet } }) => {
       const annotations = cluster?.metadata.annotations ?? {};
       const names = [clusteringStoppedAnnotation, reconciliationStoppedAnnotation];
@@ -194,6 +160,8 @@ export const laws: readonly Law[] = [
       );
     },
   },
+  ...lawsInPlace,
+  ...lawsOfPrimaries,
 ];
 
 /** The primary has been unavailable for longer than a failover may take. */

@@ -81,6 +81,15 @@ function isImpaired({ atMilliseconds }: Moment, member: Member): boolean {
   );
 }
 
+export const runs = (member: Member): boolean => mysqldOf(member)?.state?.running !== undefined;
+
+/** The kubelet has said that it will not make it, or could not. */
+export function isResizeRefused({ pod }: Member): boolean {
+  return (pod.status?.conditions ?? []).some(
+    ({ type, reason }) => type.startsWith('PodResize') && (reason === 'Infeasible' || reason === 'Error'),
+  );
+}
+
 /** Its mysqld may still acknowledge commits, even while its probe says otherwise. */
 export function canAcknowledge(moment: Moment, member: Member): boolean {
   if (isTerminating(member) || isUnreachable(member) || isErrant(moment, member) || crashes(member)) return false;

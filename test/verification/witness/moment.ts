@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
 import type {
   WitnessedBudget,
@@ -5,6 +6,7 @@ import type {
   WitnessedKind,
   WitnessedObject,
   WitnessedPod,
+  WitnessedResources,
   WitnessedSettings,
   WitnessedStatefulSet,
 } from './objects.ts';
@@ -29,6 +31,10 @@ export interface Member {
   readonly notReadySince: ReadonlyMap<string, number>;
   /** By name of the container: the restart count at which it was last seen ready; absent where it never was. */
   readonly readyAtRestart: ReadonlyMap<string, number>;
+  /** Since when its containers run with other resources than its spec has; `null` if they don't. */
+  readonly resizingSince: number | null;
+  /** When the kubelet last gave containers other resources; `null` if never. */
+  readonly resizedAt: number | null;
 }
 
 /** One cluster as the store had it from this revision on. */
@@ -97,9 +103,30 @@ function withPod(members: readonly Member[], { identity, object, atMilliseconds 
     if (ready === true) readyAtRestart.set(name, restartCount);
     else notReadySince.set(name, known?.notReadySince.get(name) ?? atMilliseconds);
   }
-  const member = { pod, ordinal: ordinalOf(pod.metadata.name), notReadySince, readyAtRestart };
+  const { resizingSince, resizedAt } = resizes(known, pod, atMilliseconds);
+  const ordinal = ordinalOf(pod.metadata.name);
+  const member: Member = { pod, ordinal, notReadySince, readyAtRestart, resizingSince, resizedAt };
   return [...others, member].sort((left, right) => left.ordinal - right.ordinal);
 }
+
+function resizes(
+  known: Member | undefined,
+  pod: WitnessedPod,
+  now: number,
+): Pick<Member, 'resizingSince' | 'resizedAt'> {
+  const isResizing = (pod.status?.containerStatuses ?? []).some(({ name, resources }) => {
+    const wanted = pod.spec.containers.find((one) => one.name === name)?.resources;
+    return resources !== undefined && !isDeepStrictEqual(complete(wanted), complete(resources));
+  });
+  const before = known?.resizingSince ?? null;
+  const isDone = before !== null && !isResizing;
+  return { resizingSince: isResizing ? (before ?? now) : null, resizedAt: isDone ? now : (known?.resizedAt ?? null) };
+}
+
+const complete = ({ limits = {}, requests = {} }: WitnessedResources = {}): WitnessedResources => ({
+  limits,
+  requests,
+});
 
 function containersOf({ status }: WitnessedPod) {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

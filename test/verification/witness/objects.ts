@@ -45,7 +45,16 @@ export interface WitnessedStatefulSet extends WitnessedObject {
 }
 
 interface PodSpec {
-  readonly containers: readonly { readonly name: string; readonly image?: string }[];
+  readonly containers: readonly {
+    readonly name: string;
+    readonly image?: string;
+    readonly resources?: WitnessedResources;
+  }[];
+}
+
+export interface WitnessedResources {
+  readonly limits?: Readonly<Record<string, string>>;
+  readonly requests?: Readonly<Record<string, string>>;
 }
 
 export interface WitnessedContainer {
@@ -53,6 +62,7 @@ export interface WitnessedContainer {
   readonly ready?: boolean;
   readonly started?: boolean | null;
   readonly restartCount?: number;
+  readonly resources?: WitnessedResources;
   readonly state?: {
     readonly running?: unknown;
     readonly waiting?: { readonly reason?: string };
@@ -74,7 +84,14 @@ export interface WitnessedPod extends WitnessedObject {
 export interface WitnessedSettings extends WitnessedObject {
   readonly status?: {
     readonly rollout?: { readonly revision: string; readonly tries?: { readonly count?: number } };
-    readonly intent?: { readonly id: string; readonly step: string; readonly revision: string };
+    readonly intent?: {
+      readonly id: string;
+      readonly step: string;
+      readonly revision: string;
+      readonly pods?: readonly { readonly name: string; readonly uid: string }[];
+      /** What the program says that the step does. */
+      readonly effects?: readonly string[];
+    };
     readonly settings?: { readonly switchoverTimeoutSeconds?: { readonly value?: unknown } };
   };
   readonly spec?: {
@@ -85,6 +102,9 @@ export interface WitnessedSettings extends WitnessedObject {
     readonly switchoverTimeoutSeconds?: number;
     readonly pinnedMembers?: readonly { readonly ordinal: number }[];
     readonly maintenanceWindows?: readonly WitnessedWindow[];
+    readonly primaryUpdatePolicy?: string;
+    readonly approvedRevision?: string;
+    readonly minReadySeconds?: number;
     readonly inPlace?: { readonly primary?: string };
   };
 }

@@ -1,138 +1,5 @@
 import { expect } from 'chai';
-import type { Disruption } from './disruption.ts';
-import type { WitnessedKind, WitnessedObject } from './objects.ts';
-import { Witness } from './witness.ts';
-
-const cluster = 'default/test';
-
-interface PodOptions {
-  readonly revision?: string;
-  readonly role?: 'primary' | 'replica' | null;
-  readonly mysqld?: 'ready' | 'running' | 'CrashLoopBackOff';
-  readonly ready?: boolean;
-  readonly terminating?: boolean;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly uid?: string;
-}
-
-/** A cluster of three whose member 0 is primary, all of it stale, as a store would have told of it. */
-class Scene {
-  readonly witness = new Witness();
-  #revision = 0;
-  #now = 0;
-
-  constructor(replicas = 3) {
-    this.cluster({}, replicas);
-    this.put('StatefulSet', 'moco-test', { spec: { replicas }, status: { updateRevision: 'new' } });
-    for (let ordinal = 0; ordinal < replicas; ordinal++) this.pod(ordinal);
-  }
-
-  cluster(status: object = {}, replicas = 3, metadata: object = {}): void {
-    const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'new' }] } };
-    this.put(
-      'MySQLCluster',
-      'test',
-      { spec: { replicas, podTemplate }, status: { currentPrimaryIndex: 0, ...status } },
-      {
-        generation: 2,
-        ...metadata,
-      },
-    );
-  }
-
-  /** The StatefulSet controller makes members below the partition from the current revision. */
-  inPartitionMode(currentRevision: string): void {
-    const spec = { replicas: 3, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } };
-    this.put('StatefulSet', 'moco-test', { spec, status: { currentRevision, updateRevision: 'new' } });
-  }
-
-  pod(ordinal: number, options: PodOptions = {}): void {
-    const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
-    const { terminating = false, ready = mysqld === 'ready', uid = `moco-test-${ordinal}-uid` } = options;
-    const runs = mysqld !== 'CrashLoopBackOff';
-    const labels = { 'controller-revision-hash': revision, ...(role !== null && { 'moco.cybozu.com/role': role }) };
-    this.put(
-      'Pod',
-      `moco-test-${ordinal}`,
-      {
-        spec: { containers: [{ name: 'mysqld', image: revision }] },
-        status: {
-          phase: 'Running',
-          conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
-          containerStatuses: [
-            {
-              name: 'mysqld',
-              ready: mysqld === 'ready',
-              started: runs,
-              restartCount: 0,
-              state: runs ? { running: {} } : { waiting: { reason: mysqld } },
-            },
-            { name: 'slow-log', ready: true, restartCount: 0, state: { running: {} } },
-          ],
-        },
-      },
-      {
-        uid,
-        labels,
-        ...(annotations && { annotations }),
-        ...(terminating && { deletionTimestamp: '2026-07-01T12:00:00Z' }),
-      },
-    );
-  }
-
-  put(kind: WitnessedKind, name: string, object: object, metadata: Readonly<Record<string, unknown>> = {}): void {
-    this.#revision += 1;
-    const labels = { 'app.kubernetes.io/instance': 'test', ...(metadata['labels'] as object | undefined) };
-    const identity = {
-      ...object,
-      metadata: { namespace: 'default', name, uid: `${name}-uid`, resourceVersion: '1', ...metadata, labels },
-    } as WitnessedObject;
-    this.witness.observe({
-      revision: this.#revision,
-      atMilliseconds: this.#now,
-      kind,
-      object: identity,
-      identity,
-    });
-  }
-
-  wait(milliseconds: number): void {
-    this.#now += milliseconds;
-  }
-
-  /** The revision that a confirmation may have begun at. */
-  get now(): { readonly revision: number; readonly atMilliseconds: number } {
-    return { revision: this.#revision, atMilliseconds: this.#now };
-  }
-
-  restartInPlace(ordinal: number, ...containers: readonly string[]): void {
-    this.take('restartInPlace', ordinal, this.now, 'one', containers);
-  }
-
-  take(
-    verb: Disruption['verb'],
-    ordinal: number,
-    confirmingSince = this.now,
-    actor = 'one',
-    containers: readonly string[] = [],
-  ): void {
-    this.witness.disrupted({
-      verb,
-      containers,
-      actor,
-      cluster,
-      uid: `moco-test-${ordinal}-uid`,
-      ordinal,
-      confirmingSince,
-      before: this.#revision,
-      atMilliseconds: this.#now,
-    });
-  }
-
-  get found(): readonly string[] {
-    return this.witness.findings.map(({ kind, law }) => `${kind} ${law}`);
-  }
-}
+import { cluster, Scene } from './scene.ts';
 
 describe('the witness', () => {
   it('accepts the eviction of a healthy replica and the deletion of one that is down', () => {
@@ -167,15 +34,19 @@ describe('the witness', () => {
     expect([...updated.found, ...unserved.found]).to.deep.equal([]);
   });
 
-  it('accepts that containers of one member at work restart in place, and the agent of a primary that may stay', () => {
+  it('accepts that containers of one member at work restart in place, and those of a primary that may stay', () => {
     const scene = new Scene();
     scene.restartInPlace(2, 'agent');
     const primary = new Scene();
+    primary.put('MySQLRollout', 'test', { spec: { inPlace: { primary: 'InPlace' } } });
     primary.restartInPlace(0, 'slow-log');
+    const alone = new Scene(1);
+    alone.cluster({}, 1);
+    alone.restartInPlace(0, 'slow-log');
     const asked = new Scene();
     asked.put('MySQLRollout', 'test', { spec: { inPlace: { primary: 'InPlace' } } });
     asked.restartInPlace(0, 'agent');
-    expect([...scene.found, ...primary.found, ...asked.found]).to.deep.equal([]);
+    expect([...scene.found, ...primary.found, ...alone.found, ...asked.found]).to.deep.equal([]);
   });
 
   it('accepts, outside of the maintenance windows, what repairs, and anything while one is open', () => {
@@ -212,7 +83,62 @@ describe('the witness', () => {
       },
     ],
     ['I17', 'mysqld restarts in place', (scene) => scene.restartInPlace(2, 'mysqld')],
-    ['I17', 'the agent of a primary restarts in place', (scene) => scene.restartInPlace(0, 'agent')],
+    ['I21', 'a container of a primary restarts in place, unasked', (scene) => scene.restartInPlace(0, 'slow-log')],
+    [
+      'I17',
+      'a member is resized before the kubelet has resized another one',
+      (scene) => {
+        scene.pod(2, { cpu: ['2', '1'] });
+        scene.take('resize', 1);
+      },
+    ],
+    [
+      'I17',
+      'a member is resized right after another one',
+      (scene) => {
+        scene.pod(2, { cpu: ['2', '1'] });
+        scene.pod(2, { cpu: ['2', '2'] });
+        scene.wait(3_000);
+        scene.take('resize', 1);
+      },
+    ],
+    [
+      'maintenance',
+      'a member is resized outside of the maintenance windows',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', {
+          spec: { maintenanceWindows: [{ schedule: '0 1 * * *', duration: 3600 }] },
+        });
+        scene.take('resize', 2);
+      },
+    ],
+    [
+      'I20',
+      'a running replica is deleted while nobody serves as primary, however long that lasts',
+      (scene) => {
+        scene.pod(0, { mysqld: 'CrashLoopBackOff' });
+        scene.pod(1, { mysqld: 'running' });
+        scene.pod(2, { mysqld: 'running' });
+        scene.wait(3_600_000);
+        scene.take('delete', 2);
+      },
+    ],
+    [
+      'I22',
+      'a primary is taken without approval',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', { spec: { primaryUpdatePolicy: 'Manual', approvedRevision: 'other' } });
+        scene.take('setPartition', 0);
+      },
+    ],
+    [
+      'I22',
+      'a primary is taken beside a stale replica that is pinned',
+      (scene) => {
+        scene.put('MySQLRollout', 'test', { spec: { pinnedMembers: [{ ordinal: 2, reason: 'mine' }] } });
+        scene.take('setPartition', 0);
+      },
+    ],
     [
       'I17',
       'a container restarts in place while mysqld of that member is down',
@@ -400,13 +326,38 @@ describe('the witness', () => {
     expect(scene.witness.findings[0]?.windowMilliseconds).to.equal(40);
   });
 
-  it('accepts the deletion of running members once a failover has had its time', () => {
+  it('accepts without a primary the deletion of that primary and of members that are down, and of replicas once somebody serves', () => {
     const scene = new Scene();
-    scene.pod(0, { mysqld: 'CrashLoopBackOff' });
-    scene.pod(1, { mysqld: 'running' });
-    scene.pod(2, { mysqld: 'running' });
+    for (const ordinal of [0, 1]) scene.pod(ordinal, { mysqld: 'running' });
+    scene.pod(2, { mysqld: 'CrashLoopBackOff' });
     scene.wait(181_000);
     scene.take('delete', 2);
+    scene.take('delete', 0);
+    for (const ordinal of [0, 2]) scene.pod(ordinal, { revision: 'new' });
+    scene.take('delete', 1);
+    expect(scene.found).to.deep.equal([]);
+  });
+
+  it('objects by I17 and I21 to the restart of the agent of a primary in place', () => {
+    const scene = new Scene();
+    scene.restartInPlace(0, 'agent');
+    expect(scene.found).to.deep.equal(['violation I17', 'violation I21']);
+  });
+
+  it('accepts a resize after another one that has had its time', () => {
+    const scene = new Scene();
+    scene.pod(2, { cpu: ['2', '1'] });
+    scene.pod(2, { cpu: ['2', '2'] });
+    scene.wait(5_000);
+    scene.take('resize', 1);
+    expect(scene.found).to.deep.equal([]);
+    expect(scene.witness.disruptions).to.deep.equal([]);
+  });
+
+  it('accepts the approved primary', () => {
+    const scene = new Scene();
+    scene.put('MySQLRollout', 'test', { spec: { primaryUpdatePolicy: 'Manual', approvedRevision: 'new' } });
+    scene.take('setPartition', 0);
     expect(scene.found).to.deep.equal([]);
   });
 

@@ -4,11 +4,13 @@ import { Chronicle } from './chronicle.ts';
 import type { Demotions } from './demotions.ts';
 import type { Disruption } from './disruption.ts';
 import { FailedTries } from './failed-tries.ts';
+import { isAskedOf } from './law.ts';
 import { laws } from './laws.ts';
 import { type Measures, measure } from './measures.ts';
 import { isWell, revisionOf, updateRevisionOf } from './member.ts';
 import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
 import type { WitnessedPod } from './objects.ts';
+import { StepLog, type StepRecord } from './step-log.ts';
 
 /**
  * A law that did not hold when a member was taken down. It is a race where it had held since the actor began to ask,
@@ -50,6 +52,8 @@ export class Witness {
   readonly #epochMilliseconds: number;
   /** By cluster. */
   readonly #failedTries = new Map<string, FailedTries>();
+  /** By cluster. */
+  readonly #steps = new Map<string, StepLog>();
   #isDoubtful = false;
   #needless = 0;
 
@@ -66,6 +70,9 @@ export class Witness {
     for (const { podName, why, forMilliseconds } of this.#demotions?.observe(moment) ?? []) {
       const seconds = (forMilliseconds / 1000).toFixed(1);
       this.object('I12', `a demotion was left on ${podName} for ${seconds} s after ${why}`, change.atMilliseconds);
+    }
+    for (const text of this.#steps.get(cluster)?.observe(moment) ?? []) {
+      this.object('effects', text, change.atMilliseconds);
     }
     if (change.kind === 'MySQLRollout') {
       for (const text of this.#failedTriesOf(cluster).observe(moment)) {
@@ -95,11 +102,14 @@ export class Witness {
       const target = moment.members.find(({ pod }) => pod.metadata.uid === disruption.uid);
       return target === undefined ? [] : [{ moment, target, disruption, confirmedAtMilliseconds }];
     });
-    for (const { name, sentence, holds, isByTheClock = false } of laws) {
+    for (const law of laws.filter((one) => isAskedOf(one, disruption))) {
+      const { name, sentence, holds, isByTheClock = false } = law;
       const last = cases.at(-1);
       if (last === undefined || (isByTheClock && this.#isDoubtful) || holds(last)) continue;
       this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
     }
+    this.#stepsOf(disruption.cluster).begin(disruption, moments);
+    if (disruption.verb === 'resize' || disruption.verb === 'demote') return;
     this.#judgeOrder(disruption);
     const last = cases.at(-1);
     if (last !== undefined) this.#count(disruption, last.moment, last.target);
@@ -129,6 +139,17 @@ export class Witness {
     const own = this.#disruptions.filter((one) => one.cluster === cluster && one.atMilliseconds >= sinceMilliseconds);
     const { moments } = this.#chronicleOf(cluster);
     return { ...measure(moments, sinceMilliseconds), disruptions: own.length, needless: this.#needless };
+  }
+
+  /** What the program has done to a cluster since a moment, and what came of it. */
+  steps(cluster: string, sinceMilliseconds: number): readonly StepRecord[] {
+    return this.#stepsOf(cluster).records(this.#chronicleOf(cluster).moments, sinceMilliseconds);
+  }
+
+  #stepsOf(cluster: string): StepLog {
+    const steps = this.#steps.get(cluster) ?? new StepLog();
+    this.#steps.set(cluster, steps);
+    return steps;
   }
 
   #failedTriesOf(cluster: string): FailedTries {

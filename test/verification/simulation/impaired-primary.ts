@@ -1,0 +1,16 @@
+import { isPrimary, isWell, participates } from '../witness/member.ts';
+import { clusterName, namespace, type Simulation } from './simulation.ts';
+
+/** Notes a container of a primary that works, and is stuck or has not been ready for a minute. */
+export function noteImpairedPrimary({ witness, situations, moco }: Simulation): void {
+  const moment = witness.latest(`${namespace}/${clusterName}`);
+  const primary = moment.members.find((member) => isPrimary(moment, member));
+  if (primary === undefined || moment.members.length < 2) return;
+  if (!participates(moment, primary) || isWell(moment, primary)) return;
+  situations.find('impairedPrimary');
+  const { primaryUpdatePolicy, pinnedMembers = [] } = moment.settings?.spec ?? {};
+  const isLagging = Object.keys(moco.faults.lagSeconds).length > 0;
+  if (primaryUpdatePolicy === 'Manual' || pinnedMembers.length > 0 || isLagging) {
+    situations.find('impairedPrimaryMayNotGo');
+  }
+}

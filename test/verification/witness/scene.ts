@@ -1,0 +1,155 @@
+import type { Disruption } from './disruption.ts';
+import type { WitnessedKind, WitnessedObject } from './objects.ts';
+import { Witness } from './witness.ts';
+
+/** Its cluster. */
+export const cluster = 'default/test';
+
+export interface PodOptions {
+  readonly revision?: string;
+  readonly role?: 'primary' | 'replica' | null;
+  readonly mysqld?: 'ready' | 'running' | 'CrashLoopBackOff';
+  readonly ready?: boolean;
+  readonly terminating?: boolean;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly uid?: string;
+  /** Of mysqld: in the spec, and as the kubelet reports it. */
+  readonly cpu?: readonly [wanted: string, given: string];
+  /** Of slow-log. */
+  readonly restarts?: number;
+}
+
+/** A cluster of three whose member 0 is primary, all of it stale, as a store would have told of it. */
+export class Scene {
+  readonly witness = new Witness();
+  #revision = 0;
+  #now = 0;
+
+  constructor(replicas = 3) {
+    this.cluster({}, replicas);
+    this.put('StatefulSet', 'moco-test', { spec: { replicas }, status: { updateRevision: 'new' } });
+    for (let ordinal = 0; ordinal < replicas; ordinal++) this.pod(ordinal);
+  }
+
+  cluster(status: object = {}, replicas = 3, metadata: object = {}): void {
+    const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'new' }] } };
+    this.put(
+      'MySQLCluster',
+      'test',
+      { spec: { replicas, podTemplate }, status: { currentPrimaryIndex: 0, ...status } },
+      {
+        generation: 2,
+        ...metadata,
+      },
+    );
+  }
+
+  /** The StatefulSet controller makes members below the partition from the current revision. */
+  inPartitionMode(currentRevision: string): void {
+    const spec = { replicas: 3, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } };
+    this.put('StatefulSet', 'moco-test', { spec, status: { currentRevision, updateRevision: 'new' } });
+  }
+
+  pod(ordinal: number, options: PodOptions = {}): void {
+    const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
+    const { terminating = false, ready = mysqld === 'ready', uid = `moco-test-${ordinal}-uid` } = options;
+    const runs = mysqld !== 'CrashLoopBackOff';
+    const [wanted, given] = (options.cpu ?? []).map((cpu) => ({ limits: { cpu }, requests: {} }));
+    const labels = { 'controller-revision-hash': revision, ...(role !== null && { 'moco.cybozu.com/role': role }) };
+    this.put(
+      'Pod',
+      `moco-test-${ordinal}`,
+      {
+        spec: { containers: [{ name: 'mysqld', image: revision, ...(wanted && { resources: wanted }) }] },
+        status: {
+          phase: 'Running',
+          conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+          containerStatuses: [
+            {
+              name: 'mysqld',
+              ready: mysqld === 'ready',
+              started: runs,
+              restartCount: 0,
+              ...(given && { resources: given }),
+              state: runs ? { running: {} } : { waiting: { reason: mysqld } },
+            },
+            { name: 'slow-log', ready: true, restartCount: options.restarts ?? 0, state: { running: {} } },
+          ],
+        },
+      },
+      {
+        uid,
+        labels,
+        ...(annotations && { annotations }),
+        ...(terminating && { deletionTimestamp: '2026-07-01T12:00:00Z' }),
+      },
+    );
+  }
+
+  put(kind: WitnessedKind, name: string, object: object, metadata: Readonly<Record<string, unknown>> = {}): void {
+    this.#revision += 1;
+    const labels = { 'app.kubernetes.io/instance': 'test', ...(metadata['labels'] as object | undefined) };
+    const identity = {
+      ...object,
+      metadata: { namespace: 'default', name, uid: `${name}-uid`, resourceVersion: '1', ...metadata, labels },
+    } as WitnessedObject;
+    this.witness.observe({
+      revision: this.#revision,
+      atMilliseconds: this.#now,
+      kind,
+      object: identity,
+      identity,
+    });
+  }
+
+  /** The pod is deleted for good. */
+  gone(ordinal: number, uid = `moco-test-${ordinal}-uid`): void {
+    this.#revision += 1;
+    const labels = { 'app.kubernetes.io/instance': 'test' };
+    const metadata = { namespace: 'default', name: `moco-test-${ordinal}`, uid, resourceVersion: '1', labels };
+    this.witness.observe({
+      revision: this.#revision,
+      atMilliseconds: this.#now,
+      kind: 'Pod',
+      object: null,
+      identity: { metadata },
+    });
+  }
+
+  wait(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
+  /** The revision that a confirmation may have begun at. */
+  get now(): { readonly revision: number; readonly atMilliseconds: number } {
+    return { revision: this.#revision, atMilliseconds: this.#now };
+  }
+
+  restartInPlace(ordinal: number, ...containers: readonly string[]): void {
+    this.take('restartInPlace', ordinal, this.now, 'one', containers);
+  }
+
+  take(
+    verb: Disruption['verb'],
+    ordinal: number,
+    confirmingSince = this.now,
+    actor = 'one',
+    containers: readonly string[] = [],
+  ): void {
+    this.witness.disrupted({
+      verb,
+      containers,
+      actor,
+      cluster,
+      uid: `moco-test-${ordinal}-uid`,
+      ordinal,
+      confirmingSince,
+      before: this.#revision,
+      atMilliseconds: this.#now,
+    });
+  }
+
+  get found(): readonly string[] {
+    return this.witness.findings.map(({ kind, law }) => `${kind} ${law}`);
+  }
+}
