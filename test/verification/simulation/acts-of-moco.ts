@@ -69,11 +69,12 @@ export function receiverBehind(simulation: Simulation, { ordinal, forMillisecond
  * A replica does not replicate any more, and MOCO fails to configure it. That ends with its pod; otherwise a person looks
  * at it once it has the image that the user wants, or once nobody has led for a while.
  */
-export function breakReplica(simulation: Simulation, { ordinal }: Of<'breakReplica'>): boolean {
+export function breakReplica(simulation: Simulation, { ordinal }: Of<'breakReplica'>): void {
   const { moco, clock, situations, wanted } = simulation;
   const pod = simulation.members.find(({ metadata }) => metadata.name === podName(ordinal));
-  if (pod === undefined || ordinal === primaryOf(simulation)) return false;
+  if (pod === undefined || ordinal === primaryOf(simulation)) return;
   const { uid } = pod.metadata;
+  let isSeen = false;
   moco.setFaults({ unconfigurable: [...moco.faults.unconfigurable, uid] });
   const look = (): void => {
     const moment = momentOf(simulation);
@@ -82,6 +83,8 @@ export function breakReplica(simulation: Simulation, { ordinal }: Of<'breakRepli
     if (now === undefined || imageOf(now) === wanted.image || clock.nowMilliseconds - since >= personMilliseconds) {
       return moco.setFaults({ unconfigurable: moco.faults.unconfigurable.filter((one) => one !== uid) });
     }
+    if (!isSeen) simulation.struck('breakReplica');
+    isSeen = true;
     const isLeft = moment.members.some(
       (member) => participates(moment, member) && member.pod.metadata.labels?.[roleLabel] === undefined,
     );
@@ -89,7 +92,6 @@ export function breakReplica(simulation: Simulation, { ordinal }: Of<'breakRepli
     clock.after(lookMilliseconds, look);
   };
   clock.after(lookMilliseconds, look);
-  return true;
 }
 
 /** No probe of mysqld is answered any more, in any member, until its pod is replaced. MOCO asks mysqld itself. */

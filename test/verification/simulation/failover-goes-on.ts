@@ -65,7 +65,13 @@ export class FailoverGoesOn {
 
   #object(): void {
     const { witness, clock, processes } = this.#simulation;
-    const { index, hasWaited } = this.#awaited ?? { index: 0, hasWaited: false };
+    const awaited = this.#awaited;
+    this.#cancel = null;
+    // What tells no object of it has changed meanwhile: MOCO is away, or another process of it runs.
+    if (awaited === null || !this.#isAwaited(awaited)) return this.#lookAgain();
+    const { index, hasWaited } = awaited;
+    // Once is enough.
+    this.#cancel = (): void => {};
     // While the program is away `MocoGoesOn` judges a failover that waits for nothing.
     if (!hasWaited && !processes.some(({ isRunning }) => isRunning)) return;
     const after = hasWaited ? ', although its candidate could have applied everything' : '';

@@ -217,7 +217,7 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'receiverBehind':
       return receiverBehind(simulation, what);
     case 'breakReplica':
-      return strikes(breakReplica(simulation, what));
+      return breakReplica(simulation, what);
     case 'errant':
       moco.setFaults({ errant: [what.ordinal] });
       return later(what.forMilliseconds, () => {
