@@ -41,6 +41,18 @@ export const allowances: readonly Allowance[] = [
     faults: 1,
   },
   {
+    finds: { stuckWith: 'MemberTerminating' },
+    families: ['relay-log'],
+    what: 'waits for ever in the same way where the pod of the old primary is terminating',
+    faults: 1,
+  },
+  {
+    finds: { stuckWith: 'UpdatedMemberNotParticipating' },
+    families: ['relay-log'],
+    what: 'waits for ever in the same way where an updated primary has died',
+    faults: 1,
+  },
+  {
     finds: { stuckWith: 'RolesNotSettled' },
     families: ['unconfigurable'],
     what: 'waits for ever for the label of a member, which MOCO never reaches',
