@@ -80,7 +80,13 @@ describe('every reachable state', () => {
     });
   }
 
-  const oneFault: readonly (readonly Family[])[] = [['relay-log'], ['agents'], ['slow-log'], ['unconfigurable']];
+  const oneFault: readonly (readonly Family[])[] = [
+    ['impaired'],
+    ['relay-log'],
+    ['agents'],
+    ['slow-log'],
+    ['unconfigurable'],
+  ];
   for (const chosen of oneFault) {
     it(`of 3 members keeps the invariants and makes progress with one fault and ${chosen.join(' and ')}`, () => {
       reachesTheGoal(worldOf(3, { ...coarse, faults: 1, families: new Set(chosen) }));

@@ -126,6 +126,12 @@ const isDone = (cells: c.Cells, ordinal: number): boolean =>
 const handedOver: Condition = ({ cells, n, target }) =>
   n === 1 || !facts.isWell(cells, target) || (target !== cells[c.INDEX] && !isMoving(cells));
 
+/** While the agent restarts mysqld answers no probe, so the primary is disrupted, unless the user wants just that. */
+const handedOverForAgent: Condition = (moment) =>
+  !moment.world.families.has('in-place') ||
+  moment.world.policy.inPlaceUpdates.primary === 'InPlace' ||
+  handedOver(moment);
+
 /** MOCO has finished moving roles. */
 const rolesRest: Condition = ({ cells, n }) => n === 1 || !isMoving(cells);
 
@@ -239,6 +245,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
       return [
         ['I17', worksAlone],
         ['I2', fullHouse],
+        ['I3', handedOverForAgent],
         ['I3', rolesRest],
         ['I21', keepsAddress],
         ['I5', stale],

@@ -60,9 +60,9 @@ export const situations: Readonly<Record<string, Situation>> = {
   'every member runs without an agent': (cells, { replicas }) => cells[c.AGENTLESS] === c.bit(replicas) - 1,
   'the primary alone runs without an agent': (cells) => cells[c.AGENTLESS] === c.bit(cells[c.INDEX] as number),
   'a sidecar of a stale primary fails': some(both(health(Health.Impaired), isPrimary, isStale)),
-  'the same while replicas are behind': (cells, world) =>
+  'a sidecar of a stale primary fails while replicas are behind': (cells, world) =>
     cells[c.DELAYED] === 1 && some(both(health(Health.Impaired), isPrimary, isStale))(cells, world),
-  'the same without approval': (cells, world) =>
+  'a sidecar of a stale primary fails before the primary is approved': (cells, world) =>
     world.families.has('user') &&
     cells[c.APPROVED] === 0 &&
     some(both(health(Health.Impaired), isPrimary, isStale))(cells, world),
