@@ -5,8 +5,8 @@ import { type Asked, asksFor } from './rule.ts';
 export function unavailableMembers(asked: Asked): readonly number[] {
   const { situation, members: taken } = asked;
   const others = situation.members.filter((member) => !taken.includes(member));
-  // Whether others have settled matters less than a member that is impaired, and not to MOCO's partition controller.
-  const settled = taken.some(({ state }) => state !== 'impaired') && !asksFor(asked, 'mocoTakes');
+  // Whether others have settled matters less than a replica that is impaired, and not to MOCO's partition controller.
+  const settled = taken.some(({ state, primary }) => state !== 'impaired' || primary) && !asksFor(asked, 'mocoTakes');
   const away = others.filter((member) => !member.participates || (settled && member.unsettled !== null));
   return [...situation.missing, ...away.map(({ ordinal }) => ordinal)];
 }

@@ -116,6 +116,10 @@ describe('every state that is reached first', () => {
     });
   }
 
+  it('of three members keeps the invariants where a replica restarts in a failover that needs it', () => {
+    keepsInvariants(worldOf(3, { ...coarse, faults: 2, families: new Set<Family>(['relay-log']) }), 2 * manyStates);
+  });
+
   it('of five members keeps the invariants with one fault', () => {
     keepsInvariants(worldOf(5, { ...coarse, faults: 1 }), manyStates);
   });
