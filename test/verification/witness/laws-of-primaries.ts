@@ -1,4 +1,4 @@
-import { type Law, others, takingPods } from './law.ts';
+import { type Case, type Law, others, participating, takingPods } from './law.ts';
 import { crashes, isPrimary, isUpdated, participates, replicasOf, runs, updateRevisionOf } from './member.ts';
 import type { Moment } from './moment.ts';
 import { isServed } from './observed-effects.ts';
@@ -7,10 +7,13 @@ import { isServed } from './observed-effects.ts';
 export const lawsOfPrimaries: readonly Law[] = [
   {
     name: 'I20',
-    sentence: 'a running replica was restarted while nobody served as primary',
+    sentence: 'a running replica was restarted while nobody served as primary, and nobody followed one',
     of: takingPods,
-    holds: ({ moment, target }) =>
-      replicasOf(moment) < 2 || isPrimary(moment, target) || !runs(target) || crashes(target) || isServed(moment),
+    holds: (given) => {
+      const { moment, target } = given;
+      const isExempt = replicasOf(moment) < 2 || isPrimary(moment, target) || !runs(target) || crashes(target);
+      return isExempt || isServed(moment) || isFollowed(given);
+    },
   },
   {
     name: 'I22',
@@ -25,6 +28,12 @@ export const lawsOfPrimaries: readonly Law[] = [
     },
   },
 ];
+
+/** MOCO's failover begins by stopping the I/O threads of all replicas, and none of them is ready without. */
+function isFollowed(given: Case): boolean {
+  const primary = given.moment.members.find((one) => isPrimary(given.moment, one));
+  return primary !== undefined && runs(primary) && participating(given).some((one) => !isPrimary(given.moment, one));
+}
 
 /** By the full name of the revision, or by the hash at its end. */
 function isApproved(moment: Moment): boolean {
