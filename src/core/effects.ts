@@ -54,19 +54,19 @@ const isBroken = ({ state, participates, crashLoop }: Member): boolean =>
 function podGoes({ primary }: Situation, member: Member | null): Kinds {
   if (member === null) return ['writes', 'acts'];
   const { state, participates, primary: leads, facts } = member;
-  const broken = isBroken(member);
   const works = participates && state !== 'impaired';
   return [
     'brings',
     'removes',
     ...when(state !== 'down', 'proceeds', 'stops'),
     // Without a primary writes have stopped, and every step is a repair.
-    ...when(!broken && primary?.participates === true, 'risks'),
+    ...when(!isBroken(member) && primary?.participates === true, 'risks'),
     ...when(participates, 'reduces'),
     ...when(works, 'takesHealthy'),
     ...when(works || facts.ready, 'leavesService'),
     ...when(participates && leads, 'movesPrimary'),
-    ...when(!broken && !leads, 'losesRelayLog'),
+    // Between two attempts of a crash loop, too: MOCO reaches it, and fails over only while it reaches enough of them.
+    ...when(state !== 'down' && !leads, 'losesRelayLog'),
   ];
 }
 

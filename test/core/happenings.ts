@@ -35,7 +35,7 @@ export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happ
         ['leavesService', (podGoes(step) || containersRestart(step)) && member.ready],
         ['risks', (podGoes(step) || containersRestart(step) || step.kind === 'resizeInPlace') && !broken && writesGo],
         ['changesInPlace', step.kind === 'updateInPlace' || step.kind === 'resizeInPlace'],
-        ['losesRelayLog', podGoes(step) && runs(member) && !leads && !broken],
+        ['losesRelayLog', podGoes(step) && runs(member) && !leads],
         ['movesPrimary', (podGoes(step) || step.kind === 'demote') && leads && serves],
       ];
       return kinds.flatMap(([kind, happens]) => (happens ? [{ kind, member }] : []));

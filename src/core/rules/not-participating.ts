@@ -57,24 +57,6 @@ export const notParticipating = {
     brief: true,
     assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
   }),
-  FailoverUnfinished: rule<{ readonly primary: number; readonly member: number; readonly graceSeconds: number }>({
-    holds: ({ situation, members }) => {
-      const { snapshot, policy } = situation;
-      const [member] = members;
-      if (member === undefined || somebodyLeads(situation, members)) return null;
-      const { primaryIndex: primary } = snapshot.cluster;
-      return { primary, member: member.ordinal, graceSeconds: policy.failoverGraceSeconds };
-    },
-    sentence: ({ primary, member, graceSeconds }, name) =>
-      `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it; ${name(member)} runs and may have received transactions that nobody has applied yet, so it is not restarted`,
-    meaning: 'The primary does not participate, no failover has ended, and a running replica would be restarted.',
-    details:
-      "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
-    endedBy: ['MOCO', 'a person'],
-    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas all the same: transactions that they have received and not applied may be lost, and the failover may never end.',
-    overridable: true,
-    assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
-  }),
   AwaitingRecovery: rule<{ readonly member: number; readonly graceSeconds: number }>({
     holds: ({ situation, members }) => {
       const [member] = members;
@@ -96,6 +78,24 @@ export const notParticipating = {
     endedBy: ['the members', 'time'],
     ends: 'When the member has recovered. Otherwise the controller restarts it after progressDeadlineSeconds if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
     assumed: after('member', recovered),
+  }),
+  FailoverUnfinished: rule<{ readonly primary: number; readonly member: number; readonly graceSeconds: number }>({
+    holds: ({ situation, members }) => {
+      const { snapshot, policy } = situation;
+      const [member] = members;
+      if (member === undefined || somebodyLeads(situation, members)) return null;
+      const { primaryIndex: primary } = snapshot.cluster;
+      return { primary, member: member.ordinal, graceSeconds: policy.failoverGraceSeconds };
+    },
+    sentence: ({ primary, member, graceSeconds }, name) =>
+      `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it; ${name(member)} runs and may have received transactions that nobody has applied yet, so it is not restarted`,
+    meaning: 'The primary does not participate, no failover has ended, and a running replica would be restarted.',
+    details:
+      "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
+    endedBy: ['MOCO', 'a person'],
+    ends: 'By itself, when MOCO has moved the primary, or when the primary participates again. Look at `SHOW REPLICA STATUS` and `SHOW PROCESSLIST` of the replicas, and at the log of moco-controller. If no failover is under way, bring the primary back: `kubectl delete pod` of the primary alone. `override NAME FailoverUnfinished` restarts the replicas all the same: transactions that they have received and not applied may be lost, and the failover may never end.',
+    overridable: true,
+    assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
   }),
   MemberUnreachable: rule<{ readonly member: number }>({
     holds: ({ situation, members }) => {

@@ -86,7 +86,7 @@ export class FailoverGoesOn {
     if (index === null || primary === undefined || !this.#isGone(primary, index)) return null;
     const replicas = members.filter((member) => member !== primary);
     const isWhole = replicas.length > 1 && members.length === this.#replicas();
-    if (!isWhole || !replicas.every(follows)) return null;
+    if (!isWhole || !replicas.every(follows) || moco.hasStoppedThreads) return null;
     const uids = replicas.map(({ metadata }) => metadata.uid);
     return { index, primary: primary.metadata.uid, life: moco.lives, replicas: uids, hasWaited: false };
   }

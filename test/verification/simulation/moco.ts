@@ -82,6 +82,11 @@ export class Moco {
     return acceptsCommits(this.#mind.databases, this.#faults);
   }
 
+  /** A replica has restarted with a backlog, and its threads stay stopped until MOCO starts them again. */
+  get hasStoppedThreads(): boolean {
+    return this.#mind.databases.some(({ backlog }) => backlog === 'stopped');
+  }
+
   /** By which the member lags, and since when. */
   lagOf(ordinal: number): { readonly seconds: number; readonly sinceMilliseconds: number } {
     return { seconds: this.#faults.lagSeconds[ordinal] ?? 0, sinceMilliseconds: this.#lagsSinceMilliseconds };

@@ -1,5 +1,5 @@
 import { type Case, type Law, others, participating, takingPods } from './law.ts';
-import { crashes, isPrimary, isUpdated, participates, replicasOf, runs, updateRevisionOf } from './member.ts';
+import { isPrimary, isUpdated, participates, replicasOf, runs, updateRevisionOf } from './member.ts';
 import type { Moment } from './moment.ts';
 import { isServed } from './observed-effects.ts';
 
@@ -11,7 +11,7 @@ export const lawsOfPrimaries: readonly Law[] = [
     of: takingPods,
     holds: (given) => {
       const { moment, target } = given;
-      const isExempt = replicasOf(moment) < 2 || isPrimary(moment, target) || !runs(target) || crashes(target);
+      const isExempt = replicasOf(moment) < 2 || isPrimary(moment, target) || !runs(target);
       return isExempt || isServed(moment) || isFollowed(given);
     },
   },
