@@ -9,7 +9,7 @@ import { onDelete, type Way } from './way.ts';
 
 /** The shortest grace that there is, so that it is over while nobody serves. */
 const hasty: Way = { ...onDelete, settings: { ...onDelete.settings, failoverGraceSeconds: 60 } };
-/** A mysqld that its liveness probe has restarted counts as recovering until then: without an agent it never has started. */
+/** Until then a mysqld that its liveness probe has restarted counts as recovering: no agent lets it pass its startup. */
 const hastier: Way = { ...hasty, settings: { ...hasty.settings, progressDeadlineSeconds: 120 } };
 const backlogMilliseconds = 15_000;
 const beyondGraceMilliseconds = 90_000;
