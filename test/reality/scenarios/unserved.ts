@@ -9,7 +9,7 @@ import { onDelete, type Way } from './way.ts';
 
 /** The shortest grace that there is, so that it is over while nobody serves. */
 const hasty: Way = { ...onDelete, settings: { ...onDelete.settings, failoverGraceSeconds: 60 } };
-/** Until then a mysqld that its liveness probe has restarted counts as recovering: no agent lets it pass its startup. */
+/** A mysqld that its liveness probe has restarted counts as recovering for so long: no agent says that it started. */
 const hastier: Way = { ...hasty, settings: { ...hasty.settings, progressDeadlineSeconds: 120 } };
 const backlogMilliseconds = 15_000;
 const beyondGraceMilliseconds = 90_000;
