@@ -5,6 +5,7 @@ import { inPlace } from './in-place.ts';
 import type { Scenario } from './scenario.ts';
 import { unchanged } from './unchanged.ts';
 import { others, undisturbed } from './undisturbed.ts';
+import { unserved } from './unserved.ts';
 
 export interface RealityOptions {
   readonly scenarios: readonly Scenario[];
@@ -18,7 +19,14 @@ export interface RealityOptions {
   readonly record: string | undefined;
 }
 
-export const scenarios: readonly Scenario[] = [...undisturbed, ...disturbed, ...unchanged, ...inPlace, ...others];
+export const scenarios: readonly Scenario[] = [
+  ...undisturbed,
+  ...disturbed,
+  ...unserved,
+  ...unchanged,
+  ...inPlace,
+  ...others,
+];
 const mostRuns = 100;
 const mostSideBySide = 20;
 

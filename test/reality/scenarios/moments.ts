@@ -34,5 +34,12 @@ export function primaryIsNotReady(cluster: RealityCluster): Promise<void> {
   );
 }
 
+/** Every member but that one runs, and none of them serves or replicates. */
+export function othersOnlyRun(cluster: RealityCluster, ordinal: number | null): Promise<void> {
+  return cluster.until('members to run and not to participate', ({ members }) =>
+    members.every((member) => member.ordinal === ordinal || member.state === 'running'),
+  );
+}
+
 const updated = (sight: Sight): number =>
   sight.members.filter((member) => isBack(member) && isUpdated(member, sight)).length;

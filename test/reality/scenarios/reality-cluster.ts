@@ -6,6 +6,7 @@ import { isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sigh
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { apiVersion, pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import {
+  agentContainer,
   annotationOn,
   clusterKind,
   demoteAnnotation,
@@ -211,15 +212,30 @@ export class RealityCluster {
     this.bed.killContainer(this.namespace, this.podName(ordinal), container);
   }
 
-  /** SIGKILL to mysqld, and it stays down until {@link heal}. */
-  hold(ordinal: number): void {
-    this.note(`kills mysqld of member ${ordinal} and keeps it down`);
-    this.bed.holdContainer(this.namespace, this.podName(ordinal), mysqldContainer);
+  /** SIGKILL, and the container stays down until {@link heal}, or until another pod takes this one's place. */
+  hold(ordinal: number, container: string = mysqldContainer): void {
+    this.note(`kills ${container} of member ${ordinal} and keeps it down`);
+    this.bed.holdContainer(this.namespace, this.podName(ordinal), container);
   }
 
   heal(ordinal: number): void {
     this.note(`lets mysqld of member ${ordinal} start again`);
     this.bed.heal(this.namespace, this.podName(ordinal));
+  }
+
+  /** Its servers are gone, only the node controller reports, and no deletion ends, until {@link returnNode}. */
+  loseNode(ordinal: number): void {
+    this.note(`the node of member ${ordinal} is lost`);
+    const pod = this.podName(ordinal);
+    this.bed.nodes.loseNode(this.namespace, pod);
+    for (const container of [mysqldContainer, agentContainer]) {
+      this.bed.killContainer(this.namespace, pod, container);
+    }
+  }
+
+  returnNode(ordinal: number): void {
+    this.note(`the node of member ${ordinal} is back`);
+    this.bed.nodes.returnNode(this.namespace, this.podName(ordinal));
   }
 
   /**

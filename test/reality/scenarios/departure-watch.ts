@@ -1,0 +1,30 @@
+import { isBack, type MemberSight, type Sight } from '../../../hack/bench/rollouts/sight.ts';
+
+/** Watches who goes while no member serves: the primary alone, and replicas only while somebody leads. */
+export class DepartureWatch {
+  readonly #gone = new Set<string>();
+  #complaint: string | null = null;
+
+  /** The first thing that was wrong, as a sentence. */
+  get complaint(): string | null {
+    return this.#complaint;
+  }
+
+  see(sight: Sight): void {
+    const away = sight.members.filter((member) => member.uid === null || member.terminating);
+    const going = away.filter(({ uid }) => uid !== null && !this.#gone.has(uid));
+    for (const { uid } of going) if (uid !== null) this.#gone.add(uid);
+    this.#complaint ??= togetherIn(away) ?? unledIn(going, sight);
+  }
+}
+
+function togetherIn(away: readonly MemberSight[]): string | null {
+  if (away.length < 2) return null;
+  return `members ${away.map(({ ordinal }) => ordinal).join(', ')} were away at the same time`;
+}
+
+function unledIn(going: readonly MemberSight[], { members, primary }: Sight): string | null {
+  const isLed = members.some((member) => member.ordinal === primary && isBack(member));
+  const replica = going.find(({ ordinal }) => ordinal !== primary);
+  return replica === undefined || isLed ? null : `replica ${replica.ordinal} went while no primary served`;
+}
