@@ -30,7 +30,12 @@ describe('the watch over who goes while no member serves', () => {
 
   it('complains of a replica that goes while no primary serves', () => {
     const complaint = complaintOf([member(0), member(1), member(2, { terminating: true })]);
-    expect(complaint).to.equal('replica 2 went while no primary served');
+    expect(complaint).to.equal('replica 2 went while no primary served, and nobody followed one');
+  });
+
+  it('has nothing against a replica that goes while another one follows the primary', () => {
+    const complaint = complaintOf([member(0), member(1, { ready: true }), member(2, { terminating: true })]);
+    expect(complaint).to.equal(null);
   });
 
   it('complains of members that are away together', () => {

@@ -24,7 +24,10 @@ function togetherIn(away: readonly MemberSight[]): string | null {
 }
 
 function unledIn(going: readonly MemberSight[], { members, primary }: Sight): string | null {
-  const isLed = members.some((member) => member.ordinal === primary && isBack(member));
+  // A replica that is ready follows a primary, whoever answers the primary's probes.
+  const isLed = members.some((member) => isBack(member) && !going.includes(member));
   const replica = going.find(({ ordinal }) => ordinal !== primary);
-  return replica === undefined || isLed ? null : `replica ${replica.ordinal} went while no primary served`;
+  return replica === undefined || isLed
+    ? null
+    : `replica ${replica.ordinal} went while no primary served, and nobody followed one`;
 }
