@@ -37,8 +37,8 @@ const fields = {
   ).exactOptional(),
   primary: oneOf(
     ['InPlace', 'AfterSwitchover'],
-    'Whether containers of the primary restart while it is primary, or after a switchover. Defaults to AfterSwitchover ' +
-      'if one of them is the agent, which answers the probes of mysqld, else to InPlace.',
+    'Whether containers of the primary restart while it is primary, or after a switchover. While one restarts, its pod ' +
+      `is not ready, and the Service of the primary has no endpoint. Defaults to ${neverInPlace.primary}.`,
   ).exactOptional(),
   restartWindows: listOf(
     maintenanceWindow,

@@ -70,7 +70,7 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
   ];
 }
 
-/** Containers of a running pod restart, or may: a memory limit below what mysqld uses ends it. */
+/** Containers of a running pod restart, or go on with what the revision gives them: a smaller limit may end one. */
 const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'takesHealthy', 'leavesService'];
 
 /** The first half of an update: nothing holds the second half but what holds every step. */

@@ -75,8 +75,8 @@ export interface InPlaceSettings {
   readonly resources: boolean;
   /** Labels and annotations may change in a running pod. */
   readonly metadata: boolean;
-  /** `null`: after a switchover if a restarted container answers the probes of mysqld. */
-  readonly primary: 'InPlace' | 'AfterSwitchover' | null;
+  /** Whether containers of a primary restart. While one does, its pod is not ready. */
+  readonly primary: 'InPlace' | 'AfterSwitchover';
 }
 
 export const neverInPlace: InPlaceSettings = {
@@ -84,5 +84,5 @@ export const neverInPlace: InPlaceSettings = {
   containers: ['agent', 'slow-log', 'mysqld-exporter'],
   resources: true,
   metadata: true,
-  primary: null,
+  primary: 'AfterSwitchover',
 };

@@ -394,7 +394,7 @@ const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
   containers: fc.constant([]),
   resources: fc.boolean(),
   metadata: fc.boolean(),
-  primary: fc.constantFrom(null, 'InPlace', 'AfterSwitchover'),
+  primary: fc.constantFrom('InPlace', 'AfterSwitchover'),
 });
 
 const anyMember: fc.Arbitrary<MemberFacts> = fc.record({

@@ -54,7 +54,7 @@ describe('the default policy', () => {
         containers: ['agent', 'slow-log', 'mysqld-exporter'],
         resources: true,
         metadata: true,
-        primary: null,
+        primary: 'AfterSwitchover',
       },
     });
   });
