@@ -3,6 +3,7 @@ import { fleet } from './fleet.ts';
 import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
 import { partition } from './partition.ts';
+import { primary } from './primary.ts';
 import { roles } from './roles.ts';
 import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule.ts';
 import { step } from './step.ts';
@@ -21,7 +22,7 @@ export const ruleGroups = {
   fleet,
   roles,
   notParticipating,
-  participating,
+  participating: { ...participating, ...primary },
   partition,
   step,
 };
@@ -48,6 +49,7 @@ const catalogue = {
   ...roles,
   ...notParticipating,
   ...participating,
+  ...primary,
   ...partition,
   ...step,
 };

@@ -1,5 +1,4 @@
 import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
-import { isApproved, unknownApproval } from '../approval.ts';
 import {
   afterResize,
   atOpeningOf,
@@ -13,8 +12,10 @@ import {
 import { notYetReplaced } from '../partition.ts';
 import { lacksRoleForOthers, mayKeepRolesBack } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
-import type { Member, Situation } from '../situation.ts';
+import type { Member } from '../situation.ts';
 import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
+import { type BlockedBudget, blockedBudget, explainBudget } from './blocked-budget.ts';
+import { isRevisionKnown } from './primary.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
@@ -190,73 +191,7 @@ export const participating = {
     ends: 'By itself, when another member recovers or the primary participates again.',
     assumed: after('member', recovered),
   }),
-  AwaitingApproval: rule<{
-    readonly member: number;
-    readonly revision: string;
-    /** The approved revision, if it is none of this cluster. */
-    readonly unknown?: string;
-  }>({
-    holds: (asked) => {
-      const { situation, members } = asked;
-      const primary = members.find((member) => member.primary);
-      if (primary === undefined || situation.policy.primaryUpdatePolicy === 'Automatic') return null;
-      if (isApproved(situation) || !isRevisionKnown(asked)) return null;
-      const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
-      const unknown = unknownApproval(situation);
-      return { member: primary.ordinal, revision, ...(unknown !== null && { unknown }) };
-    },
-    sentence: ({ member, revision, unknown }, name) =>
-      `the primary ${name(member)} waits for approval of revision ${revision}` +
-      (unknown === undefined ? '' : `; the approved revision ${unknown} is not a revision of this cluster`),
-    meaning: 'Only the primary is left, and `primaryUpdatePolicy: Manual` makes it wait for approval.',
-    endedBy: ['a person'],
-    ends: 'By `approve NAME`. The update costs one switchover.',
-    requestedBy: '`primaryUpdatePolicy: Manual`',
-    phase: 'AwaitingApproval',
-    assumed: null,
-  }),
-  SwitchoverFailing: rule<{ readonly member: number; readonly tries: number; readonly retries: boolean }>({
-    holds: ({ situation, members: [member] }) => (member === undefined ? null : switchoverFailing(situation, member)),
-    sentence: ({ member, tries, retries }, name) =>
-      `the switchover away from ${name(member)} has failed ${tries === 1 ? 'once' : `${tries} times`}; ${retries ? 'it will be tried again' : 'it will not be tried again for this revision'}`,
-    meaning: 'MOCO did not move the primary in time.',
-    details: 'Each attempt blocks writes for a while.',
-    endedBy: ['time', 'a person'],
-    ends: 'The controller tries again after 5, 15 and 45 minutes, then only after `approve NAME`. The log of moco-controller shows what blocks the switchover.',
-    overridable: true,
-    alarms: true,
-    phase: 'Failing',
-    assumed: after('requeue', (snapshot, { retries }) =>
-      retries ? { ...snapshot, memory: { ...snapshot.memory, switchoverTries: 0 } } : null,
-    ),
-  }),
 };
-
-interface BlockedBudget {
-  readonly budget: string;
-  readonly cause: 'closed' | 'used' | 'notObserved' | 'refused' | 'several';
-  readonly healthy: number;
-  readonly needed: number;
-  readonly message: string | null;
-  /** How many evictions use it up whose pods are not known to be gone; absent if there are none. */
-  readonly awaiting?: number;
-}
-
-function explainBudget({ budget, cause, healthy, needed, message, awaiting }: BlockedBudget): string {
-  const named = `PodDisruptionBudget ${budget}`;
-  switch (cause) {
-    case 'closed':
-      return `${named} allows no disruption, as it does while a backup runs`;
-    case 'used':
-      return `${named} needs ${needed} healthy pods and has ${healthy}${awaiting === undefined ? '' : `; it still counts ${awaiting === 1 ? 'an earlier eviction' : `${awaiting} earlier evictions`}, for at most two minutes`}`;
-    case 'notObserved':
-      return `${named} has changed, and Kubernetes has not counted its pods again yet`;
-    case 'refused':
-      return `the eviction was refused: ${withoutFullStop(message ?? `${named} needs ${needed} healthy pods`)}`;
-    case 'several':
-      return `several PodDisruptionBudgets select the members (${budget} is one), and Kubernetes evicts no such pod`;
-  }
-}
 
 interface UnsettledMember {
   readonly member: number;
@@ -310,54 +245,4 @@ function clusterNotHealthy(asked: Asked): UnhealthyCluster | null {
 
 function isOnItsWay(member: Member): boolean {
   return member.state === 'terminating' || (member.updated && !member.participates);
-}
-
-/** How long a refusal counts, unless its budget changes earlier. */
-const refusalSeconds = 10;
-
-function blockedBudget({ snapshot, deadlines }: Situation): BlockedBudget | null {
-  const { budgets } = snapshot;
-  for (const budget of budgets) {
-    const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
-    const blocked = (cause: BlockedBudget['cause'], message: string | null = null): BlockedBudget => ({
-      budget: name,
-      cause,
-      healthy,
-      needed,
-      message,
-    });
-    // The eviction API answers 500 where more than one budget matches a pod.
-    if (budgets.length > 1) return blocked('several');
-    if (budget.closed) return blocked('closed');
-    if (!budget.observed) return blocked('notObserved');
-    if (!(budget.disruptionsAllowed >= 1)) return { ...blocked('used'), ...(awaiting > 0 && { awaiting }) };
-    if (refusal !== null && !deadlines.reached(budget.refusedForSeconds, refusalSeconds)) {
-      return blocked('refused', refusal);
-    }
-  }
-  return null;
-}
-
-/** Until Kubernetes has observed the newest template, the update revision is unknown. A demotion then goes on. */
-function isRevisionKnown(asked: Asked): boolean {
-  const { statefulSet } = asked.situation.snapshot;
-  return !asksFor(asked, 'keepsDemotion') || (statefulSet?.observed === true && !statefulSet.deleting);
-}
-
-/** Each try blocks writes for a while, so the pauses grow, and after the last try a person has to look. */
-const retryDelaysSeconds: readonly number[] = [5 * 60, 15 * 60, 45 * 60];
-const lastRetryDelaySeconds = 45 * 60;
-
-function switchoverFailing(
-  situation: Situation,
-  { ordinal: member }: Member,
-): { readonly member: number; readonly tries: number; readonly retries: boolean } | null {
-  const { snapshot, deadlines } = situation;
-  const { switchoverTries: tries, sinceLastTrySeconds } = snapshot.memory;
-  if (tries === 0) return null;
-  const delaySeconds = retryDelaysSeconds[tries - 1];
-  if (delaySeconds === undefined && !isApproved(situation)) return { member, tries, retries: false };
-  return deadlines.reached(sinceLastTrySeconds, delaySeconds ?? lastRetryDelaySeconds)
-    ? null
-    : { member, tries, retries: true };
 }

@@ -1,0 +1,55 @@
+import { withoutFullStop } from '../sentences.ts';
+import type { Situation } from '../situation.ts';
+
+/** A PodDisruptionBudget that lets no eviction through. */
+export interface BlockedBudget {
+  readonly budget: string;
+  readonly cause: 'closed' | 'used' | 'notObserved' | 'refused' | 'several';
+  readonly healthy: number;
+  readonly needed: number;
+  readonly message: string | null;
+  /** How many evictions use it up whose pods are not known to be gone; absent if there are none. */
+  readonly awaiting?: number;
+}
+
+export function explainBudget({ budget, cause, healthy, needed, message, awaiting }: BlockedBudget): string {
+  const named = `PodDisruptionBudget ${budget}`;
+  switch (cause) {
+    case 'closed':
+      return `${named} allows no disruption, as it does while a backup runs`;
+    case 'used':
+      return `${named} needs ${needed} healthy pods and has ${healthy}${awaiting === undefined ? '' : `; it still counts ${awaiting === 1 ? 'an earlier eviction' : `${awaiting} earlier evictions`}, for at most two minutes`}`;
+    case 'notObserved':
+      return `${named} has changed, and Kubernetes has not counted its pods again yet`;
+    case 'refused':
+      return `the eviction was refused: ${withoutFullStop(message ?? `${named} needs ${needed} healthy pods`)}`;
+    case 'several':
+      return `several PodDisruptionBudgets select the members (${budget} is one), and Kubernetes evicts no such pod`;
+  }
+}
+
+/** How long a refusal counts, unless its budget changes earlier. */
+const refusalSeconds = 10;
+
+export function blockedBudget({ snapshot, deadlines }: Situation): BlockedBudget | null {
+  const { budgets } = snapshot;
+  for (const budget of budgets) {
+    const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
+    const blocked = (cause: BlockedBudget['cause'], message: string | null = null): BlockedBudget => ({
+      budget: name,
+      cause,
+      healthy,
+      needed,
+      message,
+    });
+    // The eviction API answers 500 where more than one budget matches a pod.
+    if (budgets.length > 1) return blocked('several');
+    if (budget.closed) return blocked('closed');
+    if (!budget.observed) return blocked('notObserved');
+    if (!(budget.disruptionsAllowed >= 1)) return { ...blocked('used'), ...(awaiting > 0 && { awaiting }) };
+    if (refusal !== null && !deadlines.reached(budget.refusedForSeconds, refusalSeconds)) {
+      return blocked('refused', refusal);
+    }
+  }
+  return null;
+}
