@@ -2,6 +2,7 @@ import type { Procedure } from './candidates/line.ts';
 import { Deadlines } from './deadlines.ts';
 import type { MemberReport, VerdictKind } from './decision.ts';
 import type { Outcome } from './outcome.ts';
+import { notYetReplaced } from './partition.ts';
 import type { Member, Situation } from './situation.ts';
 
 /** A verdict for every member by ordinal, including the missing ones. */
@@ -55,8 +56,13 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
   return next.includes(member.ordinal) ? 'Next' : 'Waiting';
 }
 
-/** The members of the step that is next, or, while one without members is held, of the first line that takes some. */
+/**
+ * The members of the step that is next, or, while one without members is held, of the first line that takes some. While
+ * one is held in the other modes, whom the StatefulSet controller has still to replace.
+ */
 function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: Outcome): readonly number[] {
+  const leftToKubernetes = hold === null || situation.policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
+  if (leftToKubernetes !== null) return [leftToKubernetes.ordinal];
   if ('targets' in candidate && candidate.kind !== 'undemote') return candidate.targets.map(({ ordinal }) => ordinal);
   if (hold === null && candidate.kind !== 'undemote') return [];
   // What is only shown sets no deadline.

@@ -167,10 +167,10 @@ describe('an update in place', () => {
 });
 
 describe('containers that an update in place restarts', () => {
-  it('restart one member after another, and the primary without a switchover if mysqld does not need them', async () => {
+  it('restart one member after another, and the primary without a switchover if the user says so', async () => {
     const bench = new InPlaceBench(newSlowLog);
     bench.pulledEverywhere('example/slow-log:2');
-    const program = await started(bench, ifPossible);
+    const program = await started(bench, { inPlace: { mode: 'IfPossible', primary: 'InPlace' } });
     for (const [ordinal, steps] of [
       [2, ['in place 2']],
       [1, ['in place 2', 'in place 1']],
@@ -186,6 +186,17 @@ describe('containers that an update in place restarts', () => {
     await program.reportAll();
     expect(bench.status.history?.[0]).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
     expect(bench.imageOf(0, 'slow-log')).to.equal('example/slow-log:2');
+  });
+
+  it('restart in the pod of the primary only after a switchover by default', async () => {
+    const bench = new InPlaceBench(newSlowLog);
+    bench.pulledEverywhere('example/slow-log:2');
+    const program = await started(bench, ifPossible);
+    for (const ordinal of [2, 1]) {
+      bench.kubelet(ordinal);
+      await program.work();
+    }
+    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'demote 0']);
   });
 
   it('are awaited by another leader as well', async () => {
@@ -380,9 +391,7 @@ describe('resources', () => {
       expect(bench.steps, reason).to.deep.equal(['resize 1']);
       bench.resized(1);
       await program.work();
-      bench.resized(0);
-      await program.work();
-      expect(bench.steps.slice(-1), reason).to.deep.equal(['evict 2']);
+      expect(bench.steps, reason).to.deep.equal(['resize 1', 'in place 1', 'evict 2']);
       await program.reportAll();
       expect(bench.status.members?.[2]?.update).to.contain('(InPlaceRefused)').and.contain(message);
     }
@@ -399,10 +408,8 @@ describe('resources', () => {
       await program.work();
       expect(bench.status.members?.[2]?.update).to.equal(`by another pod: the kubelet ${words}`);
       expect(bench.steps.slice(0, 2), reason).to.deep.equal(['resize 2', 'resize 1']);
-      for (const ordinal of [1, 0]) {
-        bench.resized(ordinal);
-        await program.work();
-      }
+      bench.resized(1);
+      await program.work();
       expect(bench.steps.slice(-1)).to.deep.equal(['evict 2']);
     }
   });
@@ -418,10 +425,8 @@ describe('resources', () => {
     bench.world.freeze(300_000);
     await program.work();
     expect(bench.steps.slice(0, 2)).to.deep.equal(['resize 2', 'resize 1']);
-    for (const ordinal of [1, 0]) {
-      bench.resized(ordinal);
-      await program.work();
-    }
+    bench.resized(1);
+    await program.work();
     expect(bench.steps.slice(-1)).to.deep.equal(['evict 2']);
   });
 

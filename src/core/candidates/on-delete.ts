@@ -150,11 +150,14 @@ export const membersImpaired = line({
 
 export const healthyReplicas = line({
   takes:
-    'the due replica that is next, from the highest ordinal down, protected ones last: its change in place, else evict',
+    'the due replica that is next, from the highest ordinal down, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
   candidates: (situation) => {
-    const [next] = unprotectedFirst(due(situation, ({ primary }) => !primary));
+    const replicas = unprotectedFirst(due(situation, ({ primary }) => !primary));
+    const inPlace = replicas.map((member) => stepInPlace(situation, member));
+    const [next] = replicas;
     if (next === undefined) return [];
-    return [stepInPlace(situation, next) ?? { kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] }];
+    const change = inPlace.find((step) => step?.kind === 'resizeInPlace') ?? inPlace[0];
+    return [change ?? { kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] }];
   },
 });
 

@@ -43,6 +43,8 @@ export class Witness {
   readonly #disruptions: Disruption[] = [];
   /** By cluster, update revision and member: what has been taken for it. */
   readonly #takenFor = new Map<string, number>();
+  /** Those of them whose pods the program has removed by itself. */
+  readonly #removed = new Set<string>();
   /** Members at work that were taken for a revision before anybody had shown that it works. */
   #trials: readonly Trial[] = [];
   readonly #verified = new Set<string>();
@@ -183,8 +185,9 @@ export class Witness {
     const taken = `${revision} ${disruption.ordinal} ${target.pod.metadata.uid}`;
     const before = this.#takenFor.get(taken) ?? 0;
     this.#takenFor.set(taken, before + 1);
-    // A partition that was lowered may be put back before the StatefulSet has followed it.
-    const again = before > 0 && disruption.verb !== 'setPartition';
+    // The StatefulSet controller has not followed a lowered partition as long as the pod is there: it goes only once.
+    const again = this.#removed.has(taken);
+    if (disruption.verb !== 'setPartition') this.#removed.add(taken);
     if (again || revisionOf(target.pod) === updateRevisionOf(moment)) this.#needless += 1;
     if (before > 0 || !isWell(moment, target) || this.#verified.has(revision)) return;
     const { cluster, ordinal, uid } = disruption;
