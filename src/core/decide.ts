@@ -10,6 +10,7 @@ import type { Outcome } from './outcome.ts';
 import type { RolloutPolicy } from './policy.ts';
 import { reports } from './reports.ts';
 import { type Hold, isRequestedByUser } from './rules/catalogue.ts';
+import { isOfItsWrite } from './rules/step.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
 import { watched } from './watched.ts';
@@ -52,14 +53,17 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
   };
 }
 
-/** Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. */
+/**
+ * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No other
+ * member takes the place of one whose write has failed: it is tried again first.
+ */
 function choose(situation: Situation, procedure: Procedure, table: Gates): Outcome {
   const guards = table === gates ? undefined : guardsOf(table);
   for (const { candidates, yields } of Object.values(procedure)) {
     let first: Outcome | null = null;
     for (const candidate of candidates(situation)) {
       const hold = closed(situation, candidate, guards);
-      if (hold === null) return { candidate, hold };
+      if (hold === null || isOfItsWrite(hold.rule)) return { candidate, hold };
       first ??= { candidate, hold };
     }
     if (first !== null && !yields) return first;

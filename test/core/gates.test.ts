@@ -7,6 +7,7 @@ import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ruleGroups } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
+import { stepIdentity } from '../../src/core/step.ts';
 import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
 import { cluster } from './cluster-builder.ts';
 import { happenings } from './happenings.ts';
@@ -230,4 +231,23 @@ describe('containers that restart in place', () => {
     expect(decideCase({ given, settings }).hold?.rule).to.equal('BackupRunning');
     expect(changeOf('slow-log').containers.length).to.equal(1);
   });
+});
+
+describe('a write that has failed', () => {
+  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+
+  for (const [cause, rule] of [
+    ['tooSlow', 'ConfirmationTooSlow'],
+    ['refused', 'StepRefused'],
+  ] as const) {
+    it(`is tried again before another member is taken: ${rule}`, () => {
+      const given = () => cluster(3).members(member(2).stale(), member(1).stale().changeable());
+      const label = decideCase({ given: given(), settings: ifPossible }).step;
+      expect(label).to.include({ kind: 'updateInPlace', rule: 'NothingRestarts' });
+      const step = stepIdentity(label, revisionAfter);
+      const { step: next, hold } = decideCase({ given: given().stepFailed({ cause, step }), settings: ifPossible });
+      expect(next.kind).to.equal('none');
+      expect(hold?.rule).to.equal(rule);
+    });
+  }
 });

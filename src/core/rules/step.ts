@@ -134,6 +134,9 @@ const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longes
  * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
  * goes on, unless an earlier step may still happen: then no step is done before that is known.
  */
+/** The step may go, and the last try to write it has failed. */
+export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationTooSlow' || rule === 'StepRefused';
+
 function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
   const { stepFailure: failure, statefulSet } = situation.snapshot;
   if (failure === null || failure.cause !== cause) return null;
