@@ -7,7 +7,10 @@ export interface Line {
   readonly takes: string;
   /** Steps in the order of preference. The first that no gate holds is done. */
   readonly candidates: (situation: Situation) => readonly Step[];
-  /** If none of its candidates may go, the next line is asked. Otherwise the first one's hold ends the procedure. */
+  /**
+   * If none of its candidates may go, and none waits for another try of its write, the next line is asked. Otherwise the
+   * first one's hold ends the procedure.
+   */
   readonly yields?: true;
 }
 
