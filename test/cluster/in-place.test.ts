@@ -77,7 +77,8 @@ describe('updates in place on a real control plane', () => {
     expect(idsOf(cluster, mysqldContainer)).to.deep.equal(ids);
     expect(idsOf(cluster, 'user-sidecar')).not.to.include.oneOf([...sidecars]);
     expect(new Set(images(cluster, 'user-sidecar'))).to.deep.equal(new Set(['example/sidecar:2']));
-    expect(await cluster.steps()).to.deep.equal(['in place 2',
+    expect(await cluster.steps()).to.deep.equal([
+      'in place 2',
       'in place 1',
       'demote 0',
       'in place 0',
