@@ -1,3 +1,4 @@
+import { mysqldOf } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 
 // Who acknowledges commits. Nobody outside MySQL can tell a replica that is behind from one whose I/O thread is broken.
@@ -24,7 +25,7 @@ export function othersThatAcknowledge(situation: Situation, member: Member): num
 }
 
 function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean {
-  const mysqld = facts.containers.find(({ part }) => part === 'mysqld');
+  const mysqld = mysqldOf(facts);
   return mysqld !== undefined && deadlines.reached(mysqld.notReadyForSeconds, policy.failoverGraceSeconds);
 }
 
@@ -37,7 +38,7 @@ const counts = (member: Member, overdue: boolean): boolean =>
  * only the readiness counts.
  */
 export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Member): boolean {
-  const mysqld = facts.containers.find(({ part }) => part === 'mysqld');
+  const mysqld = mysqldOf(facts);
   if (mysqld === undefined || mysqld.readySinceRestart) return false;
   return facts.role === null || deadlines.reached(mysqld.notReadyForSeconds, policy.progressDeadlineSeconds);
 }

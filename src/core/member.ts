@@ -197,6 +197,9 @@ function stoppedContainer(container: ContainerFacts): Evidence | null {
     : null;
 }
 
+export const mysqldOf = ({ containers }: MemberFacts): ContainerFacts | undefined =>
+  containers.find(({ part }) => part === 'mysqld');
+
 function mysqldRuns(member: MemberFacts): boolean {
   return member.containers.some((container) => container.part === 'mysqld' && container.state === 'running');
 }

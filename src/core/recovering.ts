@@ -1,3 +1,4 @@
+import { mysqldOf } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 
 /**
@@ -15,7 +16,7 @@ const catchUpSeconds = 90;
  * Returns how many seconds it has for that, or `null` if it is not recovering or they are over.
  */
 export function recoverySeconds({ policy, deadlines }: Situation, { state, facts }: Member): number | null {
-  const mysqld = facts.containers.find(({ part }) => part === 'mysqld');
+  const mysqld = mysqldOf(facts);
   if (state !== 'running' || mysqld?.state !== 'running') return null;
   const graceSeconds = mysqld.started ? catchUpSeconds : policy.progressDeadlineSeconds;
   const sinceSeconds = mysqld.started ? facts.mysqldStartedForSeconds : mysqld.notReadyForSeconds;

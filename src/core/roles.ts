@@ -1,5 +1,5 @@
+import { mysqldOf } from './member.ts';
 import type { Member, Situation } from './situation.ts';
-import type { ContainerFacts } from './snapshot.ts';
 
 // A switchover moves the index first, then points the replicas to the new primary, sets the role labels and lets writes
 // in last. Until then no step that needs a quorum is done.
@@ -34,15 +34,13 @@ export function unsettledRoles(
  * any other member that runs, once nothing has moved for progressDeadlineSeconds.
  */
 export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Situation, member: Member): boolean {
-  const { participatingForSeconds, role, containers } = member.facts;
+  const { participatingForSeconds, role } = member.facts;
   const waits = mayKeepRolesBack(member) || (member.participates && !member.settled);
   if (waits && deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds)) return true;
   if (role !== null || member.primary || primary?.participates !== true || !primary.settled) return false;
-  const mysqld = mayKeepRolesBack(member) ? containers.find(isMysqld) : undefined;
+  const mysqld = mayKeepRolesBack(member) ? mysqldOf(member.facts) : undefined;
   return deadlines.reached(participatingForSeconds ?? mysqld?.notReadyForSeconds ?? 0, policy.failoverGraceSeconds);
 }
 
 /** MOCO reaches its mysqld, and it does not participate: MOCO may fail to configure it. It passes over members that are down. */
 export const mayKeepRolesBack = ({ state, crashLoop }: Member): boolean => state === 'running' && crashLoop === null;
-
-const isMysqld = ({ part }: ContainerFacts): boolean => part === 'mysqld';
