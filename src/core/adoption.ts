@@ -1,5 +1,4 @@
 import type { Situation } from './situation.ts';
-import type { AdmissionProblem } from './snapshot.ts';
 
 /** The pause after the first try. It doubles after each further try, up to the longest. */
 const firstPauseSeconds = 30;
@@ -11,9 +10,24 @@ function pauseSeconds(tries: number): number {
   return Math.min(firstPauseSeconds * 2 ** (tries - 1), longestPauseSeconds);
 }
 
-/** The StatefulSet has our label and is at OnDelete. The label keeps it there. */
-export function isAdopted({ snapshot: { statefulSet } }: Situation): boolean {
-  return statefulSet?.strategy === 'OnDelete' && statefulSet.labelled;
+/** The StatefulSet has our label and the strategy that the label asks for. Admission keeps it so. */
+export function isAdopted(situation: Situation): boolean {
+  const { statefulSet } = situation.snapshot;
+  return statefulSet?.labelled === true && (statefulSet.strategy === 'OnDelete' || keepsRevisions(situation));
+}
+
+/**
+ * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates whoever
+ * is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
+ */
+export function keepsRevisions({ snapshot: { statefulSet } }: Situation): boolean {
+  if (statefulSet === null || !statefulSet.labelled || statefulSet.newPods !== 'CurrentRevision') return false;
+  return statefulSet.strategy === 'RollingUpdate' && statefulSet.partition === statefulSet.replicas;
+}
+
+/** A dry run has shown that admission does not do that. It is tried again after a pause. */
+export function mayKeepRevisions({ snapshot: { admissionProblem: problem }, deadlines }: Situation): boolean {
+  return problem?.mode !== 'CurrentRevision' || deadlines.reached(problem.sinceSeconds, pauseSeconds(problem.tries));
 }
 
 /**
@@ -21,10 +35,12 @@ export function isAdopted({ snapshot: { statefulSet } }: Situation): boolean {
  * again after a pause. A StatefulSet that is already at OnDelete is not checked: it stays there, or its next write
  * shows that it does not.
  */
-export function admissionProblem(situation: Situation): Pick<AdmissionProblem, 'mode' | 'finding'> | null {
+export function admissionProblem(
+  situation: Situation,
+): { readonly mode: 'OnDelete' | 'Partition'; readonly finding: string } | null {
   const { snapshot, policy, deadlines } = situation;
   const { admissionProblem: problem } = snapshot;
-  if (problem === null || policy.mode !== problem.mode) return null;
+  if (problem === null || problem.mode === 'CurrentRevision' || policy.mode !== problem.mode) return null;
   if (policy.mode === 'OnDelete' && isAdopted(situation)) return null;
   if (deadlines.reached(problem.sinceSeconds, pauseSeconds(problem.tries))) return null;
   return { mode: problem.mode, finding: problem.finding };

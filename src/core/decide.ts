@@ -1,4 +1,5 @@
 import type { Procedure } from './candidates/line.ts';
+import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { observe, partition } from './candidates/partition.ts';
 import type { Decision } from './decision.ts';
@@ -35,8 +36,7 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
   const complete = isComplete(situation, stale);
   lookAgain(situation);
   const { outcome, asks, pass } = watched(situation, choose(situation, procedure, table), complete);
-  const { candidate, hold } = outcome;
-  const step = hold === null ? candidate : ({ kind: 'none' } as const);
+  const { step, hold } = withNewPods(situation, outcome, table);
   return {
     step,
     effects: effects(situation, step),
@@ -69,6 +69,19 @@ function choose(situation: Situation, procedure: Procedure, table: Gates): Outco
     if (first !== null && !yields) return first;
   }
   return { candidate: { kind: 'none' }, hold: null };
+}
+
+/** What new pods come up at is set first, and does not change what the rollout waits for. */
+function withNewPods(situation: Situation, outcome: Outcome, table: Gates): Pick<Decision, 'step' | 'hold'> {
+  const { candidate, hold } = outcome;
+  const change = newPodsStep(situation, outcome);
+  const blocked = change === null ? null : closed(situation, change, table === gates ? undefined : guardsOf(table));
+  if (change === null || blocked !== null) {
+    const isBlocked = blocked !== null && hold?.rule === 'RevisionsKept';
+    return hold === null ? { step: candidate, hold } : { step: { kind: 'none' }, hold: isBlocked ? blocked : hold };
+  }
+  const isOver = change.kind === 'setStrategy' && change.newPods === 'UpdateRevision' && hold?.rule === 'RevisionsKept';
+  return { step: change, hold: isOver ? null : hold };
 }
 
 function isStuck({ snapshot, policy, deadlines }: Situation, stale: number, hold: Hold | null): boolean {

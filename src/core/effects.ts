@@ -1,3 +1,5 @@
+import { isAdopted } from './adoption.ts';
+import { hasNeverStarted } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
@@ -7,6 +9,10 @@ export const effectKinds = {
   acts: 'the rollout moves, in a mode in which this program moves it',
   proceeds: 'more happens than that a member that is down gets another pod',
   adopts: 'this program begins to replace the pods of the StatefulSet',
+  keeps: 'a pod that is created from now on comes up at the revision that its member had',
+  updatesNew: 'a pod that is created from now on comes up at the update revision',
+  comesUpdated: 'a member that somebody else takes comes back at the update revision',
+  restores: 'the pod of the member goes, and another one comes at the revision that it had',
   handsOver: 'another program replaces the pods of the StatefulSet from now on',
   ends: 'the rollout is over',
   completes: 'the cluster counts as up to date and healthy',
@@ -79,7 +85,15 @@ const isDemoted: Kinds = ['brings', 'risks', 'reduces', 'takesHealthy', 'leavesS
 const table: Table = {
   none: ({ policy }) => (policy.mode === 'Observe' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
   undemote: (_, member) => when(member === null, 'writes'),
-  setStrategy: () => ['writes', 'adopts'],
+  setStrategy: (situation, _, { newPods }) => {
+    if (newPods === 'CurrentRevision') return ['writes', 'keeps'];
+    return ['writes', isAdopted(situation) ? 'updatesNew' : 'adopts'];
+  },
+  restore: (situation, member) => {
+    if (member === null) return ['writes'];
+    if (hasNeverStarted(member.facts)) return ['removes', 'restores'];
+    return [...podGoes(situation, member).filter((kind) => kind !== 'brings' && kind !== 'risks'), 'restores'];
+  },
   release: () => ['writes', 'handsOver'],
   promoteRevision: (situation, member, step) => {
     if (member !== null) return podGoes(situation, member);
@@ -92,6 +106,8 @@ const table: Table = {
         return ['writes', 'handsOver'];
       case 'correction':
         return ['writes'];
+      case 'keep':
+        return ['writes', 'keeps'];
     }
   },
   delete: podGoes,

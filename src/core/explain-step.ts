@@ -1,5 +1,5 @@
 import type { ContainerResources, InPlaceChange } from './in-place.ts';
-import { stepRules, undemoteReasons } from './rules/steps.ts';
+import { restoreRules, stepRules, undemoteReasons } from './rules/steps.ts';
 import type { Step } from './step.ts';
 
 /** What the step does, in a sentence for Events and logs. */
@@ -24,7 +24,12 @@ export function explainStep(step: Step): string {
     case 'release':
       return 'releasing the StatefulSet to rolling updates by partition';
     case 'setStrategy':
-      return 'setting the update strategy of the StatefulSet to OnDelete';
+      if (step.newPods === 'UpdateRevision') return 'setting the update strategy of the StatefulSet to OnDelete';
+      return step.lasts === 'whileHeld'
+        ? 'letting lost members come back at the revision that they had, while the rollout is held'
+        : 'letting lost members come back at the revision that they had, until their pods exist again';
+    case 'restore':
+      return `deleting ${step.targets[0].name}, which comes back at the revision that it had: ${restoreRules[step.rule]}`;
     case 'setPartition':
       return `lowering the partition of the StatefulSet to ${step.partition}${step.targets[0] ? `, which updates ${step.targets[0].name}` : ''}`;
     case 'promoteRevision':

@@ -13,6 +13,8 @@ export interface FailingMember {
  */
 export function failingMember(situation: Situation): FailingMember | null {
   if (isVerified(situation)) return null;
+  const restored = restoredMember(situation);
+  if (restored !== null) return { member: restored, evidence: { kind: 'restored' } };
   const { takenDown } = situation.snapshot.memory;
   for (const member of situation.members) {
     const works = member.participates && member.unsettled?.for !== 'containers';
@@ -21,6 +23,11 @@ export function failingMember(situation: Situation): FailingMember | null {
     if (evidence !== null) return { member: member.ordinal, evidence };
   }
   return null;
+}
+
+/** A member that a person has asked to take back from the update revision. */
+function restoredMember({ policy: { restore }, snapshot }: Situation): number | null {
+  return restore?.revision === snapshot.statefulSet?.updateRevision ? (restore?.ordinals[0] ?? null) : null;
 }
 
 /**

@@ -27,6 +27,16 @@ const adoption = [
   'Paused',
 ] as const;
 
+/** The strategy of an adopted StatefulSet is ours to set, even while a person holds the rollout. */
+const ownStrategy = ['StatefulSetDeleting', 'Released', 'Offline', 'ForcedRollingUpdate'] as const;
+/** They say that the StatefulSet is not ready for a step, not that a member is to keep its revision. */
+const ofTheStatefulSet: readonly HoldRule[] = [
+  'StatefulSetDeleting',
+  'StatefulSetNotObserved',
+  'AdmissionNotInForce',
+  'StrategyNotOnDelete',
+];
+
 /**
  * By effect, the rules that must not hold for it. Which of several that hold is shown follows from the order of the
  * catalogue, never from that of this table.
@@ -36,6 +46,20 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   acts: [...of('untouchable'), ...of('everything')],
   proceeds: ['Paused', ...of('unfinished')],
   adopts: adoption,
+  keeps: [...ownStrategy, 'StatefulSetNotObserved'],
+  updatesNew: ownStrategy,
+  comesUpdated: [
+    ...of('everything').filter((rule) => !ofTheStatefulSet.includes(rule)),
+    ...of('failing'),
+    ...of('fleet'),
+    'PrimaryWaitsForPinned',
+    'AwaitingApproval',
+    'OutsideMaintenanceWindow',
+    'Blackout',
+    'CheckFailing',
+    'CheckUnavailable',
+  ],
+  restores: [...ownStrategy, 'StatefulSetNotObserved'],
   handsOver: ['SettingsInvalid', 'Paused', 'StatefulSetDeleting', 'StatefulSetNotObserved', 'ReleaseUnsafe'],
   ends: [...of('failing'), ...of('unfinished'), ...terminating, 'UpdatedMemberNotParticipating', 'PartitionReached'],
   completes: ['SnapshotInconsistent', ...of('unfinished')],
@@ -66,7 +90,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'PrimaryWaitsForPinned',
     'AwaitingApproval',
   ],
-  brings: [...of('failing'), 'PartitionReached'],
+  brings: [...of('failing'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   risks: [

@@ -14,7 +14,8 @@ export type Evidence =
   | { readonly kind: 'idle' }
   | { readonly kind: 'notReady'; readonly container: string }
   | { readonly kind: 'crashLooping'; readonly container: string; readonly restarts: number }
-  | { readonly kind: 'errant' };
+  | { readonly kind: 'errant' }
+  | { readonly kind: 'restored' };
 
 /** A container that waits for one of these reasons does no work until a person or a restart helps. */
 const stoppedReasons: ReadonlySet<string> = new Set([
@@ -199,6 +200,21 @@ function stoppedContainer(container: ContainerFacts): Evidence | null {
 
 export const mysqldOf = ({ containers }: MemberFacts): ContainerFacts | undefined =>
   containers.find(({ part }) => part === 'mysqld');
+
+/**
+ * mysqld has never run in this pod, and is not about to: its data are as its predecessor left them. An init container has
+ * not completed, the image can't be had, no node takes the pod, or nothing is reported of it. A mysqld that is only
+ * waiting may have been started since the kubelet reported it.
+ */
+export function hasNeverStarted(member: MemberFacts): boolean {
+  const { phase, containers, initContainers, unschedulable } = member;
+  if (phase !== 'Pending' && phase !== 'Running') return false;
+  if (containers.some(({ restarts, state, part }) => part === 'mysqld' && (restarts > 0 || state !== 'waiting'))) return false;
+  const isPreparing = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
+  const mysqld = mysqldOf(member);
+  if (mysqld === undefined) return phase === 'Pending';
+  return isPreparing || unschedulable !== null || stoppedContainer(mysqld) !== null;
+}
 
 function mysqldRuns(member: MemberFacts): boolean {
   return member.containers.some((container) => container.part === 'mysqld' && container.state === 'running');

@@ -31,6 +31,13 @@ export interface RolloutPolicy {
   readonly approvedRevision: string | null;
   /** Ordinals that keep their revision until the user unpins them. */
   readonly pinnedOrdinals: readonly number[];
+  /**
+   * What a stale member comes back as if somebody else takes its pod once the revision is verified and nothing holds the
+   * rollout. Before that it always keeps its revision.
+   */
+  readonly lostMembers: 'UpdateOnceVerified' | 'KeepRevision';
+  /** Members that a person wants back at the revision that they had, and the update revision that they are to leave. */
+  readonly restore: { readonly revision: string; readonly ordinals: readonly number[] } | null;
   readonly overrides: readonly Override[];
   readonly inPlaceUpdates: InPlaceSettings;
 }
@@ -58,6 +65,8 @@ export const defaultPolicy: RolloutPolicy = {
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,
   pinnedOrdinals: [],
+  lostMembers: 'UpdateOnceVerified',
+  restore: null,
   overrides: [],
   inPlaceUpdates: neverInPlace,
 };

@@ -39,6 +39,8 @@ export function explainEvidence(evidence: Evidence): string {
       return `container ${evidence.container} is not ready`;
     case 'crashLooping':
       return `container ${evidence.container} has not been ready since it restarted${restarts(evidence.restarts)}`;
+    case 'restored':
+      return 'a person has asked to give it back the revision that it had';
     case 'errant':
       return 'MOCO lists it as errant';
   }

@@ -48,6 +48,11 @@ export interface ClusterSnapshot {
   readonly laterStageWaits: boolean;
   /** What a dry run has shown about admission, or `null` while nothing is known against it. */
   readonly admissionProblem: AdmissionProblem | null;
+  /**
+   * Who keeps the strategy of a StatefulSet with our label: the API server by itself, or a webhook, which may be
+   * unavailable. `null` if no dry run has shown it yet.
+   */
+  readonly strategyKeeper: 'policy' | 'webhook' | null;
   /** The cluster's pods were last seen under this program's protection: at OnDelete, kept there by admission. */
   readonly wasAdopted: boolean;
   /** Seconds since each adoption of this StatefulSet that is remembered. */
@@ -102,7 +107,8 @@ export type RolloutProblem =
 
 /** A dry run that did not return what a mode needs from admission. */
 export interface AdmissionProblem {
-  readonly mode: 'OnDelete' | 'Partition';
+  /** `CurrentRevision`: it is about the label for new pods. */
+  readonly mode: 'OnDelete' | 'Partition' | 'CurrentRevision';
   /** What came back, as a sentence without a full stop. */
   readonly finding: string;
   /** How often in a row it was so. */
@@ -154,6 +160,8 @@ export interface ClusterFacts {
   readonly primarySettledForSeconds: number | null;
 }
 
+export type NewPods = 'UpdateRevision' | 'CurrentRevision';
+
 export interface StatefulSetFacts {
   readonly deleting: boolean;
   readonly replicas: number;
@@ -168,6 +176,11 @@ export interface StatefulSetFacts {
   readonly forcedRollingUpdate: boolean;
   /** It carries the label by which admission keeps it at OnDelete. */
   readonly labelled: boolean;
+  /**
+   * Which revision a pod is to get that is created now. With `CurrentRevision` our second label asks admission to keep
+   * RollingUpdate with partition = replicas instead; `strategy` and `partition` show whether it does.
+   */
+  readonly newPods: NewPods;
 }
 
 export interface MemberFacts {
@@ -257,6 +270,12 @@ export interface RolloutMemory {
   readonly verified: boolean;
   /** Members that were down already when this rollout took them. */
   readonly takenDown: readonly number[];
+  /** Members that were stale when the rollout began, and that no step has taken. `null` if nothing is recorded yet. */
+  readonly waiting: readonly number[] | null;
+  /** The revision that most members had when the rollout began, or `null`. */
+  readonly from: string | null;
+  /** Members that the last step has deleted so that they come back at the revision that they had. */
+  readonly restoring: readonly number[];
   /** Members that came up at the update revision without a step of ours. */
   readonly updatedOutOfBand: readonly number[];
   /** Seconds since the rollout last moved. */

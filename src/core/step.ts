@@ -1,5 +1,5 @@
 import type { ContainerResources, InPlaceChange } from './in-place.ts';
-import type { StepRule } from './rules/steps.ts';
+import type { RestoreRule, StepRule } from './rules/steps.ts';
 
 /** A pod that a step acts on, with what the preconditions of the step need. */
 export interface Target {
@@ -44,7 +44,17 @@ export type Step =
       /** The annotation `demote` is still there. Otherwise only our mark is. */
       readonly demoted: boolean;
     }
-  | { readonly kind: 'setStrategy' }
+  /** Adopts the StatefulSet, or lets pods come up at the update revision again. */
+  | { readonly kind: 'setStrategy'; readonly newPods: 'UpdateRevision' }
+  /** Lets pods that somebody else takes come up at the current revision. */
+  | {
+      readonly kind: 'setStrategy';
+      readonly newPods: 'CurrentRevision';
+      /** Until the rollout goes on, or only until the lost pods exist again. */
+      readonly lasts: 'whileHeld' | 'untilCreated';
+    }
+  /** Deletes a pod that is to come back at the revision that its member had. */
+  | { readonly kind: 'restore'; readonly rule: RestoreRule; readonly targets: readonly [Target] }
   /** Removes the label and restores rolling updates, with a partition above the last member. */
   | { readonly kind: 'release' }
   | {
@@ -61,8 +71,9 @@ export type Step =
       /**
        * `start`: members that are about to be deleted come up at it. `end`: every member has it. `release`: the next owner
        * of the StatefulSet is to find it. `correction`: a sync has overwritten that of a release.
+       * `keep`: a member that somebody else takes comes back at it.
        */
-      readonly for: 'start' | 'end' | 'release' | 'correction';
+      readonly for: 'start' | 'end' | 'release' | 'correction' | 'keep';
       /** The members that are deleted next, so that they come up at it. */
       readonly before: readonly Target[];
     };
@@ -79,6 +90,7 @@ export const disruptive: Readonly<Record<StepKind, boolean>> = {
   demote: true,
   undemote: true,
   setStrategy: false,
+  restore: true,
   release: false,
   setPartition: true,
   promoteRevision: false,

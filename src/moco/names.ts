@@ -43,6 +43,12 @@ export const agentContainer = 'agent';
 export const strategyLabel = 'moco-rollout.io/strategy';
 export const strategyOnDelete = 'OnDelete';
 /**
+ * On a StatefulSet with that label, ours: with the value `CurrentRevision` admission keeps it at RollingUpdate with
+ * partition = replicas instead of OnDelete, so that whoever is created comes up at `status.currentRevision`.
+ */
+export const newPodsLabel = 'moco-rollout.io/new-pods';
+export const newPodsAtCurrentRevision = 'CurrentRevision';
+/**
  * On the MySQLCluster, ours: this program has released the cluster until the annotation is removed. MOCO, server-side
  * and client-side apply keep unknown annotations. A tool that replaces the whole object, such as `kubectl replace` or
  * Argo CD with `Replace=true`, drops it: add it to the manifest there.

@@ -23,6 +23,8 @@ import {
   rolePrimary,
   roleReplica,
   rolloutCompleteCondition,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
   strategyLabel,
   strategyOnDelete,
 } from './names.ts';
@@ -139,6 +141,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
     strategy: object(spec['updateStrategy'])['type'] === 'OnDelete' ? 'OnDelete' : 'RollingUpdate',
     partition: partition < 0 ? null : partition,
     labelled: labels[strategyLabel] === strategyOnDelete,
+    newPods: labels[newPodsLabel] === newPodsAtCurrentRevision ? 'CurrentRevision' : 'UpdateRevision',
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
   };
 }

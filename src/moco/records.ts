@@ -1,5 +1,5 @@
 import type { Quantities } from '../core/in-place.ts';
-import type { BudgetFacts, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+import type { BudgetFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
 
 // The fields of an object that the cache keeps: those that a decision reads. A raw pod is a hundred times larger.
 
@@ -53,6 +53,7 @@ export interface StatefulSetRecord extends ObjectRecord {
   readonly strategy: 'OnDelete' | 'RollingUpdate';
   readonly partition: number | null;
   readonly labelled: boolean;
+  readonly newPods: StatefulSetFacts['newPods'];
   readonly forcedRollingUpdate: boolean;
 }
 

@@ -46,10 +46,21 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
       return withStatefulSet(snapshot, {
         strategy: 'RollingUpdate',
         labelled: false,
+        newPods: 'UpdateRevision',
         partition: snapshot.cluster.replicas,
       });
     case 'setStrategy':
-      return withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, partition: null });
+      return withStatefulSet(
+        snapshot,
+        step.newPods === 'UpdateRevision'
+          ? { strategy: 'OnDelete', labelled: true, newPods: 'UpdateRevision', partition: null }
+          : { strategy: 'RollingUpdate', newPods: 'CurrentRevision', partition: snapshot.cluster.replicas },
+      );
+    case 'restore':
+      return changed(replaced(snapshot, step.targets), step.targets, (member) => ({
+        ...member,
+        revision: snapshot.statefulSet?.currentRevision ?? '',
+      }));
     case 'setPartition': {
       const lowered = withStatefulSet(snapshot, { partition: step.partition });
       const { targets } = step;

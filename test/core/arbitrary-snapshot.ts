@@ -225,6 +225,7 @@ const around = {
     sinceLastTrySeconds: 1,
     retryAfterSeconds: 0,
   }),
+  strategyKeeper: fc.constantFrom('policy' as const, 'webhook' as const, null),
   releaseRefusal: rarely<ClusterSnapshot['releaseRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
   promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
 };
@@ -459,6 +460,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
       strategy: rarely<'OnDelete' | 'RollingUpdate'>('OnDelete', 'RollingUpdate'),
       forcedRollingUpdate: rarely(false, true),
       labelled: rarely(true, false),
+      newPods: rarely<'UpdateRevision' | 'CurrentRevision'>('UpdateRevision', 'CurrentRevision'),
       partition: fc.option(mostly(0, 1, 2, 3), { freq: 1 }),
     }),
     { freq: 20 },
@@ -484,6 +486,9 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   memory: fc.record({
     verified: fc.boolean(),
     takenDown: fc.array(anyNumber, { maxLength: 3 }),
+    waiting: fc.option(fc.array(mostly(0, 1, 2), { maxLength: 3 })),
+    from: fc.constantFrom(null, 'old', revisionAfter),
+    restoring: rarely<readonly number[]>([], [1], [2]),
     updatedOutOfBand: fc.array(anyNumber, { maxLength: 3 }),
     sinceProgressSeconds: anyNumber,
     switchoverTries: anyNumber,
@@ -542,6 +547,8 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
         { weight: 3, arbitrary: fc.constant([]) },
         fc.array(fc.nat({ max: 6 }), { maxLength: 2 }),
       ),
+      lostMembers: fc.constantFrom('UpdateOnceVerified', 'KeepRevision'),
+      restore: rarely<RolloutPolicy['restore']>(null, { revision: revisionAfter, ordinals: [2] }),
       overrides: fc.array(
         fc.record({
           rule: fc.constantFrom(...holdRules),

@@ -324,6 +324,7 @@ export class ClusterBuilder {
         partition: null,
         forcedRollingUpdate: false,
         labelled: true,
+        newPods: 'UpdateRevision',
         ...this.#statefulSet,
       },
       members,
@@ -332,6 +333,9 @@ export class ClusterBuilder {
       memory: {
         verified: false,
         takenDown: [],
+        waiting: [],
+        from: null,
+        restoring: [],
         updatedOutOfBand: [],
         sinceProgressSeconds: 0,
         switchoverTries: 0,

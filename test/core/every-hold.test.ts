@@ -20,6 +20,11 @@ import {
 } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
+/** Somebody else takes 2 while 1 is down, and nobody has shown that the revision works. */
+const drained = () =>
+  stale()
+    .members(member(1).stale().down('CrashLoopBackOff'), member(2).stale().terminating())
+    .memory({ waiting: [1, 2] });
 const lastOne = () => cluster(3).members(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
 /** Members that are down wait for no other cluster. */
@@ -556,6 +561,13 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       requeueAfterSeconds: 1,
     },
     justDoesNot: { given: lastOne().delay(1, { kind: 'delay', seconds: 0.99 }), decides: demotes(0) },
+  },
+  RevisionsKept: {
+    applies: {
+      given: drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }),
+      decides: holds({ rule: 'RevisionsKept', revision: revisionBefore }),
+    },
+    justDoesNot: { given: drained().memory({ verified: true, waiting: [1, 2] }), decides: deletes('MemberDown', 1) },
   },
   PartitionReached: {
     applies: {

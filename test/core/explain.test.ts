@@ -379,6 +379,12 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'several PodDisruptionBudgets select the members (moco-test is one), and Kubernetes evicts no such pod',
     ],
   ],
+  RevisionsKept: [
+    [
+      { rule: 'RevisionsKept', revision: 'moco-test-1' },
+      'new pods come up at revision moco-test-1, until the pods exist again that somebody else has taken',
+    ],
+  ],
   ReplicasBehind: [
     [
       {
@@ -598,6 +604,7 @@ describe('the sentence for what a member shows', () => {
       ],
     ],
     failed: [[{ kind: 'failed' }, 'the pod has failed']],
+    restored: [[{ kind: 'restored' }, 'a person has asked to give it back the revision that it had']],
     unschedulable: [
       [
         { kind: 'unschedulable', message: '0/3 nodes are available: 3 Insufficient memory. ' },
@@ -654,6 +661,16 @@ describe('the sentence for a step', () => {
   });
   const steps: Readonly<Record<StepKind, readonly (readonly [Step, string])[]>> = {
     none: [[{ kind: 'none' }, 'nothing to do']],
+    restore: [
+      [
+        { kind: 'restore', rule: 'UpdatedByOthers', targets: [targetOf(2)] },
+        'deleting moco-test-2, which comes back at the revision that it had: somebody else has taken its pod, and its mysqld has not started at the update revision',
+      ],
+      [
+        { kind: 'restore', rule: 'RestoreRequested', targets: [targetOf(2)] },
+        'deleting moco-test-2, which comes back at the revision that it had: a person has asked for that',
+      ],
+    ],
     delete: [
       [deletion('MemberDown', 2, 1), 'deleting moco-test-2, moco-test-1: stale and down'],
       [deletion('MemberUnreachable', 2), 'deleting moco-test-2: stale, and its node does not answer'],
@@ -703,7 +720,20 @@ describe('the sentence for a step', () => {
       [back('MarkWithoutDemote'), 'removing the mark of a finished demotion from moco-test-0'],
     ],
     release: [[{ kind: 'release' }, 'releasing the StatefulSet to rolling updates by partition']],
-    setStrategy: [[{ kind: 'setStrategy' }, 'setting the update strategy of the StatefulSet to OnDelete']],
+    setStrategy: [
+      [
+        { kind: 'setStrategy', newPods: 'UpdateRevision' },
+        'setting the update strategy of the StatefulSet to OnDelete',
+      ],
+      [
+        { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'whileHeld' },
+        'letting lost members come back at the revision that they had, while the rollout is held',
+      ],
+      [
+        { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'untilCreated' },
+        'letting lost members come back at the revision that they had, until their pods exist again',
+      ],
+    ],
     setPartition: [
       [
         { kind: 'setPartition', rule: 'ReplicaHealthy', partition: 2, targets: [targetOf(2)] },

@@ -170,7 +170,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     ],
     'contradictory facts': [
       cluster(3).mysqlCluster({ primaryIndex: 7 }),
-      does({ kind: 'setStrategy' }),
+      does({ kind: 'setStrategy', newPods: 'UpdateRevision' }),
       'contradictory',
     ],
     'a step while the cluster is being deleted': [

@@ -41,7 +41,7 @@ export const takesBack = (ordinal: number, reason: string): Verdict => ({
   step: { kind: 'undemote', ordinals: [ordinal], reason, demoted: reason !== 'MarkWithoutDemote' },
 });
 export const handsBack: Verdict = { step: { kind: 'release' } };
-export const setsStrategy: Verdict = { step: { kind: 'setStrategy' } };
+export const setsStrategy: Verdict = { step: { kind: 'setStrategy', newPods: 'UpdateRevision' } };
 /** Partition mode: a lower partition, and the members that the StatefulSet takes then. */
 export const lowers = (rule: StepRule, partition: number, ...ordinals: readonly number[]): Verdict => ({
   step: { kind: 'setPartition', rule, partition, ordinals },

@@ -17,6 +17,7 @@ export const undisturbed = {
   adoptionAgesSeconds: [],
   promotion: null,
   releaseRefusal: null,
+  strategyKeeper: 'webhook',
   stepFailure: null,
   statusRefusal: null,
   rolloutProblem: null,

@@ -43,6 +43,7 @@ export async function act(
         failure: null,
       };
     case 'delete':
+    case 'restore':
       return each(step.targets, async (target) => {
         await api.deletePod(namespace, target, signal);
         return gone(`deletion of ${target.name}`, target);

@@ -7,6 +7,7 @@ import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '.
 import type { World } from '../../kube/world.ts';
 import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { objectFacts } from '../../moco/snapshot.ts';
+import { ordinalOf } from '../../moco/ordinal.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
@@ -86,6 +87,7 @@ export function collectFacts(
         tries: admission.tries,
         sinceSeconds: ageOf(admission.atMilliseconds),
       },
+      strategyKeeper: state.strategyKeeper,
       adoptionAgesSeconds: adoptions?.uid === statefulSet?.uid ? (adoptions?.atMilliseconds ?? []).map(ageOf) : [],
       promotion: status?.promotion ?? null,
       releaseRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
@@ -185,6 +187,9 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
   return {
     verified: progress?.verified ?? false,
     takenDown: progress?.takenDown ?? [],
+    waiting: progress?.waiting ?? null,
+    from: progress?.from ?? null,
+    restoring: status.lastStep?.step === 'restore' ? status.lastStep.pods.map(ordinalOf) : [],
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),

@@ -25,6 +25,7 @@ interface Identity {
 /** The reasons of events about steps, in the past tense as in Kubernetes. */
 export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
   delete: 'Deleted',
+  restore: 'Restored',
   evict: 'Evicted',
   updateInPlace: 'UpdatedInPlace',
   resizeInPlace: 'ResizedInPlace',

@@ -1,7 +1,8 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import type { Finished } from '../observe/cluster-state.ts';
-import { ordinalOf, sorted } from './member-progress.ts';
+import { ordinalOf } from '../../moco/ordinal.ts';
+import { sorted } from './member-progress.ts';
 
 type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
   readonly [Field in Recorded]: RolloutProgress[Field] | undefined;

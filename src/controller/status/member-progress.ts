@@ -1,6 +1,7 @@
 import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { disruptive } from '../../core/step.ts';
+import { ordinalOf } from '../../moco/ordinal.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
 
@@ -114,9 +115,6 @@ const takes = ({ step }: Intent): boolean =>
 
 /** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
 const replaces = (intent: Intent): boolean => takes(intent) && intent.step !== 'updateInPlace';
-
-/** The ordinal in a pod's name. */
-export const ordinalOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));
 
 /** Ascending, each once. */
 export const sorted = (ordinals: readonly number[]): readonly number[] =>

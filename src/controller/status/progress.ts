@@ -15,7 +15,8 @@ import type { ObservedFacts } from '../observe/snapshot.ts';
 import { isDemotionMissed, isSwitchedOver } from '../observe/switchover.ts';
 import { secondsBetween } from './held-for.ts';
 import { inPlaceProgressOf } from './in-place-progress.ts';
-import { memberProgressOf, ordinalOf, sorted } from './member-progress.ts';
+import { ordinalOf } from '../../moco/ordinal.ts';
+import { memberProgressOf, sorted } from './member-progress.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.
 

@@ -1,4 +1,4 @@
-import { isAdopted, mayAdopt } from '../adoption.ts';
+import { isAdopted, keepsRevisions, mayAdopt } from '../adoption.ts';
 import type { Situation } from '../situation.ts';
 import type { Step } from '../step.ts';
 import { line } from './line.ts';
@@ -10,7 +10,8 @@ import { line } from './line.ts';
  * comes first, so that a pod that crashes afterwards comes up as it would have under OnDelete and never at an older
  * revision. Stale members stay stale until somebody lowers the partition.
  */
-function releases({ snapshot, policy, members }: Situation): readonly Step[] {
+function releases(situation: Situation): readonly Step[] {
+  const { snapshot, policy, members } = situation;
   const { statefulSet, promotion } = snapshot;
   if (statefulSet === null) return [];
   const { currentRevision, updateRevision, labelled, observed } = statefulSet;
@@ -24,7 +25,9 @@ function releases({ snapshot, policy, members }: Situation): readonly Step[] {
     return observed && overwritten ? promote(promotion.to, 'correction') : [];
   }
   if (policy.mode === 'OnDelete' && !snapshot.released) return [];
-  return currentRevision === updateRevision ? [{ kind: 'release' }] : promote(updateRevision, 'release');
+  // Nobody works at the update revision: whoever crashes goes on coming back as what it was.
+  const isKept = keepsRevisions(situation);
+  return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }
 
 export const release = line({
@@ -36,5 +39,5 @@ export const release = line({
 export const adopt = line({
   takes:
     'a StatefulSet that is not at OnDelete or has no label, and whose last adoption is long enough ago: setStrategy',
-  candidates: (situation) => (!isAdopted(situation) && mayAdopt(situation) ? [{ kind: 'setStrategy' }] : []),
+  candidates: (situation) => (!isAdopted(situation) && mayAdopt(situation) ? [{ kind: 'setStrategy', newPods: 'UpdateRevision' }] : []),
 });

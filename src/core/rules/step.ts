@@ -1,5 +1,5 @@
 import { mostUnobservedEvictions } from '../disruption-controller.ts';
-import { atOpeningOf } from '../expected.ts';
+import { atOpeningOf, withStatefulSet } from '../expected.ts';
 import { type ClosedBy, closedBy } from '../maintenance.ts';
 import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
 import { withoutFullStop } from '../sentences.ts';
@@ -113,6 +113,24 @@ export const step = {
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => snapshot),
+  }),
+  RevisionsKept: rule<{ readonly revision: string }>({
+    holds: ({ situation: { snapshot, policy } }) => {
+      const { statefulSet } = snapshot;
+      if (policy.mode !== 'OnDelete' || statefulSet?.newPods !== 'CurrentRevision') return null;
+      return { revision: statefulSet.currentRevision };
+    },
+    sentence: ({ revision }) =>
+      `new pods come up at revision ${revision}, until the pods exist again that somebody else has taken`,
+    meaning: 'Pods that are created now come up at the revision that their members had.',
+    details:
+      'Somebody else has taken a member that may not have the update revision: a drain, an eviction, a deletion. The strategy of the StatefulSet is RollingUpdate with partition = replicas so long. A step of the rollout sets it back first.',
+    endedBy: ['moco-rollout', 'Kubernetes'],
+    ends: 'By itself, once the pod exists again. If it stays terminating, look at its node: `kubectl get pod POD -o wide`.',
+    brief: true,
+    assumed: after('moment', (snapshot) =>
+      withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
+    ),
   }),
 };
 

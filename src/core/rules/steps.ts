@@ -15,6 +15,14 @@ export const stepRules = {
   AlreadyUpdated: null,
 } as const;
 
+/** Why a member gets back the revision that it had: the label of the step `restore`, and why, in the sentence for it. */
+export const restoreRules = {
+  UpdatedByOthers: 'somebody else has taken its pod, and its mysqld has not started at the update revision',
+  RestoreRequested: 'a person has asked for that',
+} as const;
+
+export type RestoreRule = keyof typeof restoreRules;
+
 export type StepRule = keyof typeof stepRules;
 
 interface UndemoteReasonEntry {

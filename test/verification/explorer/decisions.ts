@@ -1,7 +1,7 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Decision, HoldRule, Step } from '../../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
-import type { StepRule } from '../../../src/core/rules/steps.ts';
+import type { RestoreRule, StepRule } from '../../../src/core/rules/steps.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import * as c from './cells.ts';
 import { type Declare, declared } from './declared-effects.ts';
@@ -18,7 +18,7 @@ export interface Verdict {
   readonly kind: Step['kind'];
   /** Members that the step is about, as bits. */
   readonly targets: number;
-  readonly rule: StepRule | null;
+  readonly rule: StepRule | RestoreRule | null;
   readonly reason: string | null;
   /** `demote` itself is taken back, not only a mark. */
   readonly demoted: boolean;

@@ -225,6 +225,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       partition: world.policy.mode === 'OnDelete' ? null : (around[c.PARTITION] as number),
       forcedRollingUpdate: false,
       labelled: world.policy.mode === 'OnDelete',
+      newPods: 'UpdateRevision',
     },
     members,
     budgets:
@@ -249,6 +250,9 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       takenDown: [...Array(world.replicas).keys()].filter(
         (ordinal) => ((around[c.TAKEN] as number) & c.bit(ordinal)) !== 0,
       ),
+      waiting: [],
+      from: null,
+      restoring: [],
       updatedOutOfBand: [],
       sinceProgressSeconds: around[c.STUCK] === 1 ? longSeconds : 0,
       // After the second try of the model there is none left that comes by itself.
