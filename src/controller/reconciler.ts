@@ -63,7 +63,7 @@ export class Reconciler {
     this.#context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
     if (asksChecks) this.#context.checks.ask(key, observed.settings.checks);
     // Another reconciliation follows the answer.
-    if (hold?.rule === 'CheckPending') return { requeue: {}, report: null, result: null };
+    if (hold?.rule === 'CheckPending' && step.kind === 'none') return { requeue: {}, report: null, result: null };
     if (step.kind === 'none') return { requeue: {}, report: observed, result: null };
     const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
     try {

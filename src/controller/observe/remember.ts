@@ -99,7 +99,7 @@ function rememberDisruption(
     },
     result,
     revision: intent.revision,
-    disrupted: step.kind === 'delete' || step.kind === 'evict' ? done.length : lowered,
+    disrupted: ['delete', 'evict', 'restore'].includes(step.kind) ? done.length : lowered,
     sparesSwitchover: sparesSwitchover(step, objects),
     demotion: demotionOf(step, intent.at),
   };

@@ -172,6 +172,12 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): readonly str
   return [...new Set([...ended, ...(rollout ? [rollout.startedAt] : [])])];
 }
 
+/** The intent is in the status until the step is reported as the last one. */
+function restoringIn({ intent, lastStep }: RolloutStatus): readonly number[] {
+  if (intent !== undefined) return intent.step === 'restore' ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
+  return lastStep?.step === 'restore' ? lastStep.pods.map(ordinalOf) : [];
+}
+
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, state: ClusterState): RolloutMemory {
   const { ages } = state;
@@ -189,7 +195,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
-    restoring: status.lastStep?.step === 'restore' ? status.lastStep.pods.map(ordinalOf) : [],
+    restoring: restoringIn(status),
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),

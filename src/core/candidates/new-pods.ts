@@ -1,5 +1,5 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
-import { kindsOf, membersOf, effects } from '../effects.ts';
+import { effects, kindsOf, membersOf } from '../effects.ts';
 import { isVerified } from '../failing-revision.ts';
 import { firstHold } from '../gates.ts';
 import { hasNeverStarted } from '../member.ts';
@@ -90,11 +90,11 @@ function mayNotBeUpdated(situation: Situation, { ordinal, member }: Lost): boole
 }
 
 /**
- * Its server may have upgraded its data at the update revision, so it never goes back by itself. Before the revision is
- * verified only a member that participates may have worked.
+ * Its server may have upgraded its data at the update revision, so it never goes back by itself. Until one member has
+ * verified the revision, none counts as working: it goes back with the cluster, as under a partition.
  */
 const mayHaveWorked = (situation: Situation, member: Member): boolean =>
-  member.updated && (member.participates || (isVerified(situation) && !hasNeverStarted(member.facts)));
+  member.updated && isVerified(situation) && !hasNeverStarted(member.facts);
 
 /** Of the pods that are about to be created at least one may be that of a member that has worked at the update revision. */
 function wouldSetBack(situation: Situation): boolean {
