@@ -28,6 +28,7 @@ interface Lost {
  */
 export function newPodsStep(situation: Situation, outcome: Outcome): Step | null {
   if (situation.policy.mode !== 'OnDelete' || !isAdopted(situation)) return null;
+  if (outcome.hold === null && outcome.candidate.kind === 'undemote') return null;
   const isNext = bringsNow(situation, outcome);
   const taken = isNext ? membersOf(situation, outcome.candidate).map(({ ordinal }) => ordinal) : [];
   const lost = lostMembers(situation).filter(
