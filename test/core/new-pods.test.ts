@@ -384,3 +384,60 @@ describe('a member that a person wants back at its revision', () => {
     },
   });
 });
+
+describe('what a member that somebody else takes comes back as', () => {
+  const backOf = (given: ClusterBuilder, ordinal: number, settings: Partial<RolloutPolicy> = {}) =>
+    decideCase({ given, settings }).members.find((one) => one.ordinal === ordinal)?.comesBack;
+
+  it('is what it was, with the reason', () => {
+    const drained = half().members(member(1).stale().terminating());
+    expect(backOf(drained, 1, paused)).to.deep.equal({ as: 'before', because: { rule: 'Paused' } });
+    expect(backOf(drained, 1, { pinnedOrdinals: [1] })).to.deep.equal({ as: 'before', because: 'pinned' });
+    expect(backOf(drained, 1, { partition: 2 })).to.deep.equal({ as: 'before', because: 'partition' });
+    expect(backOf(drained, 1, { lostMembers: 'KeepRevision' })).to.deep.equal({ as: 'before', because: 'setting' });
+    expect(backOf(stale().missing(1), 1)).to.deep.equal({ as: 'before', because: 'unverified' });
+  });
+
+  it('is updated once nothing holds it', () => {
+    const drained = half().members(member(1).stale().terminating());
+    expect(backOf(drained, 1)).to.deep.equal({ as: 'updated', because: null });
+  });
+
+  it('is updated where nothing can be done about it', () => {
+    const drained = half().members(member(1).stale().terminating());
+    const because = { rule: 'Paused' };
+    const despite = (given: ClusterBuilder) => backOf(given, 1, paused);
+    expect(despite(drained.admissionProblem(1, { mode: 'CurrentRevision' }))).to.deep.equal({
+      as: 'updated',
+      because,
+      despite: 'admission',
+    });
+    const both = half().members(member(1).stale().terminating(), member(2).updated().terminating());
+    expect(despite(both)).to.deep.equal({ as: 'updated', because, despite: 'setsBack' });
+    const unknown = cluster(3)
+      .templateChanged()
+      .missing(0, 1, 2)
+      .memory({ waiting: [0, 1, 2] });
+    expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'revision' });
+  });
+
+  it('is told of one that came back too soon', () => {
+    const tooSoon = (reason: string) =>
+      half()
+        .members(member(1).updated().down(reason))
+        .memory({ waiting: [0], verified: true, updatedOutOfBand: [1] });
+    const because = { rule: 'Paused' };
+    expect(backOf(tooSoon('ErrImagePull'), 1, paused)).to.deep.equal({ as: 'updated', because, despite: 'created' });
+    expect(backOf(tooSoon('CrashLoopBackOff'), 1, paused)).to.deep.equal({
+      as: 'updated',
+      because,
+      despite: 'started',
+    });
+    expect(backOf(tooSoon('ErrImagePull'), 1)).to.equal(null);
+  });
+
+  it('is nothing to tell of other members', () => {
+    const drained = half().members(member(1).stale().terminating());
+    expect([0, 2].map((ordinal) => backOf(drained, ordinal, paused))).to.deep.equal([null, null]);
+  });
+});
