@@ -20,6 +20,8 @@ describe('members that somebody else takes, with moco-controller 0.36', () => {
   const scenario: typeof rollouts.scenario = (sentence, options, play) =>
     rollouts.scenario(sentence, options, (cluster) => {
       cluster.patientFor(patienceMilliseconds);
+      // MOCO's pods take 20 s to stop, in their preStop hook.
+      cluster.slowNodes({ stopMilliseconds: 10_000 });
       return play(cluster);
     });
 
@@ -80,7 +82,8 @@ describe('members that somebody else takes, with moco-controller 0.36', () => {
   });
 
   scenario('keep it while their cluster waits for its stage', { labels }, async (cluster) => {
-    const sequence = { metadata: { name: 'waits' }, spec: waitsForAnHour };
+    const apiVersion = `${sequenceKind.group}/${sequenceKind.version}`;
+    const sequence = { apiVersion, kind: sequenceKind.kind, metadata: { name: 'waits' }, spec: waitsForAnHour };
     await stage().client.create(sequenceKind, {}, sequence, { priority: 'disrupt' });
     await cluster.setImage(newImage);
     await cluster.holds('AwaitingSettle');
