@@ -17,8 +17,8 @@ export const pinCommand: ClusterCommand = {
   completes: ['pod'],
   summary: 'Pin a member to its revision',
   help:
-    'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. A pod that restarts for another ' +
-    'reason still comes up at the update revision. The primary is not updated while another member is pinned.',
+    'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete a pinned member ' +
+    'whose pod somebody else takes comes back at its revision. The primary is not updated while another member is pinned.',
   examples: [['Keep one member as it is', 'pin moco-test-2 --reason="comparing query plans"']],
   options: [{ flags: '--reason <text>', description: 'why, for others who find it (required)' }],
   connects: true,
