@@ -2,7 +2,7 @@ import { overridableRules } from '../core/rules/catalogue.ts';
 import type { RolloutProblem } from '../core/snapshot.ts';
 import { clusterKind } from '../moco/names.ts';
 import type { RolloutStatus } from './rollout-status.ts';
-import { type Infer, listBy, oneOf, setOf, struct, text, time, whole } from './schema.ts';
+import { type Infer, listBy, oneOf, setOf, struct, text, time, whole, written } from './schema.ts';
 import { commonFields, deadlineAfterReady, keepsItsRevision, optional } from './settings.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
@@ -57,7 +57,7 @@ export const rolloutSpec = struct(
           `else takes ${keepsItsRevision}. The primary is not updated while a pinned member is at an older revision ` +
           'than it would be.',
       ),
-      restore: struct(
+      restore: written(
         {
           revision: text(
             253,

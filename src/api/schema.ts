@@ -71,7 +71,7 @@ export const listOf = <Item extends z.ZodType>(item: Item, maxItems: number, des
     .max(maxItems, `a list of at most ${maxItems}`)
     .meta({ 'x-kubernetes-list-type': 'atomic', description });
 
-/** A list of different plain values. Managers of an object own its values one by one. */
+/** A list of plain values, each once. */
 export const setOf = <Item extends z.ZodType>(item: Item, minItems: number, maxItems: number, description: string) =>
   z
     .array(item, 'a list')

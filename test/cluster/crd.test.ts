@@ -126,6 +126,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     minReadySeconds: { value: 5, source: 'default' },
     strategy: { value: 'OnDelete', source: 'MySQLRolloutPolicy/production' },
     maxUnavailable: { value: '34%', source: 'MySQLRollout' },
+    lostMembers: { value: 'KeepRevision', source: 'MySQLRolloutPolicy/production', enforced: true },
+    restore: { value: { revision: 'moco-test-7966559688', members: [1, 2] }, source: 'MySQLRollout' },
     overrides: { value: [{ rule: 'BackupRunning', until: at }], source: 'MySQLRollout' },
     maintenanceWindows: { value: [maintenanceWindow({})], source: 'MySQLRollout' },
     blackouts: { value: [blackout('2027-01-04T00:00:00Z')], source: 'MySQLRollout' },

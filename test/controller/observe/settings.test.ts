@@ -510,10 +510,9 @@ describe('invalid settings', () => {
     const value = oneof(anything(), integer(), constantFrom('OnDelete', 'Manual', '50%', true, [], {}));
     const spec = record(
       Object.fromEntries(
-        [...Object.keys(settings({}).sources), 'pinnedMembers', 'restore', 'overrides', 'approvedRevision'].map((key) => [
-          key,
-          value,
-        ]),
+        [...Object.keys(settings({}).sources), 'pinnedMembers', 'restore', 'overrides', 'approvedRevision'].map(
+          (key) => [key, value],
+        ),
       ),
       { requiredKeys: [] },
     );
