@@ -88,7 +88,7 @@ describe('restore', () => {
     const { status, out, err } = await cluster.run('restore', 'pod/moco-test-2');
     expect(status).to.equal(1);
     expect(cluster.server.writes).to.deep.equal([]);
-    await expectGolden('restore.txt', `${out}${err}`);
+    expectGolden('restore.txt', `${out}${err}`);
   });
 
   it('with --yes adds the member for exactly this update revision', async () => {
