@@ -43,7 +43,8 @@ export class Reconciler {
     const { requeue, report: seen, result, error } = await this.#act(key, state, signal);
     if (result !== null) remember(state, result, world);
     if (result?.kind === 'acted') {
-      this.#context.checks.forget(key);
+      // What new pods come up at takes no member: the answers to checks still count for the step that does.
+      if (result.step.kind !== 'setStrategy') this.#context.checks.forget(key);
       emitStep(result, this.#context);
     }
     const observed = seen === 'cached' ? observeCached(key, state, this.#context) : seen;
@@ -63,7 +64,7 @@ export class Reconciler {
     this.#context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
     if (asksChecks) this.#context.checks.ask(key, observed.settings.checks);
     // Another reconciliation follows the answer.
-    if (hold?.rule === 'CheckPending') return { requeue: {}, report: null, result: null };
+    if (hold?.rule === 'CheckPending' && step.kind === 'none') return { requeue: {}, report: null, result: null };
     if (step.kind === 'none') return { requeue: {}, report: observed, result: null };
     const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
     try {

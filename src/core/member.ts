@@ -209,7 +209,8 @@ export const mysqldOf = ({ containers }: MemberFacts): ContainerFacts | undefine
 export function hasNeverStarted(member: MemberFacts): boolean {
   const { phase, containers, initContainers, unschedulable } = member;
   if (phase !== 'Pending' && phase !== 'Running') return false;
-  if (containers.some(({ restarts, state, part }) => part === 'mysqld' && (restarts > 0 || state !== 'waiting'))) return false;
+  if (containers.some(({ restarts, state, part }) => part === 'mysqld' && (restarts > 0 || state !== 'waiting')))
+    return false;
   const isPreparing = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
   const mysqld = mysqldOf(member);
   if (mysqld === undefined) return phase === 'Pending';

@@ -14,7 +14,7 @@ import type {
   StatefulSetFacts,
 } from '../../src/core/snapshot.ts';
 import { cluster } from './cluster-builder.ts';
-import { type MemberBuilder, member, resourcesOf, revisionAfter } from './member-builder.ts';
+import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
 
 /** What can be wrong with a member; the first is nothing. */
 const conditions: readonly ((one: MemberBuilder, seconds: number) => MemberBuilder)[] = [
@@ -295,9 +295,19 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       { refusal: 'no', refusedForSeconds: 3 },
     ),
     partition: fc.option(fc.integer({ min: 0, max: 8 })),
+    newPods: fc.oneof(
+      { weight: 8, arbitrary: fc.constant('UpdateRevision') },
+      { weight: 1, arbitrary: fc.constantFrom('kept', 'kept', 'asked for') },
+    ),
     memory: fc.record({
       verified: fc.boolean(),
       takenDown: fc.subarray([0, 1, 2, 3, 4]),
+      waiting: fc.oneof(
+        { weight: 1, arbitrary: fc.constant(null) },
+        { weight: 2, arbitrary: fc.subarray([0, 1, 2, 3, 4]) },
+      ),
+      from: fc.constantFrom(null, 'old', 'older'),
+      restoring: rarely<number[]>([], [1], [2]),
       updatedOutOfBand: fc.subarray([0, 1, 2]),
       sinceProgressSeconds: seconds,
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
@@ -313,7 +323,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { around, delays, delayAges } = given;
+    const { newPods, around, delays, delayAges } = given;
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
@@ -321,6 +331,8 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       .mysqlCluster(facts)
       .statefulSet(statefulSet && { partition, ...statefulSet })
       .memory(memory);
+    if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
+    if (newPods === 'kept' && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
@@ -328,6 +340,15 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     if (drafts.length >= 3) builder.budgets(budget);
     return { ...builder.facts(), ...around };
   });
+
+/** As admission keeps it while new pods come up at the current revision. */
+const keptAt = (replicas: number): Partial<StatefulSetFacts> => ({
+  strategy: 'RollingUpdate',
+  partition: replicas,
+  labelled: true,
+  newPods: 'CurrentRevision',
+  currentRevision: revisionBefore,
+});
 
 /** Numbers that an API server would never have let through, and some that it would. */
 const anyNumber = fc.oneof(
@@ -514,6 +535,13 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
   { weight: 3, arbitrary: fc.constant(defaultPolicy) },
   { weight: 1, arbitrary: fc.constant<RolloutPolicy>({ ...defaultPolicy, mode: 'Partition' }) },
   {
+    weight: 1,
+    arbitrary: fc.constant<RolloutPolicy>({
+      ...defaultPolicy,
+      restore: { revision: revisionAfter, ordinals: [0, 1, 2] },
+    }),
+  },
+  {
     weight: 2,
     arbitrary: anyInPlaceSettings.map((inPlaceUpdates): RolloutPolicy => ({ ...defaultPolicy, inPlaceUpdates })),
   },
@@ -548,7 +576,9 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
         fc.array(fc.nat({ max: 6 }), { maxLength: 2 }),
       ),
       lostMembers: fc.constantFrom('UpdateOnceVerified', 'KeepRevision'),
-      restore: rarely<RolloutPolicy['restore']>(null, { revision: revisionAfter, ordinals: [2] }),
+      restore: fc.option(
+        fc.record({ revision: fc.constant(revisionAfter), ordinals: fc.subarray([0, 1, 2], { minLength: 1 }) }),
+      ),
       overrides: fc.array(
         fc.record({
           rule: fc.constantFrom(...holdRules),

@@ -221,6 +221,17 @@ export class ClusterBuilder {
   }
 
   /** This process has put the StatefulSet at OnDelete so many seconds ago. */
+  strategyKeeper(strategyKeeper: ClusterSnapshot['strategyKeeper']): this {
+    this.#around = { ...this.#around, strategyKeeper };
+    return this;
+  }
+
+  /** Admission keeps RollingUpdate with partition = replicas. */
+  keepingRevisions(currentRevision: string = revisionBefore): this {
+    const partition = this.#replicas;
+    return this.statefulSet({ strategy: 'RollingUpdate', partition, newPods: 'CurrentRevision', currentRevision });
+  }
+
   wasAdopted(): this {
     this.#around = { ...this.#around, wasAdopted: true };
     return this;

@@ -27,13 +27,19 @@ export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happ
       const well = serves && !impaired(member);
       const broken = !serves && (down(snapshot, member) || crashes(member));
       const kinds: readonly (readonly [kind: EffectKind, happens: boolean])[] = [
-        ['brings', step.kind !== 'demote'],
+        ['brings', step.kind !== 'demote' && step.kind !== 'restore'],
         ['removes', podGoes(step)],
         ['stops', podGoes(step) && runs(member)],
         ['reduces', (podGoes(step) || containersRestart(step)) && serves],
         ['takesHealthy', (podGoes(step) || containersRestart(step)) && well],
         ['leavesService', (podGoes(step) || containersRestart(step)) && member.ready],
-        ['risks', (podGoes(step) || containersRestart(step) || step.kind === 'resizeInPlace') && !broken && writesGo],
+        [
+          'risks',
+          step.kind !== 'restore' &&
+            (podGoes(step) || containersRestart(step) || step.kind === 'resizeInPlace') &&
+            !broken &&
+            writesGo,
+        ],
         ['changesInPlace', step.kind === 'updateInPlace' || step.kind === 'resizeInPlace'],
         ['losesRelayLog', podGoes(step) && runs(member) && !leads],
         ['movesPrimary', (podGoes(step) || step.kind === 'demote') && leads && serves],
@@ -42,7 +48,7 @@ export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happ
     });
 }
 
-const podGoes = ({ kind }: Step): boolean => kind === 'delete' || kind === 'evict' || kind === 'setPartition';
+const podGoes = ({ kind }: Step): boolean => ['delete', 'evict', 'setPartition', 'restore'].includes(kind);
 
 function containersRestart(step: Step): boolean {
   if (step.kind === 'updateInPlace') return step.change.containers.length > 0;

@@ -2,8 +2,17 @@ import type { Decision, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../src/core/snapshot.ts';
 import { happenings } from './happenings.ts';
-import { acknowledges, behindSince, down, impaired, participates, recovers, rolesMove } from './judged-members.ts';
-import { unmetNeeds } from './needs.ts';
+import {
+  acknowledges,
+  behindSince,
+  down,
+  impaired,
+  lost,
+  participates,
+  recovers,
+  rolesMove,
+} from './judged-members.ts';
+import { hasServed, unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
 // nothing that decides, so that a mistake there can't excuse itself here.
@@ -43,7 +52,7 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
     case 'setPartition':
       return mode === 'Partition';
     case 'release':
-      return statefulSet?.labelled === true && statefulSet.currentRevision === statefulSet.updateRevision;
+      return statefulSet?.labelled === true && (keepsRevisions(snapshot) || comesUp(snapshot));
     case 'promoteRevision':
       return givesBack || servesNobody || restartUnserved;
     case 'delete':
@@ -56,6 +65,16 @@ function mayBeWritten(snapshot: ClusterSnapshot, { mode, failoverGraceSeconds }:
       return false;
   }
 }
+
+const comesUp = ({ statefulSet }: ClusterSnapshot): boolean =>
+  statefulSet?.currentRevision === statefulSet?.updateRevision;
+
+const keepsRevisions = ({ statefulSet: set }: ClusterSnapshot): boolean =>
+  set?.newPods === 'CurrentRevision' && set.strategy === 'RollingUpdate' && set.partition === set.replicas;
+
+/** Steps that change what new pods come up at come without an end of the hold. */
+const isOfNewPods = (step: Step): boolean =>
+  step.kind === 'setStrategy' || step.kind === 'restore' || (step.kind === 'promoteRevision' && step.for === 'keep');
 
 /** Everything wrong with a decision, by the number of the invariant; empty when it is right. */
 export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
@@ -72,7 +91,8 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...ofDemotionsLeft(snapshot, policy, step),
     ...(impossible(snapshot) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
     ...(policy.mode !== 'OnDelete' && !mayBeWritten(snapshot, policy, step) ? ['I10: a write with the gate off'] : []),
-    ...(step.kind !== 'none' && hold !== null ? ['a hold came with a step'] : []),
+    ...ofNewPods(snapshot, policy, step),
+    ...(step.kind !== 'none' && !isOfNewPods(step) && hold !== null ? ['a hold came with a step'] : []),
     ...(step.kind === 'none' && hold === null && decision.stale > 0
       ? ['I11: no step, no hold, and stale members']
       : []),
@@ -92,6 +112,52 @@ function ofUndeclared(snapshot: ClusterSnapshot, { step, effects }: Decision): r
     .filter(({ kind, member }) => !effects.some((one) => one.kind === kind && one.member?.ordinal === member.ordinal))
     .map(({ kind, member }) => `an effect that is not declared: ${kind} on ${member.ordinal}`);
 }
+
+/** I24: nobody who has worked at the update revision is about to come up at another one. */
+function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
+  const { statefulSet, members, memory, strategyKeeper } = snapshot;
+  const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
+  const verified = memory.verified || hasServed(snapshot, policy);
+  const leaving = updated.filter((one) => one.terminatingForSeconds !== null || one.phase === 'Failed' || lost(one));
+  const setsBack = verified && leaving.some((one) => hasRun(one));
+  const found: string[] = [];
+  switch (step.kind) {
+    case 'restore': {
+      const [{ ordinal }] = step.targets;
+      const one = members.find((candidate) => candidate.ordinal === ordinal);
+      if (!keepsRevisions(snapshot) || comesUp(snapshot)) found.push('I24: restored to the update revision');
+      if (one === undefined || participates(snapshot, one)) found.push('I24: a member that works goes back');
+      const asked = policy.restore?.ordinals.includes(ordinal) === true;
+      if (!asked && one !== undefined && hasRun(one)) found.push('I24: a member goes back that has run');
+      if (setsBack) found.push('I24: another member would go back');
+      break;
+    }
+    case 'setStrategy':
+      if (step.newPods === 'UpdateRevision') break;
+      if (comesUp(snapshot)) found.push('I24: new pods would come up at the update revision');
+      if (setsBack) found.push('I24: a member that works goes back');
+      if (step.lasts === 'whileHeld' && strategyKeeper === 'webhook') found.push('I24: only a webhook keeps it');
+      if (step.lasts === 'whileHeld' && verified && updated.some(hasRun)) found.push('I24: kept while a member works');
+      break;
+    case 'promoteRevision':
+      if (step.for === 'keep' && step.revision === statefulSet?.updateRevision)
+        found.push('I24: it would keep nothing');
+      break;
+    default:
+  }
+  return found;
+}
+
+/** Its mysqld may have run at this revision. */
+const hasRun = ({ containers, initContainers, phase, unschedulable }: MemberFacts): boolean => {
+  const mysqld = containers.find(({ part }) => part === 'mysqld');
+  if (phase === 'Failed' || phase === 'Succeeded' || phase === 'Unknown') return true;
+  if (mysqld === undefined) return phase === 'Running';
+  if (mysqld.state !== 'waiting' || mysqld.restarts > 0) return true;
+  const prepares = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
+  const stopped = /BackOff|ErrImagePull|InvalidImageName|CreateContainer|RunContainer/.test(mysqld.reason ?? '');
+  return !prepares && !stopped && unschedulable === null;
+};
 
 type Disruption = Extract<Step, { kind: 'delete' | 'evict' }>;
 

@@ -24,6 +24,7 @@ describe('what a step does to a cluster', () => {
       demote: true,
       undemote: true,
       setStrategy: false,
+      restore: true,
       release: false,
       setPartition: true,
       promoteRevision: false,
@@ -48,6 +49,8 @@ describe('the default policy', () => {
       primaryUpdatePolicy: 'Automatic',
       approvedRevision: null,
       pinnedOrdinals: [],
+      lostMembers: 'UpdateOnceVerified',
+      restore: null,
       overrides: [],
       inPlaceUpdates: {
         mode: 'Never',

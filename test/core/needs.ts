@@ -152,6 +152,9 @@ const othersCaughtUp: Need = (snapshot, policy) => {
     return false;
   });
 };
+/** Whoever is created now comes up at the update revision. */
+const comesUpUpdated: Need = ({ statefulSet }, policy) =>
+  policy.mode !== 'OnDelete' || statefulSet?.newPods !== 'CurrentRevision';
 const unprotected: Need = (_snapshot, _policy, going) => going.every(({ preventDelete }) => !preventDelete);
 /** MOCO has applied what is wanted, the cluster has begun its life, and it has its size. */
 const applied: Need = ({ cluster, statefulSet, members }) =>
@@ -166,18 +169,27 @@ const revisionStandsOrQuorumLost: Need = (snapshot, policy) =>
   (snapshot.memory.sinceProgressSeconds >= policy.progressDeadlineSeconds &&
     serving(snapshot).length <= snapshot.cluster.replicas / 2);
 
+/** An updated member has participated for long enough. */
+export function hasServed(snapshot: ClusterSnapshot, { minReadySeconds }: RolloutPolicy): boolean {
+  return snapshot.members.some((one) => {
+    const { revision, participatingForSeconds, revisionForSeconds, restartInPlace: restart } = one;
+    return (
+      revision === snapshot.statefulSet?.updateRevision &&
+      participates(snapshot, one) &&
+      (participatingForSeconds ?? 0) >= minReadySeconds &&
+      revisionForSeconds >= minReadySeconds &&
+      (restart === null || (restart.awaited.length === 0 && restart.doneForSeconds >= minReadySeconds))
+    );
+  });
+}
+
 /** An updated member is down or crash-loops for a reason that its revision can have, and none has ever served. */
 function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolean {
   const { memory, members, statefulSet } = snapshot;
   const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
   if (off(policy, 'UpdateRevisionFailing')) return false;
-  const served = updated.filter(
-    ({ participatingForSeconds, revisionForSeconds, restartInPlace: restart }) =>
-      (participatingForSeconds ?? 0) >= policy.minReadySeconds &&
-      revisionForSeconds >= policy.minReadySeconds &&
-      (restart === null || (restart.awaited.length === 0 && restart.doneForSeconds >= policy.minReadySeconds)),
-  );
-  if (memory.verified || served.some((one) => participates(snapshot, one))) return false;
+  if (memory.verified || hasServed(snapshot, policy)) return false;
+  if (policy.restore?.revision === statefulSet?.updateRevision) return true;
   return updated.some((one) => {
     if (one.terminatingForSeconds !== null || lost(one) || memory.takenDown.includes(one.ordinal)) return false;
     if (participates(snapshot, one) && !restartsInPlace(snapshot, policy, one)) return false;
@@ -366,7 +378,7 @@ type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
 const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
-  brings: { appliedUnlessDown, standsUnlessDown, notKept },
+  brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated },
   removes: { unprotected, noneToMake },
   changesInPlace: { nobodyResizes, changeable },
   risks: {

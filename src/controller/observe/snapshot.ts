@@ -5,10 +5,11 @@ import { sequenceKind } from '../../api/sequence.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
+import { ordinalOf } from '../../moco/ordinal.ts';
 import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { objectFacts } from '../../moco/snapshot.ts';
-import { ordinalOf } from '../../moco/ordinal.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
+import { keeperKnown } from './admission-memory.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -87,7 +88,7 @@ export function collectFacts(
         tries: admission.tries,
         sinceSeconds: ageOf(admission.atMilliseconds),
       },
-      strategyKeeper: state.strategyKeeper,
+      strategyKeeper: keeperKnown(state, world),
       adoptionAgesSeconds: adoptions?.uid === statefulSet?.uid ? (adoptions?.atMilliseconds ?? []).map(ageOf) : [],
       promotion: status?.promotion ?? null,
       releaseRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
@@ -172,6 +173,12 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): readonly str
   return [...new Set([...ended, ...(rollout ? [rollout.startedAt] : [])])];
 }
 
+/** The intent is in the status until the step is reported as the last one. */
+function restoringIn({ intent, lastStep }: RolloutStatus): readonly number[] {
+  if (intent !== undefined) return intent.step === 'restore' ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
+  return lastStep?.step === 'restore' ? lastStep.pods.map(ordinalOf) : [];
+}
+
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, state: ClusterState): RolloutMemory {
   const { ages } = state;
@@ -189,7 +196,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
-    restoring: status.lastStep?.step === 'restore' ? status.lastStep.pods.map(ordinalOf) : [],
+    restoring: restoringIn(status),
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),

@@ -4,6 +4,7 @@ import { disruptive } from '../../core/step.ts';
 import { ordinalOf } from '../../moco/ordinal.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
+import { isUnderOnDelete } from '../observe/mode.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times;
@@ -33,10 +34,11 @@ export function memberProgressOf(
   nowTimestamp: string,
   intent: Intent | null,
 ): MemberProgress {
+  const isKept = snapshot.statefulSet?.newPods === 'CurrentRevision';
   const missed = ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods : [];
-  const spared = missed
-    .map(ordinalOf)
-    .filter((ordinal) => members.some((one) => one.ordinal === ordinal && isStale(one)));
+  const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
+  // Where new pods come up at the current revision, a member that a step took may be back as what it was.
+  const spared = isKept ? stale : stale.filter((ordinal) => missed.map(ordinalOf).includes(ordinal));
   const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
@@ -60,10 +62,11 @@ function inTurn(
   taken: readonly number[],
   updated: ReadonlySet<number>,
 ): InTurn {
-  const outOfBand = known.updatedOutOfBand;
+  const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
+  const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
-  if (statefulSet?.strategy !== 'OnDelete') return { waiting: undefined, updatedOutOfBand: outOfBand };
-  const waited = known.waiting ?? members.filter(isStale).map(({ ordinal }) => ordinal);
+  if (!statefulSet || !isUnderOnDelete(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
+  const waited = known.waiting ?? stale;
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));
   return {

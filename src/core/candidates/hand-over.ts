@@ -39,5 +39,6 @@ export const release = line({
 export const adopt = line({
   takes:
     'a StatefulSet that is not at OnDelete or has no label, and whose last adoption is long enough ago: setStrategy',
-  candidates: (situation) => (!isAdopted(situation) && mayAdopt(situation) ? [{ kind: 'setStrategy', newPods: 'UpdateRevision' }] : []),
+  candidates: (situation) =>
+    !isAdopted(situation) && mayAdopt(situation) ? [{ kind: 'setStrategy', newPods: 'UpdateRevision' }] : [],
 });

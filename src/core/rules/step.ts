@@ -126,7 +126,7 @@ export const step = {
     details:
       'Somebody else has taken a member that may not have the update revision: a drain, an eviction, a deletion. The strategy of the StatefulSet is RollingUpdate with partition = replicas so long. A step of the rollout sets it back first.',
     endedBy: ['moco-rollout', 'Kubernetes'],
-    ends: 'By itself, once the pod exists again. If it stays terminating, look at its node: `kubectl get pod POD -o wide`.',
+    ends: 'By itself, once the pod exists again. If it stays terminating, `kubectl get pod POD -o wide` shows the node that has to end it.',
     brief: true,
     assumed: after('moment', (snapshot) =>
       withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
