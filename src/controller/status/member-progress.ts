@@ -2,6 +2,7 @@ import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-st
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { disruptive } from '../../core/step.ts';
 import { ordinalOf } from '../../moco/ordinal.ts';
+import { replacesNobody } from '../../moco/strategy.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
 
@@ -62,7 +63,7 @@ function inTurn(
 ): InTurn {
   const outOfBand = known.updatedOutOfBand;
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
-  if (statefulSet?.strategy !== 'OnDelete') return { waiting: undefined, updatedOutOfBand: outOfBand };
+  if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
   const waited = known.waiting ?? members.filter(isStale).map(({ ordinal }) => ordinal);
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));
