@@ -9,6 +9,7 @@ import {
   strategyOnDelete,
 } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
+import { keepsRevisions as isAtCurrentRevision } from '../../moco/strategy.ts';
 import type { StrategyKeeper } from '../observe/cluster-state.ts';
 import { describe, dryRun, notInForce } from './admission-dry-run.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
@@ -59,11 +60,7 @@ export async function keepRevisions(
   throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${describe(after)}`);
 }
 
-const isKept = (result: StatefulSetRecord | null): boolean =>
-  result?.strategy === 'RollingUpdate' &&
-  result.partition === result.replicas &&
-  result.labelled &&
-  result.newPods === 'CurrentRevision';
+const isKept = (result: StatefulSetRecord | null): boolean => result !== null && isAtCurrentRevision(result);
 
 /** A label that stays shows on the object: the next step removes it. */
 async function ignoringRefusals(write: Promise<unknown>): Promise<void> {
