@@ -1,3 +1,4 @@
+import { keepsRevisions as isAtCurrentRevision } from '../../core/strategy.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import {
   admissionProbeAnnotation,
@@ -9,7 +10,6 @@ import {
   strategyOnDelete,
 } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { keepsRevisions as isAtCurrentRevision } from '../../moco/strategy.ts';
 import type { StrategyKeeper } from '../observe/cluster-state.ts';
 import { describe, dryRun, notInForce } from './admission-dry-run.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';

@@ -1,8 +1,8 @@
 import type { Step } from '../../core/decision.ts';
+import { isAdopted } from '../../core/strategy.ts';
 import type { ApiError } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { isAdopted } from '../../moco/strategy.ts';
 import type { AdmissionFinding, ClusterState, Memory, StepResult, StrategyKeeper } from './cluster-state.ts';
 
 /** The reason of a failure that this program detects: a dry run showed that admission has no effect. */

@@ -1,8 +1,8 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Hold, Step } from '../../core/decision.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
+import { isAdopted } from '../../core/strategy.ts';
 import type { World } from '../../kube/world.ts';
-import { isAdopted } from '../../moco/strategy.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce, noteAdmission, noteAdoption, noteKeeper } from './admission-memory.ts';
 import { type ClusterState, type FailedStep, type Finished, unreported } from './cluster-state.ts';

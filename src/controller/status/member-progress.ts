@@ -1,8 +1,8 @@
 import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { disruptive } from '../../core/step.ts';
+import { replacesNobody } from '../../core/strategy.ts';
 import { ordinalOf } from '../../moco/ordinal.ts';
-import { replacesNobody } from '../../moco/strategy.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
 

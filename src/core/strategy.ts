@@ -1,8 +1,11 @@
-import type { StatefulSetFacts } from '../core/snapshot.ts';
+import type { StatefulSetFacts } from './snapshot.ts';
 
 type Strategy = Pick<StatefulSetFacts, 'labelled' | 'newPods' | 'strategy' | 'partition' | 'replicas'>;
 
-/** The StatefulSet controller creates whoever is missing at the current revision and replaces nobody. Admission keeps it so. */
+/**
+ * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates whoever
+ * is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
+ */
 export function keepsRevisions({ labelled, newPods, strategy, partition, replicas }: Strategy): boolean {
   return labelled && newPods === 'CurrentRevision' && strategy === 'RollingUpdate' && partition === replicas;
 }
