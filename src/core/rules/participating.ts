@@ -214,7 +214,9 @@ function unsettledMember(asked: Asked): UnsettledMember | null {
     if (unsettled === null) return false;
     if (byMoco) return !taken.includes(member) && unsettled.for !== 'role';
     if (isRepair && lacksRoleForOthers(situation, member)) return false;
-    return budget === 1 || asksFor(asked, 'ends') || state === 'down' || crashLoop !== null || unsettled.for === 'containers';
+    return (
+      budget === 1 || asksFor(asked, 'ends') || state === 'down' || crashLoop !== null || unsettled.for === 'containers'
+    );
   });
   if (owing?.unsettled) return { member: owing.ordinal, wait: owing.unsettled };
   const behind = policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
