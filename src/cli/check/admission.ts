@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
 import { proveRevisionsKept } from '../../controller/disrupt/new-pods.ts';
 import { admissionNotInForce } from '../../controller/observe/admission-memory.ts';
+import { isAdopted } from '../../core/strategy.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import {
   mutatingAdmissionPolicies,
@@ -13,7 +14,6 @@ import { type Json, object, objects, text } from '../../moco/json.ts';
 import { newPodsLabel, ownWebhook, ownWebhookSuffix, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { isAdopted } from '../../moco/strategy.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { listAll, listIfThere } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
