@@ -1,3 +1,4 @@
+import { replacesNobody } from '../core/strategy.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import type { Log } from '../kube/log.ts';
@@ -125,7 +126,7 @@ export class Controller {
     });
     this.#cache.onChange((key) => this.#queue.add(key));
     this.#cache.statefulSets.subscribe(({ before, after }) => {
-      metrics.rollouts.onDeleteStatefulSets.inc(isOnDelete(after) - isOnDelete(before));
+      metrics.rollouts.onDeleteStatefulSets.inc(countOf(after) - countOf(before));
     });
   }
 
@@ -168,4 +169,5 @@ export class Controller {
   }
 }
 
-const isOnDelete = (statefulSet: StatefulSetRecord | null): number => (statefulSet?.strategy === 'OnDelete' ? 1 : 0);
+const countOf = (statefulSet: StatefulSetRecord | null): number =>
+  statefulSet !== null && replacesNobody(statefulSet) ? 1 : 0;

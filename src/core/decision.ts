@@ -1,6 +1,7 @@
 import type { Effect } from './effects.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
+import type { ComesBack } from './sentences.ts';
 import type { Step } from './step.ts';
 
 export type { Hold, HoldRule } from './rules/catalogue.ts';
@@ -34,6 +35,8 @@ export interface MemberReport {
   readonly state: MemberState | 'missing';
   readonly evidence: Evidence | null;
   readonly verdict: VerdictKind;
+  /** If somebody else has taken its pod in this rollout. */
+  readonly comesBack: ComesBack | null;
   /** The hold that blocks the member, if any. */
   readonly rule: HoldRule | null;
 }

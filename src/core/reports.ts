@@ -1,6 +1,7 @@
 import type { Procedure } from './candidates/line.ts';
 import { Deadlines } from './deadlines.ts';
 import type { MemberReport, VerdictKind } from './decision.ts';
+import { comesBack } from './lost-members.ts';
 import type { Outcome } from './outcome.ts';
 import { notYetReplaced } from './partition.ts';
 import type { Member, Situation } from './situation.ts';
@@ -9,6 +10,8 @@ import type { Member, Situation } from './situation.ts';
 export function reports(situation: Situation, procedure: Procedure, outcome: Outcome): readonly MemberReport[] {
   const next = nextOrdinals(situation, procedure, outcome);
   const rule = outcome.hold?.rule ?? null;
+  // What is only shown sets no deadline.
+  const shown = { ...situation, deadlines: new Deadlines() };
   const present = situation.members.map((member): MemberReport => {
     const verdict = verdictOf(situation, member, next);
     return {
@@ -22,6 +25,7 @@ export function reports(situation: Situation, procedure: Procedure, outcome: Out
       state: member.state,
       evidence: member.evidence ?? member.crashLoop,
       verdict,
+      comesBack: comesBack(shown, member.ordinal),
       rule:
         verdict === 'BelowPartition' || verdict === 'Pinned'
           ? 'PartitionReached'
@@ -42,6 +46,7 @@ export function reports(situation: Situation, procedure: Procedure, outcome: Out
       state: 'missing',
       evidence: null,
       verdict: 'Missing',
+      comesBack: comesBack(shown, ordinal),
       rule: null,
     }),
   );

@@ -10,6 +10,48 @@ export type Wait =
   | { readonly for: 'containers'; readonly containers: readonly string[] }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 
+/** Why a member does not come back updated: a rule that holds it, or one of these. */
+export type KeptBecause = { readonly rule: string } | 'pinned' | 'partition' | 'unverified' | 'setting';
+
+/** What a member comes back as whose pod somebody else has taken. */
+export type ComesBack =
+  | { readonly as: 'before'; readonly because: KeptBecause }
+  | { readonly as: 'updated'; readonly because: null }
+  /** It should not, and nothing can be done about it. */
+  | {
+      readonly as: 'updated';
+      readonly because: KeptBecause;
+      readonly despite: 'created' | 'started' | 'setsBack' | 'admission' | 'revision';
+    };
+
+const keptReasons = {
+  pinned: 'it is pinned',
+  partition: 'it is below the partition',
+  unverified: 'no member has shown that the update revision works',
+  setting: 'lostMembers is KeepRevision',
+} as const;
+
+const keptReason = (because: KeptBecause): string =>
+  typeof because === 'string' ? keptReasons[because] : `${because.rule} holds`;
+
+const despites = {
+  created: 'it was created before moco-rollout could act',
+  started: 'it was created before moco-rollout could act, and its mysqld has started, so it is left',
+  setsBack: 'a member that has worked at the update revision is created again as well, and must not go back',
+  admission: 'admission does not keep new pods at the current revision',
+  revision: 'the revision that it had is not known',
+} as const;
+
+export function explainComesBack(back: ComesBack): string {
+  if (back.as === 'before') {
+    return `somebody else has taken its pod; it comes back at the revision that it had: ${keptReason(back.because)}`;
+  }
+  if (back.because === null) {
+    return 'somebody else has taken its pod; it comes back updated: the revision works, and nothing holds the rollout';
+  }
+  return `somebody else has taken its pod, and it is updated although ${keptReason(back.because)}: ${despites[back.despite]}`;
+}
+
 export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
   switch (wait.for) {
     case 'state':

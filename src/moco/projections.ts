@@ -15,6 +15,8 @@ import {
   demotedForAnnotation,
   forceRollingUpdateAnnotation,
   mysqldContainer,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
   releasedAnnotation,
@@ -23,8 +25,6 @@ import {
   rolePrimary,
   roleReplica,
   rolloutCompleteCondition,
-  newPodsAtCurrentRevision,
-  newPodsLabel,
   strategyLabel,
   strategyOnDelete,
 } from './names.ts';

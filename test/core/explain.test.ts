@@ -8,7 +8,7 @@ import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
 import type { StepRule } from '../../src/core/rules/steps.ts';
-import { explainEvidence } from '../../src/core/sentences.ts';
+import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
 import { type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 
@@ -587,6 +587,45 @@ describe('the sentence for a hold', () => {
       }
     });
   }
+});
+
+describe('the sentence for what a member comes back as', () => {
+  const taken = 'somebody else has taken its pod';
+  const forms: readonly (readonly [ComesBack, string])[] = [
+    [
+      { as: 'before', because: { rule: 'Paused' } },
+      `${taken}; it comes back at the revision that it had: Paused holds`,
+    ],
+    [{ as: 'before', because: 'pinned' }, `${taken}; it comes back at the revision that it had: it is pinned`],
+    [
+      { as: 'updated', because: null },
+      `${taken}; it comes back updated: the revision works, and nothing holds the rollout`,
+    ],
+    [
+      { as: 'updated', because: 'partition', despite: 'created' },
+      `${taken}, and it is updated although it is below the partition: it was created before moco-rollout could act`,
+    ],
+    [
+      { as: 'updated', because: 'unverified', despite: 'started' },
+      `${taken}, and it is updated although no member has shown that the update revision works: it was created before moco-rollout could act, and its mysqld has started, so it is left`,
+    ],
+    [
+      { as: 'updated', because: 'setting', despite: 'setsBack' },
+      `${taken}, and it is updated although lostMembers is KeepRevision: a member that has worked at the update revision is created again as well, and must not go back`,
+    ],
+    [
+      { as: 'updated', because: 'pinned', despite: 'admission' },
+      `${taken}, and it is updated although it is pinned: admission does not keep new pods at the current revision`,
+    ],
+    [
+      { as: 'updated', because: 'pinned', despite: 'revision' },
+      `${taken}, and it is updated although it is pinned: the revision that it had is not known`,
+    ],
+  ];
+
+  it('has one for each case', () => {
+    for (const [back, sentence] of forms) expect(explainComesBack(back)).to.equal(sentence);
+  });
 });
 
 describe('the sentence for what a member shows', () => {

@@ -297,6 +297,12 @@ describe('a member that came back too soon', () => {
       does: 'restore 1',
       hold: 'Paused',
     },
+    'gets it back before the status has it that somebody else has updated it': {
+      given: cameBack(true).memory({ waiting: [0, 1], verified: true }),
+      settings: paused,
+      does: 'restore 1',
+      hold: 'Paused',
+    },
     'does so only once new pods come up at that revision': {
       given: cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
       settings: paused,
@@ -364,6 +370,15 @@ describe('a member that a person wants back at its revision', () => {
       does: 'keeps until created',
       hold: 'UpdateRevisionFailing',
     },
+    'is awaited although others work at the update revision': {
+      given: half()
+        .keepingRevisions()
+        .members(member(1).updated().down('CrashLoopBackOff').terminating())
+        .memory({ waiting: [0], verified: true, restoring: [1] }),
+      settings: { ...paused, restore: { revision: revisionAfter, ordinals: [1] } },
+      does: 'nothing',
+      hold: 'Paused',
+    },
     'is left if it participates': {
       given: failing().keepingRevisions().members(member(2).updated().participatingFor(1)),
       settings,
@@ -382,5 +397,62 @@ describe('a member that a person wants back at its revision', () => {
       does: 'nothing',
       hold: 'UpdateRevisionFailing',
     },
+  });
+});
+
+describe('what a member that somebody else takes comes back as', () => {
+  const backOf = (given: ClusterBuilder, ordinal: number, settings: Partial<RolloutPolicy> = {}) =>
+    decideCase({ given, settings }).members.find((one) => one.ordinal === ordinal)?.comesBack;
+
+  it('is what it was, with the reason', () => {
+    const drained = half().members(member(1).stale().terminating());
+    expect(backOf(drained, 1, paused)).to.deep.equal({ as: 'before', because: { rule: 'Paused' } });
+    expect(backOf(drained, 1, { pinnedOrdinals: [1] })).to.deep.equal({ as: 'before', because: 'pinned' });
+    expect(backOf(drained, 1, { partition: 2 })).to.deep.equal({ as: 'before', because: 'partition' });
+    expect(backOf(drained, 1, { lostMembers: 'KeepRevision' })).to.deep.equal({ as: 'before', because: 'setting' });
+    expect(backOf(stale().missing(1), 1)).to.deep.equal({ as: 'before', because: 'unverified' });
+  });
+
+  it('is updated once nothing holds it', () => {
+    const drained = half().members(member(1).stale().terminating());
+    expect(backOf(drained, 1)).to.deep.equal({ as: 'updated', because: null });
+  });
+
+  it('is updated where nothing can be done about it', () => {
+    const drained = half().members(member(1).stale().terminating());
+    const because = { rule: 'Paused' };
+    const despite = (given: ClusterBuilder) => backOf(given, 1, paused);
+    expect(despite(drained.admissionProblem(1, { mode: 'CurrentRevision' }))).to.deep.equal({
+      as: 'updated',
+      because,
+      despite: 'admission',
+    });
+    const both = half().members(member(1).stale().terminating(), member(2).updated().terminating());
+    expect(despite(both)).to.deep.equal({ as: 'updated', because, despite: 'setsBack' });
+    const unknown = cluster(3)
+      .templateChanged()
+      .missing(0, 1, 2)
+      .memory({ waiting: [0, 1, 2] });
+    expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'revision' });
+  });
+
+  it('is told of one that came back too soon', () => {
+    const tooSoon = (reason: string) =>
+      half()
+        .members(member(1).updated().down(reason))
+        .memory({ waiting: [0], verified: true, updatedOutOfBand: [1] });
+    const because = { rule: 'Paused' };
+    expect(backOf(tooSoon('ErrImagePull'), 1, paused)).to.deep.equal({ as: 'updated', because, despite: 'created' });
+    expect(backOf(tooSoon('CrashLoopBackOff'), 1, paused)).to.deep.equal({
+      as: 'updated',
+      because,
+      despite: 'started',
+    });
+    expect(backOf(tooSoon('ErrImagePull'), 1)).to.equal(null);
+  });
+
+  it('is nothing to tell of other members', () => {
+    const drained = half().members(member(1).stale().terminating());
+    expect([0, 2].map((ordinal) => backOf(drained, ordinal, paused))).to.deep.equal([null, null]);
   });
 });

@@ -47,7 +47,7 @@ ${holds === '' ? '' : `<details><summary>Waits and switchovers (${marks.length})
 function fate({ seconds, takenAt, outOfBand, inPlace }: Lane): string {
   if (inPlace === 'mysqldWentOn') return 'updated in place, mysqld went on';
   if (inPlace === 'mysqldRestarted') return 'updated in place, and mysqld restarted all the same';
-  return `${unavailable(seconds, takenAt)}${outOfBand ? ', out of band: it restarted by itself' : ''}`;
+  return `${unavailable(seconds, takenAt)}${outOfBand ? ', somebody else took its pod' : ''}`;
 }
 
 function unavailable(seconds: number | null, takenAt: number | null): string {

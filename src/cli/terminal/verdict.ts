@@ -26,11 +26,11 @@ export function verdictSentence(
       return reason === undefined ? 'pinned' : `pinned: ${reason}`;
     }
     case 'UpdatedOutOfBand':
-      return 'updated out of band: it restarted by itself';
+      return message === undefined ? 'updated: somebody else has taken its pod' : `updated${because}`;
     case 'Terminating':
-      return 'terminating';
+      return `terminating${because}`;
     case 'Missing':
-      return 'its pod does not exist';
+      return `its pod does not exist${because}`;
     default:
       // From a newer controller than this program.
       return `${verdict}${because}`;

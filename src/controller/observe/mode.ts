@@ -49,8 +49,10 @@ const unknownToMoco: readonly string[] = [
   'partition',
   'minReadySeconds',
   'primaryUpdatePolicy',
+  'lostMembers',
   'approvedRevision',
   'pinnedMembers',
+  'restore',
   'overrides',
   'maintenanceWindows',
   'blackouts',
@@ -63,7 +65,14 @@ const unknownToMoco: readonly string[] = [
 ];
 
 /** Settings that only one of this program's modes supports. */
-const onDeleteAlone: readonly string[] = ['maxUnavailable', 'repairWhilePaused', 'switchoverTimeoutSeconds', 'inPlace'];
+const onDeleteAlone: readonly string[] = [
+  'maxUnavailable',
+  'repairWhilePaused',
+  'switchoverTimeoutSeconds',
+  'lostMembers',
+  'restore',
+  'inPlace',
+];
 
 /** The names of the fields of `spec` that are set but have no effect. */
 export function settingsWithoutEffect(
@@ -96,8 +105,8 @@ export function inForce(
   isAdopted: boolean,
   inPlaceEnabled: boolean,
 ): RolloutPolicy {
-  const inPlaceUpdates = inPlaceEnabled && mode === 'OnDelete' ? policy.inPlaceUpdates : neverInPlace;
-  if (mode !== 'Observe') return { ...policy, mode, inPlaceUpdates };
+  if (mode === 'OnDelete') return { ...policy, mode, ...(!inPlaceEnabled && { inPlaceUpdates: neverInPlace }) };
+  if (mode === 'Partition') return { ...policy, mode, restore: null, inPlaceUpdates: neverInPlace };
   const { progressDeadlineSeconds, failoverGraceSeconds, paused } = policy;
   return { ...builtIn, mode, progressDeadlineSeconds, failoverGraceSeconds, paused: paused && isAdopted };
 }

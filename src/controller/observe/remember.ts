@@ -1,9 +1,10 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Hold, Step } from '../../core/decision.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
+import { isAdopted } from '../../core/strategy.ts';
 import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
-import { admissionNotInForce, noteAdmission, noteAdoption } from './admission-memory.ts';
+import { admissionNotInForce, noteAdmission, noteAdoption, noteKeeper } from './admission-memory.ts';
 import { type ClusterState, type FailedStep, type Finished, unreported } from './cluster-state.ts';
 import {
   type Acted,
@@ -51,7 +52,8 @@ function rememberStep(state: ClusterState, ended: ActedStep, world: World): void
   if (acted.done.length > 0) state.holding = null;
   if (isDisruptive(step)) rememberDisruption(state, step, ended, world);
   else rememberAdjustment(state, step, acted, world);
-  noteAdoption(state, step, observation.objects.statefulSet?.uid ?? '', acted.result, world);
+  noteKeeper(state, acted.strategyKeeper ?? null, world);
+  noteAdoption(state, step, observation.objects.statefulSet, acted.result, world);
   const failure = failureOf(ended);
   if (failure === null) state.stepFailure = null;
   else if (failure !== 'passing') noteFailure(state, ended.identity, failure, world);
@@ -139,7 +141,8 @@ function rememberAdjustment(state: ClusterState, step: Step, { result, message, 
   const unsafe = failure?.reason === releaseUnsafe ? failure.message : null;
   state.releaseRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
   if (failure === null || step.kind === 'none') return;
-  noteAdmission(state, 'OnDelete', failure, world);
+  const isKept = step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
+  noteAdmission(state, isKept ? 'CurrentRevision' : 'OnDelete', failure, world);
   // An unreported result is kept: a later failure without effect does not replace it.
   state.finished ??= {
     lastStep: {
@@ -168,10 +171,18 @@ function failureOf({ observation, step, acted }: ActedStep): StepFailed | 'passi
   if (failure === null) return null;
   // A refusal by a budget becomes a hold that says when to retry. Without a budget there is no such hold.
   if (refusedByBudget && observation.snapshot.budgets.length > 0) return null;
-  // The result of a dry run is a separate fact: the core decides what it means and when to retry.
-  if (failure.reason === releaseUnsafe || failure.reason === admissionNotInForce) return 'passing';
+  // The result of a dry run is a separate fact: the core decides what it means and when to retry. It does not for a
+  // StatefulSet that is adopted already, whose strategy it takes for granted.
+  if (failure.reason === releaseUnsafe) return 'passing';
+  if (failure.reason === admissionNotInForce && !(setsUpdateRevision(step) && isAdoptedIn(observation)))
+    return 'passing';
   return refusedBy(failure);
 }
+
+const setsUpdateRevision = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'UpdateRevision';
+
+const isAdoptedIn = ({ objects: { statefulSet } }: ActedStep['observation']): boolean =>
+  statefulSet !== null && isAdopted(statefulSet);
 
 /** Counts consecutive failures of the same step. */
 function noteFailure(state: ClusterState, step: FailedStep['step'], failure: StepFailed, world: World): void {

@@ -5,10 +5,11 @@ import { sequenceKind } from '../../api/sequence.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
+import { ordinalOf } from '../../moco/ordinal.ts';
 import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { objectFacts } from '../../moco/snapshot.ts';
-import { ordinalOf } from '../../moco/ordinal.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
+import { keeperKnown } from './admission-memory.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -87,7 +88,7 @@ export function collectFacts(
         tries: admission.tries,
         sinceSeconds: ageOf(admission.atMilliseconds),
       },
-      strategyKeeper: state.strategyKeeper,
+      strategyKeeper: keeperKnown(state, world),
       adoptionAgesSeconds: adoptions?.uid === statefulSet?.uid ? (adoptions?.atMilliseconds ?? []).map(ageOf) : [],
       promotion: status?.promotion ?? null,
       releaseRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },

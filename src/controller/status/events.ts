@@ -84,7 +84,7 @@ export function outOfBandEvent(facts: Reported, ordinal: number): Occurrence {
     type: 'Warning',
     reason: 'UpdatedOutOfBand',
     action: 'Updated',
-    note: `${pod?.name ?? `member ${ordinal}`} restarted at revision ${revision} without a step of this controller: it crashed, was drained or was deleted`,
+    note: `${pod?.name ?? `member ${ordinal}`} came up at revision ${revision} without a step of this controller: somebody else has taken its pod by a drain, an eviction or a deletion`,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { disruptive } from '../../core/step.ts';
+import { replacesNobody } from '../../core/strategy.ts';
 import { ordinalOf } from '../../moco/ordinal.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
@@ -63,9 +64,8 @@ function inTurn(
 ): InTurn {
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
-  const isOurs = statefulSet?.strategy === 'OnDelete' || statefulSet?.newPods === 'CurrentRevision';
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
-  if (!isOurs) return { waiting: undefined, updatedOutOfBand: outOfBand };
+  if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
   const waited = known.waiting ?? stale;
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));

@@ -6,6 +6,7 @@ import type {
   SwitchoverTries,
 } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
+import { ordinalOf } from '../../moco/ordinal.ts';
 import { type Finished, type Memory, unreported } from '../observe/cluster-state.ts';
 import { takesSlot } from '../observe/fleet-standing.ts';
 import type { Observation } from '../observe/observe.ts';
@@ -15,7 +16,6 @@ import type { ObservedFacts } from '../observe/snapshot.ts';
 import { isDemotionMissed, isSwitchedOver } from '../observe/switchover.ts';
 import { secondsBetween } from './held-for.ts';
 import { inPlaceProgressOf } from './in-place-progress.ts';
-import { ordinalOf } from '../../moco/ordinal.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.

@@ -1,9 +1,9 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
-import type { Hold } from '../../core/decision.ts';
+import type { Hold, MemberReport } from '../../core/decision.ts';
 import { phase } from '../../core/phase.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
-import { explainEvidence } from '../../core/sentences.ts';
+import { explainComesBack, explainEvidence } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { type Memory, unreported } from '../observe/cluster-state.ts';
@@ -158,6 +158,11 @@ function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undef
   return inPlace === null ? undefined : explainInPlace(inPlace);
 }
 
+function messageOf({ comesBack, evidence }: MemberReport): string | undefined {
+  const sentences = [comesBack && explainComesBack(comesBack), evidence && explainEvidence(evidence)];
+  return sentences.filter((one) => one !== null).join('; ') || undefined;
+}
+
 /** A rule that is not shown yet is not shown for a member either. */
 function memberStatuses(
   { decision, snapshot }: Observation,
@@ -168,7 +173,7 @@ function memberStatuses(
 ): readonly MemberStatus[] {
   const hidden = shown === null ? decision.hold?.rule : undefined;
   return decision.members.map((member) => {
-    const { ordinal, role, revision, updated, state, verdict, rule, evidence } = member;
+    const { ordinal, role, revision, updated, state, verdict, rule } = member;
     const known = before.find((one) => one.ordinal === ordinal);
     const since = known?.revision === revision ? known.updatedAt : undefined;
     const seen = member.participating ? backAt.get(ordinal) : undefined;
@@ -180,7 +185,7 @@ function memberStatuses(
       state,
       verdict,
       rule: rule === null || rule === hidden ? undefined : rule,
-      message: evidence === null ? undefined : explainEvidence(evidence),
+      message: messageOf(member),
       update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
       updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,

@@ -1,7 +1,17 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
-import { isVerified } from '../failing-revision.ts';
-import { firstHold } from '../gates.ts';
+import {
+  isGoing,
+  isRestoring,
+  isUntaken,
+  isUpdatedOutOfBand,
+  keptBecause,
+  type Lost,
+  lostMembers,
+  mayHaveWorked,
+  revisionToKeep,
+  wouldSetBack,
+} from '../lost-members.ts';
 import { hasNeverStarted } from '../member.ts';
 import type { Outcome } from '../outcome.ts';
 import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
@@ -12,13 +22,6 @@ import type { Step } from '../step.ts';
 // Which revision a pod is to get that is created now. Under OnDelete the StatefulSet controller creates each pod at the
 // update revision, whoever has taken the one before. Under RollingUpdate with partition = replicas it creates each at the
 // current revision, members that were updated as well, and replaces nobody.
-
-/** A member that comes back as what it was: its pod is going, or has gone, and no step of the rollout has taken it. */
-interface Lost {
-  readonly ordinal: number;
-  /** `null` if its pod does not exist. */
-  readonly member: Member | null;
-}
 
 /**
  * The step that changes what new pods come up at, or that gives a member back its revision; `null` if all is as it should
@@ -32,7 +35,8 @@ export function newPodsStep(situation: Situation, outcome: Outcome): Step | null
   const isNext = bringsNow(situation, outcome);
   const taken = isNext ? membersOf(situation, outcome.candidate).map(({ ordinal }) => ordinal) : [];
   const lost = lostMembers(situation).filter(
-    (one) => !taken.includes(one.ordinal) && (isRestoring(situation, one.ordinal) || mayNotBeUpdated(situation, one)),
+    (one) =>
+      !taken.includes(one.ordinal) && (isRestoring(situation, one.ordinal) || keptBecause(situation, one) !== null),
   );
   if (!wouldSetBack(situation)) {
     if (lost.length > 0) return keep(situation, lost, 'untilCreated');
@@ -48,63 +52,6 @@ export function newPodsStep(situation: Situation, outcome: Outcome): Step | null
 function bringsNow(situation: Situation, { candidate, hold }: Outcome): boolean {
   if (hold !== null && hold.rule !== 'RevisionsKept') return false;
   return kindsOf(effects(situation, candidate)).includes('brings');
-}
-
-const isGoing = ({ state, facts }: Member): boolean =>
-  state === 'terminating' || state === 'unreachable' || facts.phase === 'Failed';
-
-/** No step has taken the member. Without a record of the rollout there was none. */
-const isUntaken = ({ snapshot: { memory } }: Situation, ordinal: number): boolean =>
-  memory.waiting === null || memory.waiting.includes(ordinal);
-
-/** The last step has deleted its pod, so that it comes back as what it was. */
-const isRestoring = ({ snapshot: { memory } }: Situation, ordinal: number): boolean =>
-  memory.restoring.includes(ordinal);
-
-function lostMembers(situation: Situation): readonly Lost[] {
-  const { members, missing, snapshot } = situation;
-  const isRolling = snapshot.memory.waiting !== null || members.some(({ updated }) => !updated);
-  const going = members.filter(
-    (member) =>
-      isGoing(member) &&
-      (member.updated ? isRestoring(situation, member.ordinal) : isUntaken(situation, member.ordinal)),
-  );
-  const absent = missing.filter(
-    (ordinal) => isRolling && (isUntaken(situation, ordinal) || isRestoring(situation, ordinal)),
-  );
-  return [
-    ...going.map((member) => ({ ordinal: member.ordinal, member })),
-    ...absent.map((ordinal) => ({ ordinal, member: null })),
-  ];
-}
-
-/** Somebody else has taken its pod, and it may not come back updated: it is held, or nobody has shown that the revision works. */
-function mayNotBeUpdated(situation: Situation, { ordinal, member }: Lost): boolean {
-  const { policy, snapshot } = situation;
-  if (policy.pinnedOrdinals.includes(ordinal) || ordinal < policy.partition) return true;
-  if (!isVerified(situation) || policy.lostMembers === 'KeepRevision') return true;
-  const approved = policy.approvedRevision === snapshot.statefulSet?.updateRevision;
-  if (policy.primaryUpdatePolicy === 'Manual' && ordinal === snapshot.cluster.primaryIndex && !approved) return true;
-  const targets = member === null ? [] : [target(member)];
-  const step: Step = { kind: 'delete', rule: 'MemberDown', targets };
-  return firstHold(situation, step, [{ kind: 'comesUpdated', member }]) !== null;
-}
-
-/**
- * Its server may have upgraded its data at the update revision, so it never goes back by itself. Until one member has
- * verified the revision, none counts as working: it goes back with the cluster, as under a partition.
- */
-const mayHaveWorked = (situation: Situation, member: Member): boolean =>
-  member.updated && isVerified(situation) && !hasNeverStarted(member.facts);
-
-/** Of the pods that are about to be created at least one may be that of a member that has worked at the update revision. */
-function wouldSetBack(situation: Situation): boolean {
-  const { members, missing } = situation;
-  const isTaken = (ordinal: number): boolean => !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal);
-  return (
-    members.some((member) => isGoing(member) && mayHaveWorked(situation, member)) ||
-    (isVerified(situation) && missing.some(isTaken))
-  );
 }
 
 /** The hold may last, and no member works at the update revision, so that none could be set back. */
@@ -127,18 +74,6 @@ function mustUpdateNew(situation: Situation): boolean {
     members.every(({ updated }) => updated) ||
     members.some((member) => mayHaveWorked(situation, member))
   );
-}
-
-/** The revision that lost members had: that of their pods, else that of the stale members. The current one is preferred, then the most common. */
-function revisionToKeep({ members, snapshot }: Situation, lost: readonly Lost[]): string | null {
-  const { currentRevision = '', updateRevision = '' } = snapshot.statefulSet ?? {};
-  const going = lost.flatMap(({ member }) => (member === null || member.updated ? [] : [member]));
-  const stale = going.length > 0 ? going : members.filter(({ updated }) => !updated);
-  const had = stale.length > 0 ? stale.map(({ facts }) => facts.revision) : [snapshot.memory.from ?? ''];
-  const revisions = had.filter((revision) => revision !== '' && revision !== updateRevision);
-  if (revisions.includes(currentRevision)) return currentRevision;
-  const count = (revision: string): number => revisions.filter((one) => one === revision).length;
-  return revisions.toSorted((one, other) => count(other) - count(one))[0] ?? null;
 }
 
 /** `null` if new pods come up at that revision already, or can't. */
@@ -175,8 +110,8 @@ function restorable(situation: Situation): Restorable | null {
   for (const member of members) {
     if (!member.updated || member.participates || isGoing(member)) continue;
     if (requested.includes(member.ordinal)) return { member, rule: 'RestoreRequested' };
-    const byOthers = snapshot.memory.updatedOutOfBand.includes(member.ordinal) && hasNeverStarted(member.facts);
-    if (byOthers && mayNotBeUpdated(situation, { ordinal: member.ordinal, member })) {
+    const byOthers = isUpdatedOutOfBand(situation, member) && hasNeverStarted(member.facts);
+    if (byOthers && keptBecause(situation, { ordinal: member.ordinal, member }) !== null) {
       return { member, rule: 'UpdatedByOthers' };
     }
   }

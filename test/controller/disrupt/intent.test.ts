@@ -28,7 +28,9 @@ const remove = (...targets: readonly Target[]): Step => ({ kind: 'delete', rule:
 describe('comparing two decisions', () => {
   it('treats them as the same step if only the resourceVersions of the pods differ', () => {
     expect(sameStep(evict(target(2)), evict(target(2, 'uid-2', '9')))).to.equal(true);
-    expect(sameStep({ kind: 'setStrategy', newPods: 'UpdateRevision' }, { kind: 'setStrategy', newPods: 'UpdateRevision' })).to.equal(true);
+    expect(
+      sameStep({ kind: 'setStrategy', newPods: 'UpdateRevision' }, { kind: 'setStrategy', newPods: 'UpdateRevision' }),
+    ).to.equal(true);
   });
 
   const differing: Readonly<Record<string, readonly [Step, Step]>> = {

@@ -1,0 +1,124 @@
+import { isAdopted, keepsRevisions, mayKeepRevisions } from './adoption.ts';
+import { isVerified } from './failing-revision.ts';
+import { firstHold } from './gates.ts';
+import { hasNeverStarted } from './member.ts';
+import type { ComesBack, KeptBecause } from './sentences.ts';
+import { type Member, type Situation, target } from './situation.ts';
+import type { Step } from './step.ts';
+
+// Members whose pods are created again without a step of the rollout.
+
+/** A member that comes back as what it was: its pod is going, or has gone, and no step of the rollout has taken it. */
+export interface Lost {
+  readonly ordinal: number;
+  /** `null` if its pod does not exist. */
+  readonly member: Member | null;
+}
+
+export const isGoing = ({ state, facts }: Member): boolean =>
+  state === 'terminating' || state === 'unreachable' || facts.phase === 'Failed';
+
+/** No step has taken the member. Without a record of the rollout there was none. */
+export const isUntaken = ({ snapshot: { memory } }: Situation, ordinal: number): boolean =>
+  memory.waiting === null || memory.waiting.includes(ordinal);
+
+/** Somebody else's doing, in this rollout. The status may not have it yet. */
+export const isUpdatedOutOfBand = ({ snapshot: { memory } }: Situation, { ordinal, updated }: Member): boolean =>
+  updated && (memory.updatedOutOfBand.includes(ordinal) || memory.waiting?.includes(ordinal) === true);
+
+/** The last step has deleted its pod, so that it comes back as what it was. */
+export const isRestoring = ({ snapshot: { memory } }: Situation, ordinal: number): boolean =>
+  memory.restoring.includes(ordinal);
+
+export function lostMembers(situation: Situation): readonly Lost[] {
+  const { members, missing, snapshot } = situation;
+  const isRolling = snapshot.memory.waiting !== null || members.some(({ updated }) => !updated);
+  const going = members.filter(
+    (member) =>
+      isGoing(member) &&
+      (member.updated ? isRestoring(situation, member.ordinal) : isUntaken(situation, member.ordinal)),
+  );
+  const absent = missing.filter(
+    (ordinal) => isRolling && (isUntaken(situation, ordinal) || isRestoring(situation, ordinal)),
+  );
+  return [
+    ...going.map((member) => ({ ordinal: member.ordinal, member })),
+    ...absent.map((ordinal) => ({ ordinal, member: null })),
+  ];
+}
+
+/**
+ * Why a member whose pod somebody else has taken may not come back updated: it is held, or nobody has shown that the
+ * revision works. `null` if it may.
+ */
+export function keptBecause(situation: Situation, { ordinal, member }: Lost): KeptBecause | null {
+  const { policy, snapshot } = situation;
+  if (policy.pinnedOrdinals.includes(ordinal)) return 'pinned';
+  if (ordinal < policy.partition) return 'partition';
+  const targets = member === null ? [] : [target(member)];
+  const step: Step = { kind: 'delete', rule: 'MemberDown', targets };
+  const hold = firstHold(situation, step, [{ kind: 'comesUpdated', member }]);
+  if (hold !== null) return { rule: hold.rule };
+  const approved = policy.approvedRevision === snapshot.statefulSet?.updateRevision;
+  const isPrimary = ordinal === snapshot.cluster.primaryIndex;
+  if (policy.primaryUpdatePolicy === 'Manual' && isPrimary && !approved) return { rule: 'AwaitingApproval' };
+  if (!isVerified(situation)) return 'unverified';
+  return policy.lostMembers === 'KeepRevision' ? 'setting' : null;
+}
+
+/**
+ * Its server may have upgraded its data at the update revision, so it never goes back by itself. Until one member has
+ * verified the revision, none counts as working: it goes back with the cluster, as under a partition.
+ */
+export const mayHaveWorked = (situation: Situation, member: Member): boolean =>
+  member.updated && isVerified(situation) && !hasNeverStarted(member.facts);
+
+/** Of the pods that are about to be created at least one may be that of a member that has worked at the update revision. */
+export function wouldSetBack(situation: Situation): boolean {
+  const { members, missing } = situation;
+  const isTaken = (ordinal: number): boolean => !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal);
+  return (
+    members.some(
+      (member) => isGoing(member) && mayHaveWorked(situation, member) && !isRestoring(situation, member.ordinal),
+    ) ||
+    (isVerified(situation) && missing.some(isTaken))
+  );
+}
+
+/** The revision that lost members had: that of their pods, else that of the stale members. The current one is preferred, then the most common. */
+export function revisionToKeep({ members, snapshot }: Situation, lost: readonly Lost[]): string | null {
+  const { currentRevision = '', updateRevision = '' } = snapshot.statefulSet ?? {};
+  const going = lost.flatMap(({ member }) => (member === null || member.updated ? [] : [member]));
+  const stale = going.length > 0 ? going : members.filter(({ updated }) => !updated);
+  const had = stale.length > 0 ? stale.map(({ facts }) => facts.revision) : [snapshot.memory.from ?? ''];
+  const revisions = had.filter((revision) => revision !== '' && revision !== updateRevision);
+  if (revisions.includes(currentRevision)) return currentRevision;
+  const count = (revision: string): number => revisions.filter((one) => one === revision).length;
+  return revisions.toSorted((one, other) => count(other) - count(one))[0] ?? null;
+}
+
+/** What the member comes back as, or has come back as, if somebody else has taken its pod. For people. */
+export function comesBack(situation: Situation, ordinal: number): ComesBack | null {
+  const { members, policy } = situation;
+  if (policy.mode !== 'OnDelete' || !isAdopted(situation)) return null;
+  const lost = lostMembers(situation).find((one) => one.ordinal === ordinal);
+  if (lost !== undefined) {
+    const because = keptBecause(situation, lost);
+    if (because === null) return isRestoring(situation, ordinal) ? null : { as: 'updated', because };
+    const despite = unkeepable(situation, lost);
+    return despite === null ? { as: 'before', because } : { as: 'updated', because, despite };
+  }
+  const member = members.find((one) => one.ordinal === ordinal);
+  if (member === undefined || !isUpdatedOutOfBand(situation, member)) return null;
+  const because = keptBecause(situation, { ordinal, member });
+  const despite = hasNeverStarted(member.facts) ? 'created' : 'started';
+  return because === null ? null : { as: 'updated', because, despite };
+}
+
+/** Why the member can't come back as what it was, or `null`. */
+function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'revision' | 'admission' | null {
+  if (wouldSetBack(situation)) return 'setsBack';
+  const revision = revisionToKeep(situation, [lost]);
+  if (revision === null || (lost.member !== null && lost.member.facts.revision !== revision)) return 'revision';
+  return mayKeepRevisions(situation) || keepsRevisions(situation) ? null : 'admission';
+}
