@@ -1,17 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
+import { invalidatedIntentAnnotation, strategyOnDelete } from '../moco/names.ts';
 import {
-  annotationOn,
-  forceRollingUpdateAnnotation,
-  invalidatedIntentAnnotation,
-  strategyOnDelete,
-} from '../moco/names.ts';
-import { type AdmittedStatefulSet, fieldsOf, owningCluster, type PatchOperation } from './stateful-set.ts';
+  type AdmittedStatefulSet,
+  fieldsOf,
+  isForced,
+  keepsRevisions,
+  owningCluster,
+  type PatchOperation,
+  replicasOf,
+} from './stateful-set.ts';
 
 /** What was found. The word goes into the API server's audit log. */
 export type PartitionFinding =
   | 'not-of-a-cluster'
   | 'forced'
   | 'on-delete'
+  | 'revisions-kept'
   | 'replicas-unknown'
   | 'nothing-before'
   | 'partition-alone'
@@ -28,8 +32,6 @@ export interface PartitionMutation {
 const strategyPath = '/spec/updateStrategy';
 const rollingUpdatePath = `${strategyPath}/rollingUpdate`;
 const partitionPath = `${rollingUpdatePath}/partition`;
-/** What the API server makes of a StatefulSet that doesn't say. */
-const defaultReplicas = 1;
 
 /**
  * Holds a StatefulSet back from Kubernetes' own rolling update: whatever changes it sets the partition to the number
@@ -39,19 +41,25 @@ const defaultReplicas = 1;
  * the partition where it is, so that repeated applies are none; a partition that isn't there is no error; other fields
  * of `rollingUpdate` stay; and one at OnDelete needs no partition.
  *
+ * With our label for new pods the partition stays at the number of replicas, whoever lowers it. One that is still at OnDelete
+ * gets that partition as well, as from MOCO's webhook: from it the admission policy, which is asked again, sees that it may
+ * set RollingUpdate.
+ *
  * `before` is `null` on CREATE, and where nothing is known of it.
  */
 export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStatefulSet | null): PartitionMutation {
   if (owningCluster(after) === null) return leave('not-of-a-cluster');
   const strategy = fieldsOf(after.spec.updateStrategy);
-  if (after.metadata.annotations?.[forceRollingUpdateAnnotation] === annotationOn) {
+  if (isForced(after.metadata)) {
     const isThere = (strategy?.['rollingUpdate'] ?? null) !== null;
     return { because: 'forced', patch: isThere ? [{ op: 'remove', path: rollingUpdatePath }] : [] };
   }
-  if (strategy?.['type'] === strategyOnDelete) return leave('on-delete');
-  const replicas = replicasOf(after);
+  const isKept = keepsRevisions(after.metadata);
+  if (strategy?.['type'] === strategyOnDelete && !isKept) return leave('on-delete');
+  const replicas = replicasOf(after.spec);
   if (replicas === null) return leave('replicas-unknown');
   const reset = (because: PartitionFinding): PartitionMutation => ({ because, patch: partitionPatch(after, replicas) });
+  if (isKept) return reset('revisions-kept');
   if (before === null) return reset('nothing-before');
   const partition = partitionOf(after);
   const earlierPartition = partitionOf(before);
@@ -63,12 +71,6 @@ export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStat
 
 function leave(because: PartitionFinding): PartitionMutation {
   return { because, patch: [] };
-}
-
-/** `null` where it is no number of replicas; the API server refuses such an object after its webhooks. */
-function replicasOf({ spec: { replicas = null } }: AdmittedStatefulSet): number | null {
-  if (replicas === null) return defaultReplicas;
-  return typeof replicas === 'number' && Number.isInteger(replicas) && replicas >= 0 ? replicas : null;
 }
 
 function partitionOf({ spec }: AdmittedStatefulSet): number | null {

@@ -40,10 +40,7 @@ export const reviewers: ReadonlyMap<string, Reviewer> = new Map([
 ]);
 
 function reviewStrategy({ statefulSet: { metadata, spec } }: StatefulSetRequest): Review {
-  const mutation = mutateStatefulSet({
-    metadata: { labels: metadata.labels ?? undefined, annotations: metadata.annotations ?? undefined },
-    spec,
-  });
+  const mutation = mutateStatefulSet({ metadata, spec });
   return { because: mutation.because, patch: mutation.kind === 'patched' ? mutation.patch : [] };
 }
 
@@ -63,6 +60,7 @@ function partitionWarning(because: PartitionFinding): string | null {
     case 'not-of-a-cluster':
     case 'forced':
     case 'on-delete':
+    case 'revisions-kept':
     case 'nothing-before':
     case 'partition-alone':
     case 'nothing-changed':

@@ -1,6 +1,14 @@
 import * as z from 'zod';
 import { isObject } from '../moco/json.ts';
-import { clusterKind } from '../moco/names.ts';
+import {
+  annotationOn,
+  clusterKind,
+  forceRollingUpdateAnnotation,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
+  strategyLabel,
+  strategyOnDelete,
+} from '../moco/names.ts';
 
 const texts = z.record(z.string(), z.string());
 const owner = z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string() });
@@ -32,6 +40,28 @@ export function owningCluster({ metadata }: AdmittedStatefulSet): string | null 
   if (only === undefined || others.length > 0) return null;
   const [group] = only.apiVersion.split('/');
   return only.kind === clusterKind.kind && group === clusterKind.group ? only.name : null;
+}
+
+type Labelled = Pick<AdmittedStatefulSet['metadata'], 'labels' | 'annotations'>;
+
+/** The program decides when its pods are replaced. */
+export const isLabelled = ({ labels }: Labelled): boolean => labels?.[strategyLabel] === strategyOnDelete;
+
+/** Pods that are created now are to come up at the current revision. */
+export const keepsRevisions = (metadata: Labelled): boolean =>
+  isLabelled(metadata) && metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision;
+
+/** MOCO's native rolling update: nobody holds it back. */
+export const isForced = ({ annotations }: Labelled): boolean =>
+  annotations?.[forceRollingUpdateAnnotation] === annotationOn;
+
+/** What the API server makes of a StatefulSet that doesn't say. */
+const defaultReplicas = 1;
+
+/** `null` where it is no number of replicas; the API server refuses such an object after its webhooks. */
+export function replicasOf({ replicas = null }: { readonly replicas?: unknown }): number | null {
+  if (replicas === null) return defaultReplicas;
+  return typeof replicas === 'number' && Number.isInteger(replicas) && replicas >= 0 ? replicas : null;
 }
 
 /** A JSON object; anything else counts as absent. */

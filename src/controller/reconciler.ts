@@ -43,7 +43,8 @@ export class Reconciler {
     const { requeue, report: seen, result, error } = await this.#act(key, state, signal);
     if (result !== null) remember(state, result, world);
     if (result?.kind === 'acted') {
-      this.#context.checks.forget(key);
+      // What new pods come up at takes no member: the answers to checks still count for the step that does.
+      if (result.step.kind !== 'setStrategy') this.#context.checks.forget(key);
       emitStep(result, this.#context);
     }
     const observed = seen === 'cached' ? observeCached(key, state, this.#context) : seen;

@@ -49,6 +49,13 @@ export const strategyOnDelete = 'OnDelete';
 export const newPodsLabel = 'moco-rollout.io/new-pods';
 export const newPodsAtCurrentRevision = 'CurrentRevision';
 /**
+ * On a StatefulSet in dry runs only, ours: our webhook changes its value, so that the result shows whether the webhook or the
+ * API server by itself keeps the strategy.
+ */
+export const admissionProbeAnnotation = 'moco-rollout.io/admission-probe';
+export const probeSent = 'true';
+export const probeSeenByWebhook = 'webhook';
+/**
  * On the MySQLCluster, ours: this program has released the cluster until the annotation is removed. MOCO, server-side
  * and client-side apply keep unknown annotations. A tool that replaces the whole object, such as `kubectl replace` or
  * Argo CD with `Replace=true`, drops it: add it to the manifest there.

@@ -9,8 +9,11 @@ import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
 import { withRevisionOwner } from '../support/label-owner.ts';
 import { mergePatch } from '../support/merge-patch.ts';
+import type { StatefulSet } from '../support/moco/objects.ts';
+import { mutateStatefulSet as mutateByMoco } from '../support/moco/stateful-set-webhook.ts';
 import { resizedPod } from '../support/resized-pod.ts';
 import { strategicMergePatch } from '../support/strategic-merge-patch.ts';
+import { strategyByPolicy } from '../support/strategy-policy.ts';
 
 /** An object as JSON, free to change. */
 export interface Raw {
@@ -83,8 +86,8 @@ export class ObjectServer {
 
   /** What others' webhooks make of a write. */
   admit: (after: Raw, before: Raw) => Raw = (after) => after;
-  /** What the policy makes of it after them, which keeps labelled StatefulSets at OnDelete. */
-  keep: (after: Raw) => Raw = keptOnDelete;
+  /** What the policy makes of it before them, and after them again: it keeps the strategy of labelled StatefulSets. */
+  keep: (after: Raw, before: Raw) => Raw = keptByPolicy;
 
   /** The next request of that kind is answered by the script instead, which may still have it carried out. */
   script(method: string, target: RegExp, act: Script['act']): void {
@@ -271,9 +274,13 @@ export class ObjectServer {
       subresource === 'status' ? { ...before, status: changed['status'] } : { ...changed, status: before['status'] };
     const managedFields = withRevisionOwner(before, after, 'moco-rollout', this.#wall());
     const owned = managedFields === undefined ? after : { ...after, metadata: { ...after.metadata, managedFields } };
-    const written = this.#merged(before, {}, this.keep(this.admit(owned, before)));
+    const written = this.#merged(before, {}, this.#admitted(owned, before));
     if (!isDryRun) this.#objects.set(key, written);
     return answer(200, written);
+  }
+
+  #admitted(after: Raw, before: Raw): Raw {
+    return this.keep(this.admit(this.keep(after, before), before), before);
   }
 
   #delete(key: string, object: Raw, body: Patch): ExchangeResponse {
@@ -382,11 +389,38 @@ const isList = (key: string): boolean =>
 
 const notFound = (key: string): ExchangeResponse => answer(404, status(404, 'NotFound', { message: key }));
 
-function keptOnDelete(after: Raw): Raw {
-  const { kind } = mutateStatefulSet(after as unknown as StatefulSetObject);
-  return kind === 'patched'
-    ? { ...after, spec: { ...(after['spec'] as Patch), updateStrategy: { type: 'OnDelete' } } }
-    : after;
+function keptByPolicy(after: Raw, before: Raw): Raw {
+  if (after.kind !== 'StatefulSet') return after;
+  const [one, other] = [after, before] as unknown as readonly [StatefulSetObject, StatefulSetObject];
+  const updateStrategy = strategyByPolicy(one, other);
+  return updateStrategy === null ? after : withStrategy(after, updateStrategy);
+}
+
+const withStrategy = (raw: Raw, updateStrategy: unknown): Raw => ({
+  ...raw,
+  spec: { ...(raw['spec'] as Patch), updateStrategy },
+});
+
+/** What MOCO's webhook makes of a write. It throws where that panics. */
+export function heldByMoco(after: Raw, before: Raw): Raw {
+  if (after.kind !== 'StatefulSet') return after;
+  const mutation = mutateByMoco(after as unknown as StatefulSet, before as unknown as StatefulSet);
+  if (mutation.outcome === 'panic') throw new Error(mutation.message);
+  if (mutation.outcome === 'unchanged') return after;
+  const { rollingUpdate: _, ...strategy } = (after['spec'] as { updateStrategy: Patch }).updateStrategy;
+  return withStrategy(after, { ...strategy, ...(mutation.rollingUpdate && { rollingUpdate: mutation.rollingUpdate }) });
+}
+
+/** Our webhook in the place of the policy, as before Kubernetes 1.36: it runs after MOCO's, and once. */
+export function keepByWebhook({ server }: { readonly server: ObjectServer }): void {
+  server.keep = (after) => after;
+  server.admit = (after, before) => {
+    const held = heldByMoco(after, before);
+    if (held.kind !== 'StatefulSet') return held;
+    const mutation = mutateStatefulSet(held as unknown as StatefulSetObject);
+    if (mutation.kind === 'unchanged') return held;
+    return applyPatch(held as unknown as AdmittedStatefulSet, mutation.patch) as unknown as Raw;
+  };
 }
 
 /** What the webhook of the own partition driver makes of a write. */

@@ -3,8 +3,8 @@ import type { ContainerResources, InPlaceChange } from '../../core/in-place.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { Reservation } from '../../kube/reservation.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
-import type { Json } from '../../moco/json.ts';
-import { resizeManager } from '../../moco/names.ts';
+import { type Json, object, text } from '../../moco/json.ts';
+import { admissionProbeAnnotation, resizeManager } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
 import { mostReads } from '../observe/cluster-reader.ts';
@@ -21,6 +21,14 @@ export interface StatefulSetPatch {
   readonly status?: Json;
 }
 
+/** A StatefulSet after a patch, and what admission made of the probe of a dry run. */
+export interface PatchedStatefulSet extends StatefulSetRecord {
+  readonly probe: string | null;
+}
+
+/** The preconditions of a patch: with a resourceVersion nothing may have changed since it was read. */
+export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & { readonly resourceVersion?: string };
+
 /** What the patch of a pod changes that has been resized. */
 export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 
@@ -30,7 +38,7 @@ const strategicMergePatch = 'application/strategic-merge-patch+json';
 
 /**
  * All reads and writes of one reconciliation. Writes carry uid and resourceVersion: each applies to exactly the object
- * that was read, or fails with 409. Writes to pods and to the StatefulSet are sent once, because the confirmation
+ * that was read, or fails with 409. The label for new pods alone is written with the uid only. Writes to pods and to the StatefulSet are sent once, because the confirmation
  * would be too old for a retry. Rejects with `ApiError`.
  */
 export class ClusterApi extends StatusClient {
@@ -180,11 +188,11 @@ export class ClusterApi extends StatusClient {
 
   /** Resolves to the StatefulSet after the patch and all webhooks. With `dryRun` nothing is stored. */
   async patchStatefulSet(
-    { namespace, name, uid, resourceVersion }: StatefulSetRecord,
+    { namespace, name, uid, resourceVersion }: PatchedAs,
     patch: StatefulSetPatch,
     signal: AbortSignal,
     dryRun = false,
-  ): Promise<StatefulSetRecord | null> {
+  ): Promise<PatchedStatefulSet | null> {
     const { labels, annotations, spec, status } = patch;
     const raw = await this.call<Json>({
       method: 'PATCH',
@@ -201,6 +209,8 @@ export class ClusterApi extends StatusClient {
       isStillWanted: this.#isStillWanted,
       signal,
     });
-    return projectStatefulSet(raw);
+    const after = projectStatefulSet(raw);
+    const { annotations: found } = object(raw['metadata']);
+    return after && { ...after, probe: text(object(found)[admissionProbeAnnotation]) };
   }
 }

@@ -9,7 +9,11 @@ import type { Acted } from '../observe/result.ts';
 import { adopt } from './adopt.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
 import { patchOf } from './in-place.ts';
+import { type Kept, keepRevisions } from './new-pods.ts';
 import { release } from './release.ts';
+
+/** The reason of a refusal that this program detects. */
+const revisionMissing = 'RevisionMissing';
 
 /** The cause in `details.causes` of a refused eviction (policy/v1). */
 const disruptionBudgetCause = 'DisruptionBudget';
@@ -33,15 +37,7 @@ export async function act(
   });
   switch (step.kind) {
     case 'none':
-      return {
-        result: 'done',
-        done: [],
-        ownWrites: [],
-        message: null,
-        refusedByBudget: false,
-        tooLate: false,
-        failure: null,
-      };
+      return nothingDone;
     case 'delete':
     case 'restore':
       return each(step.targets, async (target) => {
@@ -85,6 +81,14 @@ export async function act(
       });
     case 'setStrategy':
       if (statefulSet === null) throw new Error('expected a StatefulSet to adopt, got none');
+      if (step.newPods === 'CurrentRevision') {
+        let kept: Kept | null = null;
+        const acted = await each([{ ...statefulSet, ordinal: -1 }], async () => {
+          kept = await keepRevisions(statefulSet, step.lasts, api, signal);
+          return seen(step.kind, statefulSet.uid, kept.after?.resourceVersion ?? statefulSet.resourceVersion);
+        });
+        return withKeeper(acted, kept);
+      }
       return each([{ ...statefulSet, ordinal: -1 }], async () => {
         const after = await adopt(statefulSet, api, signal);
         return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
@@ -94,11 +98,45 @@ export async function act(
       if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
       const patch = statefulSetPatch(step);
       return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        if (step.kind === 'promoteRevision' && step.for === 'keep') {
+          await assertRevision(step.revision, namespace, api, signal);
+        }
         const after = await api.patchStatefulSet(statefulSet, patch, signal);
         return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
       });
     }
   }
+}
+
+const nothingDone: Acted = {
+  result: 'done',
+  done: [],
+  ownWrites: [],
+  message: null,
+  refusedByBudget: false,
+  tooLate: false,
+  failure: null,
+};
+
+/** With a webhook a StatefulSet is not left in that state: this is no failure, and the core does not ask again. */
+function withKeeper(acted: Acted, kept: Kept | null): Acted {
+  if (kept === null) return acted;
+  const { keeper: strategyKeeper, after } = kept;
+  if (after !== null) return { ...acted, strategyKeeper };
+  const message = 'a webhook keeps the strategy, and may be unavailable while the rollout is held';
+  return { ...nothingDone, result: 'refused', message, strategyKeeper };
+}
+
+/** The StatefulSet controller takes the update revision for a current revision that it does not find. */
+async function assertRevision(
+  revision: string,
+  namespace: string,
+  api: ClusterApi,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await api.hasRevision(namespace, revision, signal)) return;
+  const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
+  throw new ApiError({ status: 422, reason: revisionMissing, message });
 }
 
 function statefulSetPatch(step: Extract<Step, { kind: 'setPartition' | 'promoteRevision' }>): StatefulSetPatch {

@@ -1,11 +1,11 @@
 import { ApiError, isInternalError } from '../../kube/api-error.ts';
-import { strategyLabel } from '../../moco/names.ts';
+import { newPodsLabel, strategyLabel } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import { releaseUnsafe } from '../observe/remember.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
 
 /**
- * Removes our label and restores rolling updates in a single patch. MOCO's webhook adds partition = replicas to a
+ * Removes our labels and restores rolling updates in a single patch. MOCO's webhook adds partition = replicas to a
  * patch without a partition, and panics if a patch adds a partition where there was none. Without MOCO's webhook the
  * patch must contain the partition. A dry run tries each form first: a form is sent only if its resulting partition
  * updates no member. If MOCO's native rolling update is forced, a partition is impossible and none is requested.
@@ -21,8 +21,8 @@ export async function release(
     const tried = await refusedOr(() => api.patchStatefulSet(statefulSet, patch, signal, true), reasons);
     if (tried === null) continue;
     const takesNobody = tried.strategy === 'RollingUpdate' && tried.partition === replicas;
-    if ((takesNobody || forcedRollingUpdate) && !tried.labelled)
-      return api.patchStatefulSet(statefulSet, patch, signal);
+    const isUnlabelled = !tried.labelled && tried.newPods === 'UpdateRevision';
+    if ((takesNobody || forcedRollingUpdate) && isUnlabelled) return api.patchStatefulSet(statefulSet, patch, signal);
     reasons.push(`the result would be ${tried.strategy} with partition ${tried.partition ?? 'none'} of ${replicas}`);
   }
   throw new ApiError({ status: 422, reason: releaseUnsafe, message: [...new Set(reasons)].join('; ') });
@@ -30,7 +30,7 @@ export async function release(
 
 function withPartition(partition: number | null): StatefulSetPatch {
   return {
-    labels: { [strategyLabel]: null },
+    labels: { [strategyLabel]: null, [newPodsLabel]: null },
     spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: partition === null ? null : { partition } } },
   };
 }

@@ -1,10 +1,14 @@
 import type { Step } from '../../core/decision.ts';
 import type { ApiError } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
-import type { AdmissionFinding, ClusterState, StepResult } from './cluster-state.ts';
+import type { StatefulSetRecord } from '../../moco/records.ts';
+import type { AdmissionFinding, ClusterState, Memory, StepResult, StrategyKeeper } from './cluster-state.ts';
 
 /** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
 export const admissionNotInForce = 'AdmissionNotInForce';
+
+/** After this time another dry run shows whether a webhook has given way to the admission policy. */
+const webhookCountsMilliseconds = 600_000;
 
 /** Further attempts are not remembered: adoptions are rarest by then. */
 const mostAdoptions = 10;
@@ -26,13 +30,46 @@ export function noteAdmission(
   };
 }
 
+/** Notes who keeps the strategy. `null` if no dry run has shown it. */
+export function noteKeeper(state: ClusterState, keeper: StrategyKeeper | null, world: World): void {
+  if (keeper === null) return;
+  state.strategyKeeper = { keeper, atMilliseconds: world.monotonic() };
+  forget(state, ['CurrentRevision']);
+}
+
+/** `null` if it is not known, or no longer. */
+export function keeperKnown({ strategyKeeper: known }: Memory, world: World): StrategyKeeper | null {
+  const isOld = known !== null && world.monotonic() - known.atMilliseconds > webhookCountsMilliseconds;
+  return known === null || (known.keeper === 'webhook' && isOld) ? null : known.keeper;
+}
+
 /**
- * Counts adoptions, including those with an unknown result. A release resets the count: a later adoption is intended.
+ * Counts adoptions, including those with an unknown result. A release resets the count: a later adoption is intended. A
+ * StatefulSet that lets new pods come up at the update revision again was adopted before.
  */
-export function noteAdoption(state: ClusterState, step: Step, uid: string, result: StepResult, world: World): void {
+export function noteAdoption(
+  state: ClusterState,
+  step: Step,
+  before: StatefulSetRecord | null,
+  result: StepResult,
+  world: World,
+): void {
   if (step.kind === 'release' && result === 'done') state.adoptions = null;
   if (step.kind !== 'setStrategy' || (result !== 'done' && result !== 'unknown')) return;
-  state.admissionProblem = null;
-  const before = state.adoptions?.uid === uid ? state.adoptions.atMilliseconds : [];
-  state.adoptions = { uid, atMilliseconds: [...before, world.monotonic()].slice(-mostAdoptions) };
+  if (step.newPods === 'CurrentRevision' || before === null) return;
+  forget(state, ['OnDelete', 'Partition']);
+  if (isAdopted(before)) return;
+  const { uid } = before;
+  const earlier = state.adoptions?.uid === uid ? state.adoptions.atMilliseconds : [];
+  state.adoptions = { uid, atMilliseconds: [...earlier, world.monotonic()].slice(-mostAdoptions) };
+}
+
+/** It has our label and the strategy that its labels ask for. */
+export function isAdopted({ labelled, newPods, strategy, partition, replicas }: StatefulSetRecord): boolean {
+  if (!labelled) return false;
+  return strategy === 'OnDelete' || (newPods === 'CurrentRevision' && partition === replicas);
+}
+
+function forget(state: ClusterState, modes: readonly AdmissionFinding['mode'][]): void {
+  if (state.admissionProblem !== null && modes.includes(state.admissionProblem.mode)) state.admissionProblem = null;
 }

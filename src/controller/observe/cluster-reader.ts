@@ -156,6 +156,11 @@ export class ClusterReader {
     return found && object(object(object(found['data'])['spec'])['template']);
   }
 
+  /** Whether a revision of the StatefulSet is still kept. */
+  async hasRevision(namespace: string, revision: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#find(controllerRevisions, namespace, revision, signal)) !== null;
+  }
+
   /** Whether a node reports an image. A node that is gone has none. Resolves to `null` if nodes may not be read. */
   async hasImage(node: string, image: string, signal: AbortSignal): Promise<boolean | null> {
     try {

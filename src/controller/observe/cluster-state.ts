@@ -2,7 +2,7 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import type { LastStep, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import type { DelayReading } from '../../core/replication-delay.ts';
-import type { ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
+import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
 import { type InPlaceReadings, nothingRead } from './in-place.ts';
@@ -45,9 +45,12 @@ export interface RevisionChange {
   readonly wallMilliseconds: number;
 }
 
+/** Who keeps the strategy of StatefulSets with our label. */
+export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
+
 /** A dry run with an unexpected result. */
 export interface AdmissionFinding {
-  readonly mode: 'OnDelete' | 'Partition';
+  readonly mode: AdmissionProblem['mode'];
   readonly finding: string;
   readonly tries: number;
   readonly atMilliseconds: number;
@@ -90,7 +93,7 @@ export class ClusterState {
   /** What recent dry runs showed about admission. `null` if the last dry run had the expected result. */
   admissionProblem: AdmissionFinding | null = null;
   /** Who keeps the strategy of the StatefulSet, from the last dry run that showed it. */
-  strategyKeeper: ClusterSnapshot['strategyKeeper'] = null;
+  strategyKeeper: { readonly keeper: StrategyKeeper; readonly atMilliseconds: number } | null = null;
   /** When this process set the StatefulSet to OnDelete, the newest last, as far as remembered. */
   adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null = null;
   /** The last step, if it did not happen. Cleared once a step happens. */

@@ -3,7 +3,7 @@ import type { Hold, Step } from '../../core/decision.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
-import { admissionNotInForce, noteAdmission, noteAdoption } from './admission-memory.ts';
+import { admissionNotInForce, noteAdmission, noteAdoption, noteKeeper } from './admission-memory.ts';
 import { type ClusterState, type FailedStep, type Finished, unreported } from './cluster-state.ts';
 import {
   type Acted,
@@ -51,7 +51,8 @@ function rememberStep(state: ClusterState, ended: ActedStep, world: World): void
   if (acted.done.length > 0) state.holding = null;
   if (isDisruptive(step)) rememberDisruption(state, step, ended, world);
   else rememberAdjustment(state, step, acted, world);
-  noteAdoption(state, step, observation.objects.statefulSet?.uid ?? '', acted.result, world);
+  noteKeeper(state, acted.strategyKeeper ?? null, world);
+  noteAdoption(state, step, observation.objects.statefulSet, acted.result, world);
   const failure = failureOf(ended);
   if (failure === null) state.stepFailure = null;
   else if (failure !== 'passing') noteFailure(state, ended.identity, failure, world);
@@ -139,7 +140,8 @@ function rememberAdjustment(state: ClusterState, step: Step, { result, message, 
   const unsafe = failure?.reason === releaseUnsafe ? failure.message : null;
   state.releaseRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
   if (failure === null || step.kind === 'none') return;
-  noteAdmission(state, 'OnDelete', failure, world);
+  const isKept = step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
+  noteAdmission(state, isKept ? 'CurrentRevision' : 'OnDelete', failure, world);
   // An unreported result is kept: a later failure without effect does not replace it.
   state.finished ??= {
     lastStep: {

@@ -1,7 +1,7 @@
 import type { Intent } from '../../api/rollout-status.ts';
 import type { Step, Target } from '../../core/decision.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import type { AdmissionFinding, FailedStep, StepResult } from './cluster-state.ts';
+import type { AdmissionFinding, FailedStep, StepResult, StrategyKeeper } from './cluster-state.ts';
 import type { Observation } from './observe.ts';
 import type { OwnWrite } from './own-writes.ts';
 
@@ -19,6 +19,8 @@ export interface Acted {
   readonly tooLate: boolean;
   /** The error to retry after a delay, if an immediate retry would fail in the same way. */
   readonly failure: ApiError | null;
+  /** Who keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
+  readonly strategyKeeper?: StrategyKeeper;
 }
 
 /** A step that was sent, or was about to be sent. */

@@ -9,6 +9,7 @@ import { ordinalOf } from '../../moco/ordinal.ts';
 import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { objectFacts } from '../../moco/snapshot.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
+import { keeperKnown } from './admission-memory.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -87,7 +88,7 @@ export function collectFacts(
         tries: admission.tries,
         sinceSeconds: ageOf(admission.atMilliseconds),
       },
-      strategyKeeper: state.strategyKeeper,
+      strategyKeeper: keeperKnown(state, world),
       adoptionAgesSeconds: adoptions?.uid === statefulSet?.uid ? (adoptions?.atMilliseconds ?? []).map(ageOf) : [],
       promotion: status?.promotion ?? null,
       releaseRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { noFleetLimits } from '../../../src/controller/observe/fleet.ts';
 import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
 import { Bench, type Process } from '../bench.ts';
+import { heldByMoco, keepByWebhook } from '../object-server.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
 
 const statusPath = /mysqlrollouts\/test\/status$/;
@@ -12,6 +13,7 @@ const written = (bench: Bench): number => answers(bench).length;
 /** At rest: everything that there is to say has been said, a while ago. */
 async function resting(): Promise<[Bench, Process]> {
   const bench = new Bench({ stale: false });
+  bench.server.admit = heldByMoco;
   const program = bench.start();
   await program.reportAll();
   bench.world.freeze(60_000);
@@ -21,6 +23,7 @@ async function resting(): Promise<[Bench, Process]> {
 /** At rest with stale members, since a user has paused the rollout. */
 async function paused(): Promise<[Bench, Process]> {
   const bench = new Bench();
+  bench.server.admit = heldByMoco;
   bench.setting({ paused: true });
   const program = bench.start();
   await program.reportAll();
@@ -57,6 +60,7 @@ describe('publishing the status', () => {
 
   it('puts what changes within a second of the first change into one write, and asks to be called for it', async () => {
     const [bench, program] = await resting();
+    keepByWebhook(bench);
     bench.setting({ paused: true });
     await pass(bench, program, 60);
     const before = written(bench);

@@ -13,6 +13,7 @@ import {
 } from '../../../src/moco/names.ts';
 import type { StatefulSet } from '../../support/moco/objects.ts';
 import { mutateStatefulSet as mutateByMoco } from '../../support/moco/stateful-set-webhook.ts';
+import { strategyByPolicy } from '../../support/strategy-policy.ts';
 import { jsonPatch } from './patches.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
@@ -24,7 +25,7 @@ export type Admitted =
 /** Whose webhook holds the partition: MOCO's, which has a partition controller, or the program's own. */
 export type PartitionWebhook = 'moco' | 'own';
 
-/** Who keeps a StatefulSet that carries the program's label at OnDelete. */
+/** Who keeps the strategy of a StatefulSet that carries the program's label. */
 export type OnDeleteKeeper =
   /** A MutatingAdmissionPolicy: the API server itself, which is never unavailable. */
   | 'policy'
@@ -55,13 +56,12 @@ export const everybodyServes: Admission = {
  * has changed something, then validation.
  */
 export function admitStatefulSet(wanted: StoredObject, before: StoredObject | null, admission: Admission): Admitted {
-  const first = before === null || admission.onDeleteKeeper !== 'policy' ? null : keptOnDelete(wanted, admission);
-  const after = first?.outcome === 'admitted' ? first.object : wanted;
+  const after = before !== null && admission.onDeleteKeeper === 'policy' ? keptByPolicy(wanted, before) : wanted;
   const held =
     admission.partitionWebhook === 'moco' ? heldByMoco(after, before, admission) : heldByUs(after, before, admission);
   if (held.outcome === 'refused') return held;
   // None of the created objects has the program's label.
-  const kept = before === null ? held : keptOnDelete(held.object, admission);
+  const kept = before === null ? held : keptStrategy(held.object, before, admission);
   if (kept.outcome === 'refused') return kept;
   const { object } = kept;
   const { type, rollingUpdate } = strategyOf(object);
@@ -100,14 +100,23 @@ function heldByUs(after: StoredObject, before: StoredObject | null, { isProgramS
   return { outcome: 'admitted', object: jsonPatch(after, patch) as StoredObject };
 }
 
-function keptOnDelete(object: StoredObject, { onDeleteKeeper, isProgramServing }: Admission): Admitted {
+function keptStrategy(object: StoredObject, before: StoredObject, admission: Admission): Admitted {
+  const { onDeleteKeeper, isProgramServing } = admission;
+  if (onDeleteKeeper === 'policy') return { outcome: 'admitted', object: keptByPolicy(object, before) };
   const mutation = mutateByUs(object as unknown as StatefulSetObject);
   if (mutation.kind === 'unchanged' && mutation.because === 'not-labelled') return { outcome: 'admitted', object };
-  if (onDeleteKeeper !== 'policy' && !isProgramServing()) {
+  if (!isProgramServing()) {
     return onDeleteKeeper === 'webhook' ? { outcome: 'admitted', object } : unavailable(ownWebhook);
   }
   const kept = mutation.kind === 'unchanged' ? object : (jsonPatch(object, mutation.patch) as StoredObject);
   return { outcome: 'admitted', object: kept };
+}
+
+/** One of its rounds. */
+function keptByPolicy(after: StoredObject, before: StoredObject): StoredObject {
+  const [one, other] = [after, before] as unknown as readonly [StatefulSetObject, StatefulSetObject];
+  const updateStrategy = strategyByPolicy(one, other);
+  return updateStrategy === null ? after : { ...after, spec: { ...record(after['spec']), updateStrategy } };
 }
 
 function strategyOf(object: StoredObject): Json {

@@ -9,7 +9,10 @@ interface Operation {
 
 export function jsonPatch(object: unknown, operations: readonly Operation[]): unknown {
   return operations.reduce((before, { op, path, value }) => {
-    const fields = path.slice(1).split('/');
+    const fields = path
+      .slice(1)
+      .split('/')
+      .map((field) => field.replaceAll('~1', '/').replaceAll('~0', '~'));
     return changedAt(before, fields, op === 'remove' ? undefined : value);
   }, object);
 }

@@ -1,0 +1,35 @@
+import { ApiError, isConflict, isInvalid } from '../../kube/api-error.ts';
+import type { StatefulSetRecord } from '../../moco/records.ts';
+import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
+
+const mostTries = 4;
+
+/**
+ * Patches the StatefulSet with its uid as the only precondition, and at once again after a 409. While a pod is terminating
+ * or comes back, the status of its StatefulSet changes all the time, so that a resourceVersion would be out of date just
+ * when the write matters. Only for what has the same meaning whatever else has changed. Rejects with a 409 if a StatefulSet
+ * with another uid has the name.
+ */
+export async function whicheverVersion(
+  { resourceVersion: _, ...statefulSet }: StatefulSetRecord,
+  patch: StatefulSetPatch,
+  api: ClusterApi,
+  signal: AbortSignal,
+  dryRun: boolean,
+): Promise<PatchedStatefulSet | null> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await api.patchStatefulSet(statefulSet, patch, signal, dryRun);
+    } catch (error) {
+      if (isAnother(error)) throw asConflict(error);
+      if (!isConflict(error) || tries === mostTries) throw error;
+    }
+  }
+}
+
+/** Without a resourceVersion the API server takes another uid for a change of a field that can't be changed. */
+const isAnother = (error: unknown): error is ApiError =>
+  error instanceof ApiError && isInvalid(error) && error.causes.some(({ field }) => field === 'metadata.uid');
+
+const asConflict = (cause: ApiError): ApiError =>
+  new ApiError({ status: 409, reason: 'Conflict', message: cause.message, cause });

@@ -1,0 +1,19 @@
+import { fieldsOf, isForced, isLabelled, keepsRevisions, replicasOf } from '../../src/admission/stateful-set.ts';
+import type { StatefulSetObject } from '../../src/admission/statefulset-mutation.ts';
+
+/**
+ * The strategy that one round of config/admission-policy sets; `null` where it leaves the object alone. A test with the
+ * real API server has the same cases (test/cluster/moco-admission-matrix.test.ts).
+ */
+export function strategyByPolicy(after: StatefulSetObject, before: StatefulSetObject): object | null {
+  if (!isLabelled(after.metadata) || isForced(after.metadata)) return null;
+  const replicas = replicasOf(after.spec);
+  const isSecondRound = fieldsOf(after.spec.updateStrategy)?.['type'] === 'OnDelete' && partitionOf(after) === replicas;
+  return keepsRevisions(after.metadata) && (partitionOf(before) !== null || isSecondRound)
+    ? { type: 'RollingUpdate', rollingUpdate: { partition: replicas } }
+    : { type: 'OnDelete' };
+}
+
+function partitionOf({ spec }: StatefulSetObject): unknown {
+  return fieldsOf(fieldsOf(spec.updateStrategy)?.['rollingUpdate'])?.['partition'] ?? null;
+}
