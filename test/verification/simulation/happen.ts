@@ -46,6 +46,7 @@ export function happen(simulation: Simulation, what: Happening): void {
     if (struck) simulation.struck(what.kind as Fault);
   };
   impede(simulation, what);
+  impedeActing(simulation, what);
   switch (what.kind) {
     case 'rollOut':
       simulation.struck(what.image === firstImage ? 'revert' : 'change');
@@ -291,6 +292,40 @@ export function happen(simulation: Simulation, what: Happening): void {
 }
 
 const crashes = { before: 'crashBeforeWrite', onItsWay: 'crashOnItsWay', after: 'crashAfterWrite' } as const;
+
+/** A process that has lost touch tries again after this time, at the latest. */
+const retriesWithinMilliseconds = 45_000;
+/** After a dry run that was refused the next one may come so late. */
+const dryRunsWithinMilliseconds = 330_000;
+
+/** What lasts, or has an end at once, and keeps the program from seeing or writing, or what it sees from being true. */
+const troubles: ReadonlySet<Happening['kind']> = new Set([
+  'mishaps',
+  'watchLag',
+  'watchStalls',
+  'watchBreaks',
+  'watchExpires',
+  'watchForgets',
+  'watchRepeats',
+  'slowControllers',
+  'copyRollout',
+  'keepRollout',
+  'removeRollout',
+  'moveClock',
+  'stop',
+]);
+
+/** How long the program may be kept from acting. Whether a process leads, the processes say themselves. */
+function impedeActing({ clock, ability }: Simulation, what: Happening): void {
+  const now = clock.nowMilliseconds;
+  const lasts = 'forMilliseconds' in what ? what.forMilliseconds : 0;
+  // MOCO's webhook fails closed.
+  if (what.kind === 'stopMoco' && !what.otherReplica) ability.impede(now, now + lasts + dryRunsWithinMilliseconds);
+  if (!troubles.has(what.kind)) return;
+  const slow = what.kind === 'mishaps' && what.mishap.kind === 'slow' ? what.mishap.thereMilliseconds : 0;
+  const late = what.kind === 'watchLag' ? what.milliseconds : 0;
+  ability.impede(now, now + lasts + slow + late + retriesWithinMilliseconds);
+}
 
 /** How long the program may be kept from reading or writing, with a margin. */
 function impede({ clock, demotions }: Simulation, what: Happening): void {

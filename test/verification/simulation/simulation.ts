@@ -20,6 +20,7 @@ import type { MySQLCluster } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { type ClusteringDurations, defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
 import { type NodesSettings, defaultSettings as nodesSettings } from '../../support/nodes/settings.ts';
+import { Ability } from '../witness/ability.ts';
 import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
@@ -102,7 +103,8 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
 export class Simulation {
   readonly clock = new VirtualClock();
   readonly demotions = new Demotions(demotionAllowanceMilliseconds);
-  readonly witness = new Witness(this.demotions, epochMilliseconds);
+  readonly ability = new Ability();
+  readonly witness = new Witness(this.demotions, { epochMilliseconds, ability: this.ability });
   readonly chance: Chance;
   readonly server: ApiServer;
   readonly network: Network;
@@ -222,6 +224,7 @@ export class Simulation {
         },
         electsLeader,
         onEnd,
+        onLeading: () => this.ability.leads(this.#someoneLeads(), clock.nowMilliseconds),
         onReported: (...reported) => expectations.reported(...reported),
         onAnswered: (...answered) => expectations.answered(...answered),
       });
@@ -273,6 +276,10 @@ export class Simulation {
     const { maxUnavailable, inPlace } = this.#circumstances;
     if (maxUnavailable !== null) this.setting({ maxUnavailable });
     if (inPlace !== undefined) this.setting({ inPlace });
+  }
+
+  #someoneLeads(): boolean {
+    return this.processes.some(({ isLeading }) => isLeading);
   }
 
   /** What the user wants of this cluster's rollouts from now on. */

@@ -7,9 +7,10 @@ import {
 } from '../../../src/moco/names.ts';
 import { budgetOf } from './budget.ts';
 import type { Disruption } from './disruption.ts';
-import { type Case, type Law, others, participating, takingOrResizing } from './law.ts';
+import { type Case, type Law, others, participating, taking, takingOrResizing } from './law.ts';
 import { lawsInPlace } from './laws-in-place.ts';
 import { lawsOfPrimaries } from './laws-of-primaries.ts';
+import { lawsOfRestoring } from './laws-of-restoring.ts';
 import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
@@ -94,7 +95,7 @@ export const laws: readonly Law[] = [
   {
     name: 'terminating',
     sentence: 'the member was on its way out already',
-    of: takingOrResizing,
+    of: [...takingOrResizing, 'restore'],
     holds: ({ target }) => !isTerminating(target),
   },
   {
@@ -113,6 +114,7 @@ export const laws: readonly Law[] = [
   {
     name: 'protected',
     sentence: 'the member was protected by MOCO',
+    of: [...taking, 'restore'],
     holds: ({ target }) => target.pod.metadata.annotations?.[preventDeleteAnnotation] !== annotationOn,
   },
   {
@@ -161,6 +163,7 @@ export const laws: readonly Law[] = [
     },
   },
   ...lawsInPlace,
+  ...lawsOfRestoring,
   ...lawsOfPrimaries,
 ];
 

@@ -26,7 +26,7 @@ interface Given {
   readonly resizedAt: number | null;
 }
 
-const takesPod = ({ verb }: Disruption): boolean => verb === 'delete' || verb === 'evict' || verb === 'setPartition';
+const takesPod = ({ verb }: Disruption): boolean => ['delete', 'evict', 'setPartition', 'restore'].includes(verb);
 
 /**
  * Watches one member that a step is about, from the step's request on, and finds the step's effects. What somebody else
