@@ -104,7 +104,7 @@ const intent = struct(
 ).meta({
   ...rules(
     {
-      rule: "!(self.step in ['delete', 'evict', 'updateInPlace', 'resizeInPlace', 'demote', 'undemote']) || size(self.pods) > 0",
+      rule: "!(self.step in ['delete', 'restore', 'evict', 'updateInPlace', 'resizeInPlace', 'demote', 'undemote']) || size(self.pods) > 0",
       message: 'this step must name its pods, or nobody else could finish it',
     },
     {
@@ -279,6 +279,15 @@ const settings = struct(
     checks: inForce(listBy('name', struct({ name: text(63, 'The name of the check.') }, 'A check.'), 16, '')),
     approvedRevision: inForce(revision('')),
     pinnedMembers: inForce(ordinals('')),
+    restore: inForce(
+      struct(
+        {
+          revision: revision('The update revision that the members leave.'),
+          members: ordinals('The ordinals of the members.'),
+        },
+        '',
+      ),
+    ),
     overrides: inForce(
       listBy(
         'rule',

@@ -2,8 +2,8 @@ import { overridableRules } from '../core/rules/catalogue.ts';
 import type { RolloutProblem } from '../core/snapshot.ts';
 import { clusterKind } from '../moco/names.ts';
 import type { RolloutStatus } from './rollout-status.ts';
-import { type Infer, listBy, oneOf, struct, text, time, whole } from './schema.ts';
-import { commonFields, deadlineAfterReady, optional } from './settings.ts';
+import { type Infer, listBy, oneOf, setOf, struct, text, time, whole, written } from './schema.ts';
+import { commonFields, deadlineAfterReady, keepsItsRevision, optional } from './settings.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
 // controller creates a missing one, never changes `spec`, and replaces `status` as a whole with its resourceVersion as
@@ -53,9 +53,27 @@ export const rolloutSpec = struct(
           'A member that keeps its revision.',
         ),
         64,
-        'Members that keep their revision until they are removed from this list. A pinned member that restarts for ' +
-          'another reason still comes up at the update revision. The primary is not updated while a pinned member is ' +
-          'at an older revision than it would be.',
+        'Members that keep their revision until they are removed from this list. A pinned member whose pod somebody ' +
+          `else takes ${keepsItsRevision}. The primary is not updated while a pinned member is at an older revision ` +
+          'than it would be.',
+      ),
+      restore: written(
+        {
+          revision: text(
+            253,
+            'The full name of the update revision that the members are to leave. A later revision is not concerned.',
+          ),
+          members: setOf(
+            whole(0, 999, 'The ordinal of a member.'),
+            1,
+            64,
+            'The ordinals of the members that are to come back at the revision that they had.',
+          ),
+        },
+        'Members that failed at an update revision and are to get back the revision that they had. Such a member that is ' +
+          'at this update revision and does not participate is deleted, and its new pod is created at the revision ' +
+          'that it had. No member gets the update revision until the template is corrected, this field is removed, or ' +
+          'UpdateRevisionFailing is overridden. It has an effect only under OnDelete.',
       ),
       overrides: listBy(
         'rule',

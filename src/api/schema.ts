@@ -71,6 +71,19 @@ export const listOf = <Item extends z.ZodType>(item: Item, maxItems: number, des
     .max(maxItems, `a list of at most ${maxItems}`)
     .meta({ 'x-kubernetes-list-type': 'atomic', description });
 
+/** A list of plain values, each once. */
+export const setOf = <Item extends z.ZodType>(item: Item, minItems: number, maxItems: number, description: string) =>
+  z
+    .array(item, 'a list')
+    .min(minItems, `a list of at least ${minItems}`)
+    .max(maxItems, `a list of at most ${maxItems}`)
+    .superRefine((items, context) => {
+      const index = items.findIndex((value, at) => items.indexOf(value) !== at);
+      const message = 'different from every other value in the list';
+      if (index >= 0) context.addIssue({ code: 'custom', path: [index], message });
+    })
+    .meta({ 'x-kubernetes-list-type': 'set', description });
+
 /** A list with one entry for each value of a field. */
 export function listBy<Item extends z.ZodType>(key: string, item: Item, maxItems: number, description: string) {
   return z

@@ -23,6 +23,10 @@ function isMaxUnavailable(value: unknown): boolean {
     : Number.isInteger(value) && Number(value) >= 1 && Number(value) <= largestMaxUnavailable;
 }
 
+/** The end of a sentence about a stale member that is held. */
+export const keepsItsRevision =
+  'comes back at the revision that it had, under OnDelete if the controller can act before the new pod is created';
+
 const shape = {
   strategy: oneOf<Strategy>(
     ['OnDelete', 'Partition'],
@@ -31,8 +35,8 @@ const shape = {
       `Defaults to the controller's flag --default-strategy (${builtInStrategy}).`,
   ),
   paused: flag(
-    'Whether the rollout is paused. While it is paused, the controller takes no member down. A member that restarts ' +
-      `for another reason still comes up at the update revision. Defaults to ${defaultPolicy.paused}.`,
+    'Whether the rollout is paused. While it is paused, the controller takes no member down. A stale member whose pod ' +
+      `somebody else takes ${keepsItsRevision}. Defaults to ${defaultPolicy.paused}.`,
   ),
   repairWhilePaused: flag(
     'Whether members that are down may be replaced while the rollout is paused. Such members do no work. ' +
@@ -54,8 +58,8 @@ const shape = {
   partition: whole(
     0,
     2 ** 31 - 1,
-    'Members with an ordinal below this number keep their revision. A member that restarts for another reason still ' +
-      `comes up at the update revision. Defaults to ${defaultPolicy.partition}.`,
+    'Members with an ordinal below this number keep their revision. Such a member whose pod somebody else takes ' +
+      `${keepsItsRevision}. Defaults to ${defaultPolicy.partition}.`,
   ),
   minReadySeconds: whole(
     0,
@@ -99,6 +103,14 @@ const shape = {
     ['Automatic', 'Manual'],
     'Whether the primary is updated by itself once all other members are, or after a person has approved it by ' +
       `approvedRevision. Defaults to ${defaultPolicy.primaryUpdatePolicy}.`,
+  ),
+  lostMembers: oneOf(
+    ['UpdateOnceVerified', 'KeepRevision'],
+    'What a stale member comes back as when somebody else takes its pod (a drain, an eviction, a deletion) once the ' +
+      'revision is verified and nothing holds the rollout: UpdateOnceVerified means at the update revision, ' +
+      'KeepRevision at the revision that it had. Before that, and while anything holds the rollout, it always comes ' +
+      'back at the revision that it had. It has an effect only under OnDelete. ' +
+      `Defaults to ${defaultPolicy.lostMembers}.`,
   ),
   ...maintenanceFields,
   ...checkFields,

@@ -17,7 +17,7 @@ import type { DelayReader } from './observe/delay-reader.ts';
 import { followEvictions } from './observe/evictions.ts';
 import { Fleet, type FleetLimits } from './observe/fleet.ts';
 import { followFleet } from './observe/follow-fleet.ts';
-import type { StrategySettings } from './observe/mode.ts';
+import { isUnderOnDelete, type StrategySettings } from './observe/mode.ts';
 import type { DefaultSettings } from './observe/settings.ts';
 import { Watches } from './observe/watches.ts';
 import { Reconciler } from './reconciler.ts';
@@ -168,4 +168,5 @@ export class Controller {
   }
 }
 
-const isOnDelete = (statefulSet: StatefulSetRecord | null): number => (statefulSet?.strategy === 'OnDelete' ? 1 : 0);
+const isOnDelete = (statefulSet: StatefulSetRecord | null): number =>
+  statefulSet && isUnderOnDelete(statefulSet) ? 1 : 0;

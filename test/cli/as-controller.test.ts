@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { commands } from '../../src/cli/commands/commands.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { fails } from './failing-member.ts';
 import { FakeCluster, forbidden } from './fake-cluster.ts';
 
 interface Role {
@@ -35,6 +36,8 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   approve: ['approve', 'test'],
   pin: ['pin', 'moco-test-1', '--reason', 'a test'],
   unpin: ['unpin', 'moco-test-1'],
+  restore: ['restore', 'moco-test-2', '--yes'],
+  unrestore: ['unrestore', 'moco-test-2'],
   override: ['override', 'test', 'BackupRunning', '--for', '1h', '--reason', 'a test'],
   release: ['release', 'test'],
   adopt: ['adopt', 'test'],
@@ -56,6 +59,8 @@ describe("commands that need the controller's rights", () => {
 
   beforeEach(async () => {
     cluster = await FakeCluster.start();
+    // So that there is a member to restore.
+    fails(cluster);
     cluster.fault = (request) => (may(request) ? null : forbidden(request));
   });
 

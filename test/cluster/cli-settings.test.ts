@@ -92,6 +92,22 @@ describe('settings from the command line, on a real control plane', () => {
     expect(await pinned()).to.deep.equal([0, 1]);
   });
 
+  scenario('unrestore leaves nothing behind, and takes nothing from another manager', {}, async (cluster) => {
+    const restore = { revision: 'moco-x-1', members: [1, 2] };
+    await applyAs(cluster, 'moco-rollout-cli-restore', { restore });
+    await done(cluster, 'unrestore', 'moco-x-1');
+    expect((await specOf(cluster))?.restore).to.deep.equal({ revision: 'moco-x-1', members: [2] });
+    await done(cluster, 'unrestore', 'moco-x-2');
+    expect((await specOf(cluster)) ?? {}).to.deep.equal({});
+    await applyAs(cluster, 'kustomize-controller', { restore });
+    const unrestore = await run(cluster, 'unrestore', 'moco-x-2');
+    expect(unrestore.status).to.equal(1);
+    expect(unrestore.err).to.contain('moco-x-2 is still to be restored').and.to.contain('`kustomize-controller`');
+    const refused = await run(cluster, 'restore', 'moco-x-2', '--yes');
+    expect([refused.status, refused.out]).to.deep.equal([1, '']);
+    expect(refused.err).to.match(/moco-x-2 participates at revision \S+: its server may have upgraded its data/);
+  });
+
   scenario('approve lets the primary go, for the revision that is meant', {}, async (cluster) => {
     await cluster.setting({ primaryUpdatePolicy: 'Manual' });
     expect(await done(cluster, 'approve', 'x')).to.contain('nothing to approve');

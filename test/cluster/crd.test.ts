@@ -126,6 +126,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     minReadySeconds: { value: 5, source: 'default' },
     strategy: { value: 'OnDelete', source: 'MySQLRolloutPolicy/production' },
     maxUnavailable: { value: '34%', source: 'MySQLRollout' },
+    lostMembers: { value: 'KeepRevision', source: 'MySQLRolloutPolicy/production', enforced: true },
+    restore: { value: { revision: 'moco-test-7966559688', members: [1, 2] }, source: 'MySQLRollout' },
     overrides: { value: [{ rule: 'BackupRunning', until: at }], source: 'MySQLRollout' },
     maintenanceWindows: { value: [maintenanceWindow({})], source: 'MySQLRollout' },
     blackouts: { value: [blackout('2027-01-04T00:00:00Z')], source: 'MySQLRollout' },
@@ -204,6 +206,11 @@ describe('the API server and MySQLRollout', function () {
 
   const taken: Readonly<Record<string, readonly unknown[]>> = {
     maxUnavailable: [1, 1000, '1%', '9%', '10%', '99%', '100%'],
+    lostMembers: ['UpdateOnceVerified', 'KeepRevision'],
+    restore: [
+      { revision: 'moco-test-7966559688', members: [0] },
+      { revision: 'r', members: [999, 1] },
+    ],
     overrides: [[], [override('BackupRunning'), override('RevisionFlapping', '2026-01-02T03:04:05.678+09:00')]],
     maintenanceWindows: [
       [],
@@ -241,6 +248,21 @@ describe('the API server and MySQLRollout', function () {
     ],
     'a pinned member without a reason': [{ pinnedMembers: [{ ordinal: 1 }] }, /pinnedMembers\[0\]\.reason: Required/],
     'a member pinned twice': [{ pinnedMembers: [held(1), held(1)] }, /pinnedMembers\[1\]: Duplicate value/],
+    'members to restore without their revision': [{ restore: { members: [1] } }, /restore\.revision: Required/],
+    'members to restore from an empty revision': [
+      { restore: { revision: '', members: [1] } },
+      /restore\.revision.*at least 1/,
+    ],
+    'no member to restore': [{ restore: { revision: 'r', members: [] } }, /restore\.members.*at least 1/],
+    'a member to restore twice': [
+      { restore: { revision: 'r', members: [1, 1] } },
+      /restore\.members\[1\]: Duplicate value/,
+    ],
+    'a member to restore beyond the last that can be': [
+      { restore: { revision: 'r', members: [1000] } },
+      /restore\.members\[0\].*999/,
+    ],
+    'another way with lost members': [{ lostMembers: 'Update' }, /spec\.lostMembers: Unsupported value/],
     'an override of a rule that protects the data': [
       { overrides: [override('NotEnoughAcknowledging')] },
       /overrides\[0\]\.rule: Unsupported value/,

@@ -40,6 +40,7 @@ const people: Readonly<Record<string, Person>> = {
       ...looking,
       ['pin', 'moco-x-2', '--reason', 'a look at it'],
       ['unpin', 'moco-x-2'],
+      ['unrestore', 'moco-x-2'],
       ['override', 'x', 'BackupRunning', '--for', '30m', '--reason', 'known to be harmless'],
       ['override', 'x', 'BackupRunning', '--clear'],
     ],

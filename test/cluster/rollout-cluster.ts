@@ -22,7 +22,7 @@ import type { ContainerFault, ResizeFault } from '../support/nodes/faults.ts';
 import type { Stage } from '../support/stage/stage.ts';
 import { conditionOf, type EventObject, type History, type Moment } from './rollout-history.ts';
 import { isReady, violations } from './rollout-judge.ts';
-import { controllerUser, type Deed, storyOf } from './rollout-story.ts';
+import { controllerUser, type Deed, newPodsDeeds, storyOf } from './rollout-story.ts';
 
 const mergePatch: ContentType = 'application/merge-patch+json';
 const name = 'x';
@@ -130,6 +130,17 @@ export class RolloutCluster {
 
   kubectl(...flags: readonly string[]): Promise<string> {
     return this.#stage.controlPlane.kubectl('-n', this.namespace, ...flags);
+  }
+
+  /** As a drain does. */
+  async evict(ordinal: number): Promise<void> {
+    const place = { namespace: this.namespace, name: this.podName(ordinal), subresource: 'eviction' };
+    const body = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { namespace: this.namespace, name: place.name },
+    };
+    await this.#stage.client.create(pods, place, body, { priority: 'disrupt' });
   }
 
   podName(ordinal: number): string {
@@ -278,7 +289,7 @@ export class RolloutCluster {
   }
 
   /**
-   * What the controller did since `begin`; what the API server refused has not been done. A revision that is promoted
+   * What the controller did since `begin`, but for what new pods come up at; what the API server refused has not been done. A revision that is promoted
    * again right away counts once: kube-controller-manager may have been in the middle of writing the status that it had
    * made of the one before.
    */
@@ -286,6 +297,7 @@ export class RolloutCluster {
     const steps = (await this.story()).filter(({ by, code }) => by === 'controller' && code < 300);
     return steps
       .map(({ text }) => text)
+      .filter((text) => !Object.values(newPodsDeeds).includes(text))
       .filter((text, index, all) => text !== 'promoteRevision' || all[index - 1] !== text);
   }
 

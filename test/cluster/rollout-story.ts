@@ -2,6 +2,8 @@ import {
   annotationOn,
   demoteAnnotation,
   invalidatedIntentAnnotation,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
   revisionHashLabel,
   strategyLabel,
 } from '../../src/moco/names.ts';
@@ -94,12 +96,16 @@ function ours(event: AuditEvent): Deed[] {
   }
 }
 
+/** Writes that change what new pods come up at. They take no member. */
+export const newPodsDeeds = { keep: 'new pods at the current revision', update: 'new pods at the update revision' };
+
 /** What a patch of a StatefulSet is for. */
 function changed(body: Body): string {
   const { labels, annotations } = record(body['metadata']) as { labels?: Body; annotations?: Body };
   if (annotations && invalidatedIntentAnnotation in annotations) return 'invalidate';
   if (labels?.[strategyLabel] === null) return 'release';
-  if (labels !== undefined) return 'setStrategy';
+  if (labels?.[newPodsLabel] === newPodsAtCurrentRevision) return newPodsDeeds.keep;
+  if (labels !== undefined) return 'resourceVersion' in record(body['metadata']) ? 'setStrategy' : newPodsDeeds.update;
   const { partition } = record(record(record(body['spec'])['updateStrategy'])['rollingUpdate']);
   return `setPartition ${String(partition)}`;
 }

@@ -50,7 +50,11 @@ describe('reconciling a cluster', () => {
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     const patch = bench.server.writes.find(({ path }) => path.endsWith('/statefulsets/moco-test'));
     expect(patch?.body).to.deep.equal({
-      metadata: { uid, resourceVersion, labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null } },
+      metadata: {
+        uid,
+        resourceVersion,
+        labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null },
+      },
       spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
     });
   });

@@ -31,7 +31,12 @@ export const moco: Check = {
     }
     const [controller] = await listAll(session, deployments, null, { labelSelector: mocoControllerSelector });
     if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
-    return ok(`moco-controller runs ${imagesOf(controller)}`);
+    const interval = argumentsOf(controller).find((argument) => argument.startsWith('--partition-update-interval'));
+    const shared =
+      interval === undefined
+        ? ''
+        : ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
+    return ok(`moco-controller runs ${imagesOf(controller)}${shared}`);
   },
 };
 
@@ -74,6 +79,11 @@ export const imagesOf = (deployment: Json): string =>
   objects(object(object(object(deployment['spec'])['template'])['spec'])['containers'])
     .map(({ image }) => text(image))
     .join(', ');
+
+const argumentsOf = (deployment: Json): readonly string[] =>
+  objects(object(object(object(deployment['spec'])['template'])['spec'])['containers']).flatMap(({ args, command }) =>
+    [command, args].flatMap((words) => (Array.isArray(words) ? words.map((word) => text(word) ?? '') : [])),
+  );
 
 const nameOf = ({ plural, group }: ResourceKind): string => `${plural}.${group}`;
 

@@ -12,8 +12,8 @@ import type { Session } from './session.ts';
 const managerOf = (verb: SettingVerb): string => `moco-rollout-cli-${verb}`;
 const fieldConflict = 'FieldManagerConflict';
 
-/** Whether the verb owns an entry of a list in the MySQLRollout's spec, by the entry's key. */
-type IsOwn = (list: keyof RolloutSpec, key: object) => boolean;
+/** Whether the verb owns a field of the MySQLRollout's spec, or an entry of a list by the entry's key. */
+type IsOwn = (field: keyof RolloutSpec, key?: object) => boolean;
 
 /**
  * Writes the settings of a verb by server-side apply; `settings` derives them from the current MySQLRollout. Fields
@@ -64,7 +64,7 @@ async function apply(
   for (;;) {
     const rollout = await findOrMakeRollout(session, cluster);
     check(rollout);
-    const spec = settings(rollout, (list, key) => ownersOf(rollout, list, key).includes(managerOf(verb)));
+    const spec = settings(rollout, (field, key) => ownersOf(rollout, field, key).includes(managerOf(verb)));
     try {
       return await session.client.call<MySQLRollout>({
         method: 'PATCH',

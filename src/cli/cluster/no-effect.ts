@@ -3,7 +3,7 @@ import { annotationOn, forceRollingUpdateAnnotation, reconciliationStoppedAnnota
 import { CommandError } from '../failure.ts';
 
 /** The verbs that write settings. */
-export type SettingVerb = 'pause' | 'approve' | 'override' | 'pin';
+export type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
 
 const adopted =
   'or let moco-rollout update the cluster: set `strategy: OnDelete` in its MySQLRollout, with the feature gate UpdateStrategyOnDelete on';
@@ -16,6 +16,7 @@ const instead: Readonly<Record<SettingVerb, (program: string, name: string) => s
   override: () =>
     `annotation ${forceRollingUpdateAnnotation}: "${annotationOn}" on the MySQLCluster makes Kubernetes replace one pod after another without any other check; ${adopted}`,
   pin: () => `MOCO lowers the partition through every ordinal and cannot skip one; ${adopted}`,
+  restore: (program, name) => `restore the template of all members (\`${program} undo ${name}\`); ${adopted}`,
 };
 
 /** Throws `CommandError` if the strategy in force ignores what the verb sets. */
@@ -25,7 +26,14 @@ export function refuseWithoutEffect(
   rollout: MySQLRollout | null,
   program: string,
 ): void {
-  if (rollout?.status?.strategy !== 'MOCO') return;
+  const strategy = rollout?.status?.strategy;
+  if (verb === 'restore' && strategy === undefined) throw new CommandError(`no controller has observed ${name} yet`);
+  if (verb === 'restore' && strategy === 'Partition') {
+    throw new CommandError(
+      `${verb} has no effect on ${name}: its StatefulSet replaces pods by partitions; ${instead[verb](program, name)}`,
+    );
+  }
+  if (strategy !== 'MOCO') return;
   throw new CommandError(
     `${verb} has no effect on ${name}: MOCO's own partition controller updates it; ${instead[verb](program, name)}`,
   );

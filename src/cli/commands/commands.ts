@@ -12,6 +12,7 @@ import { pinCommand, unpinCommand } from './pin.ts';
 import { planCommand } from './plan.ts';
 import { releaseCommand } from './release.ts';
 import { reportCommand } from './report.ts';
+import { restoreCommand, unrestoreCommand } from './restore.ts';
 import { sequenceCommand } from './sequence.ts';
 import { getCommand, statusCommand } from './status.ts';
 import { undoCommand } from './undo.ts';
@@ -30,7 +31,16 @@ export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
     undoCommand,
     reportCommand,
   ],
-  'Change settings': [pauseCommand, resumeCommand, approveCommand, pinCommand, unpinCommand, overrideCommand],
+  'Change settings': [
+    pauseCommand,
+    resumeCommand,
+    approveCommand,
+    pinCommand,
+    unpinCommand,
+    overrideCommand,
+    restoreCommand,
+    unrestoreCommand,
+  ],
   'Release clusters': [releaseCommand, adoptCommand],
   'Other commands': [checkCommand, diagnoseCommand, completionCommand],
 };

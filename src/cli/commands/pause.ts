@@ -13,7 +13,7 @@ export const pauseCommand: ClusterCommand = {
   arguments: '[NAME...]',
   completes: ['cluster'],
   summary: 'Pause rollouts: update no further member',
-  help: 'Sets `spec.paused` of the MySQLRollout. A pod that restarts for another reason still comes up at the update revision.',
+  help: 'Sets `spec.paused` of the MySQLRollout. Under OnDelete a stale member whose pod somebody else takes comes back at the revision that it had.',
   examples: [
     ['Pause the rollout of one cluster', 'pause test'],
     ['Pause production, but update members that are down', 'pause -A -l env=production --repair'],

@@ -1,10 +1,7 @@
 import { UsageError } from '../../failure.ts';
-import { statefulSetName } from '../../moco/projections.ts';
-import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, removeSettings } from '../cluster/apply.ts';
-import { clusterNamed } from '../cluster/clusters.ts';
-import { type Session, textOf } from '../cluster/session.ts';
-import { CommandError } from '../failure.ts';
+import { memberNamed } from '../cluster/member-named.ts';
+import { textOf } from '../cluster/session.ts';
 import { volumeWarning } from '../terminal/volume-warning.ts';
 import type { ClusterCommand } from './command.ts';
 
@@ -17,8 +14,8 @@ export const pinCommand: ClusterCommand = {
   completes: ['pod'],
   summary: 'Pin a member to its revision',
   help:
-    'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. A pod that restarts for another ' +
-    'reason still comes up at the update revision. The primary is not updated while another member is pinned.',
+    'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete a pinned member ' +
+    'whose pod somebody else takes comes back at its revision. The primary is not updated while another member is pinned.',
   examples: [['Keep one member as it is', 'pin moco-test-2 --reason="comparing query plans"']],
   options: [{ flags: '--reason <text>', description: 'why, for others who find it (required)' }],
   connects: true,
@@ -72,26 +69,3 @@ export const unpinCommand: ClusterCommand = {
     return 0;
   },
 };
-
-interface NamedMember {
-  readonly cluster: ClusterRecord;
-  readonly ordinal: number;
-  readonly name: string;
-}
-
-/** Finds a member by the name of its pod, such as `moco-test-2` or `pod/moco-test-2`. */
-async function memberNamed(session: Session, pod: string): Promise<NamedMember> {
-  const plain = pod.replace(/^pods?\//, '');
-  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(\\d+)$`).exec(plain) ?? [];
-  if (name === undefined || ordinal === undefined) {
-    throw new UsageError(`expected the name of a member's pod such as ${statefulSetName('test')}-2, got \`${pod}\``);
-  }
-  const cluster = await clusterNamed(session, name);
-  if (Number(ordinal) >= cluster.replicas) {
-    const last = `${statefulSetName(name)}-${cluster.replicas - 1}`;
-    throw new CommandError(
-      `pods "${plain}" not found: ${name} has ${cluster.replicas} members, the last of them ${last}`,
-    );
-  }
-  return { cluster, ordinal: Number(ordinal), name: plain };
-}

@@ -17,6 +17,7 @@ export const assumable = [
   'maxReplicaDelaySeconds',
   'replicaDelayGraceSeconds',
   'primaryUpdatePolicy',
+  'lostMembers',
   'approvedRevision',
   'pinnedMembers',
 ] as const satisfies readonly (keyof RolloutSpec)[];

@@ -1,6 +1,7 @@
 import { memberName } from '../../controller/status/status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
+import type { RolloutPolicy } from '../../core/policy.ts';
 import { explainHold, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
@@ -77,6 +78,8 @@ interface ShownPlan {
   readonly stopsWanted: boolean;
   /** Settings with which the rollout would continue. */
   readonly tryOut: string | null;
+  /** What a person can do, with the command for it. */
+  readonly remedies: readonly { readonly purpose: string; readonly command: string }[];
   readonly entries: readonly {
     readonly kind: PlanEntry['kind'];
     readonly rule: string | null;
@@ -106,6 +109,7 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
     stopsAt: planned.stopsAt && shownHold(planned.stopsAt),
     stopsWanted: planned.stopsAt !== null && isRequestedByUser(planned.stopsAt.rule),
     tryOut: planned.stopsAt && settingToTryOut(planned.stopsAt),
+    remedies: planned.stopsAt === null ? [] : remediesFor(planned.stopsAt, policy.mode, name, nameOf),
     entries: planned.entries.map((entry) => shownEntry(entry, nameOf, shownHold)),
     switchovers: planned.switchovers,
     estimate: estimate(planned, rollout?.status ?? {}),
@@ -144,6 +148,20 @@ function settingToTryOut(hold: Hold): string | null {
     default:
       return null;
   }
+}
+
+/** A revision that fails can be left as a whole, or by the member that failed. */
+function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, nameOf: MemberName): ShownPlan['remedies'] {
+  if (hold.rule !== 'UpdateRevisionFailing') return [];
+  const member = nameOf(hold.member);
+  const ofMember =
+    hold.evidence.kind === 'restored'
+      ? { purpose: 'update the restored member again', command: `unrestore ${member}` }
+      : { purpose: 'give this member alone its revision back', command: `restore ${member}` };
+  return [
+    { purpose: 'restore the earlier template', command: `undo ${name}` },
+    ...(mode === 'OnDelete' ? [ofMember] : []),
+  ];
 }
 
 function shownEntry(
@@ -186,6 +204,9 @@ function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
     [],
     ...(steps > 0 ? [line(`  ${sum(shown)}`)] : stopsAt === null ? [line('  nothing to do')] : []),
     ...(stopsAt === null ? [] : [line(`  what it means: ${host.program} explain ${stopsAt.rule}`, 'dim')]),
+    ...shown.remedies.map(({ purpose, command }) =>
+      line(`  ${purpose}: ${host.program} ${command} -n ${shown.namespace}`, 'dim'),
+    ),
     ...(shown.tryOut === null
       ? []
       : [

@@ -2,6 +2,7 @@ import type { SettingInForce } from '../../api/rollout-status.ts';
 import type { Strategy } from '../../api/settings.ts';
 import { neverInPlace } from '../../core/in-place.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
+import type { StatefulSetFacts } from '../../core/snapshot.ts';
 
 /** Who lowers partitions: MOCO's own controller or this program. */
 export const partitionDrivers = ['moco', 'own'] as const;
@@ -38,6 +39,10 @@ export function strategyShown(
   return partitionDriver === 'own' ? 'Partition' : 'MOCO';
 }
 
+/** This program replaces the pods. While new pods come up at the current revision, the strategy itself is another one. */
+export const isUnderOnDelete = ({ strategy, newPods }: Pick<StatefulSetFacts, 'strategy' | 'newPods'>): boolean =>
+  strategy === 'OnDelete' || newPods === 'CurrentRevision';
+
 /**
  * Settings that MOCO's partition controller does not support. The other settings only change when this program
  * considers something late.
@@ -49,8 +54,10 @@ const unknownToMoco: readonly string[] = [
   'partition',
   'minReadySeconds',
   'primaryUpdatePolicy',
+  'lostMembers',
   'approvedRevision',
   'pinnedMembers',
+  'restore',
   'overrides',
   'maintenanceWindows',
   'blackouts',
@@ -63,7 +70,14 @@ const unknownToMoco: readonly string[] = [
 ];
 
 /** Settings that only one of this program's modes supports. */
-const onDeleteAlone: readonly string[] = ['maxUnavailable', 'repairWhilePaused', 'switchoverTimeoutSeconds', 'inPlace'];
+const onDeleteAlone: readonly string[] = [
+  'maxUnavailable',
+  'repairWhilePaused',
+  'switchoverTimeoutSeconds',
+  'lostMembers',
+  'restore',
+  'inPlace',
+];
 
 /** The names of the fields of `spec` that are set but have no effect. */
 export function settingsWithoutEffect(
@@ -96,8 +110,8 @@ export function inForce(
   isAdopted: boolean,
   inPlaceEnabled: boolean,
 ): RolloutPolicy {
-  const inPlaceUpdates = inPlaceEnabled && mode === 'OnDelete' ? policy.inPlaceUpdates : neverInPlace;
-  if (mode !== 'Observe') return { ...policy, mode, inPlaceUpdates };
+  if (mode === 'OnDelete') return { ...policy, mode, ...(!inPlaceEnabled && { inPlaceUpdates: neverInPlace }) };
+  if (mode === 'Partition') return { ...policy, mode, restore: null, inPlaceUpdates: neverInPlace };
   const { progressDeadlineSeconds, failoverGraceSeconds, paused } = policy;
   return { ...builtIn, mode, progressDeadlineSeconds, failoverGraceSeconds, paused: paused && isAdopted };
 }

@@ -92,6 +92,7 @@ export function settingsOf(
     maxReplicaDelaySeconds: takeFor('maxReplicaDelaySeconds'),
     replicaDelayGraceSeconds: takeFor('replicaDelayGraceSeconds'),
     primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
+    lostMembers: takeFor('lostMembers'),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
     ...ofThisClusterAlone(own, defaults.policy, nowMilliseconds, resolution),
   };
@@ -175,14 +176,16 @@ function rolloutLayer(rollout: unknown = {}): Layer {
   return { source: rolloutSource, enforced: false, path: 'spec', fields, problem };
 }
 
+const ascending = (one: number, other: number): number => one - other;
+
 /** Fields that only the cluster's own MySQLRollout can set. They are shown if they are set there. */
 function ofThisClusterAlone(
   layer: Layer,
   defaults: RolloutPolicy,
   nowMilliseconds: number,
   { sources, problems }: Resolution,
-): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'overrides'> {
-  const read = <Field extends 'approvedRevision' | 'pinnedMembers' | 'overrides'>(
+): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'restore' | 'overrides'> {
+  const read = <Field extends 'approvedRevision' | 'pinnedMembers' | 'restore' | 'overrides'>(
     field: Field,
   ): RolloutSpec[Field] | undefined => {
     if (layer.fields?.[field] === undefined) return undefined;
@@ -196,10 +199,13 @@ function ofThisClusterAlone(
   const approvedRevision = read('approvedRevision');
   const pinnedOrdinals = read('pinnedMembers')
     ?.map(({ ordinal }) => ordinal)
-    .toSorted((one, other) => one - other);
+    .toSorted(ascending);
+  const restore = read('restore');
+  const ordinals = restore?.members.toSorted(ascending);
   const overrides = read('overrides');
   show('approvedRevision', approvedRevision);
   show('pinnedMembers', pinnedOrdinals);
+  show('restore', restore && { revision: restore.revision, members: ordinals });
   show(
     'overrides',
     overrides?.map(({ rule, until }) => ({ rule, until })),
@@ -207,6 +213,7 @@ function ofThisClusterAlone(
   return {
     approvedRevision: approvedRevision ?? defaults.approvedRevision,
     pinnedOrdinals: pinnedOrdinals ?? defaults.pinnedOrdinals,
+    restore: restore && ordinals ? { revision: restore.revision, ordinals } : defaults.restore,
     overrides:
       overrides?.map(
         ({ rule, until }): Override => ({

@@ -133,7 +133,7 @@ export const everything = {
     endedBy: ['moco-rollout'],
     ends: 'By itself. If it comes back again and again, admission is sometimes unavailable, or another program writes the strategy: `kubectl get statefulset NAME -o yaml --show-managed-fields`.',
     assumed: after('requeue', (snapshot) =>
-      withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, partition: null }),
+      withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, newPods: 'UpdateRevision', partition: null }),
     ),
   }),
   Paused: rule({

@@ -22,9 +22,9 @@ const definitionPath = (name: string): string => `/apis/apiextensions.k8s.io/v1/
 const admissionPath = (plural: string): string => `/apis/admissionregistration.k8s.io/v1/${plural}`;
 const deploymentsPath = '/apis/apps/v1/deployments';
 
-const deployment = (name: string, image: string, available: number): object => ({
+const deployment = (name: string, image: string, available: number, args: readonly string[] = []): object => ({
   metadata: { namespace: 'moco-rollout-system', name },
-  spec: { template: { spec: { serviceAccountName: 'moco-rollout', containers: [{ name, image }] } } },
+  spec: { template: { spec: { serviceAccountName: 'moco-rollout', containers: [{ name, image, args }] } } },
   status: { availableReplicas: available },
 });
 
@@ -33,6 +33,7 @@ class Installed {
   readonly cluster: FakeCluster;
   version = 'v1.36.3';
   available = 2;
+  mocoArguments: readonly string[] = [];
   readonly denied: string[] = [];
   readonly definitions = new Map(
     ['mysqlrollouts', 'mysqlrolloutpolicies', 'mysqlrolloutsequences'].map((one) => [one, crd(one)]),
@@ -68,7 +69,7 @@ class Installed {
     if (path === deploymentsPath) {
       const ours = deployment('moco-rollout-controller', 'moco-rollout:0.1.0', this.available);
       return answer(200, {
-        items: [query.includes('part-of') ? ours : deployment('moco-controller', 'moco:0.36.0', 1)],
+        items: [query.includes('part-of') ? ours : deployment('moco-controller', 'moco:0.36.0', 1, this.mocoArguments)],
       });
     }
     if (!path.endsWith('accessreviews')) return path.includes('customresourcedefinitions') ? notFound() : null;
@@ -105,6 +106,13 @@ describe('check', () => {
     ]);
     expect(status).to.equal(0);
     expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
+  });
+
+  it("says that the interval of MOCO's partition controller is used by clusters that keep their revisions", async () => {
+    installed.mocoArguments = ['--zap-log-level=1', '--partition-update-interval=5s'];
+    const { status, lines } = await installed.lines();
+    expect(status).to.equal(0);
+    expect(lines[1]).to.contain('with --partition-update-interval=5s').and.contain('leave the flag off');
   });
 
   it('asks for the rights of config/rbac', () => {

@@ -55,9 +55,11 @@ const everything = {
   maxReplicaDelaySeconds: 3,
   replicaDelayGraceSeconds: 40,
   primaryUpdatePolicy: 'Manual',
+  lostMembers: 'KeepRevision',
   inPlace: { mode: 'IfPossible' },
   approvedRevision: 'r',
   pinnedMembers: [{ ordinal: 1, reason: 'why not' }],
+  restore: { revision: 'r', members: [2] },
   overrides: [{ rule: 'BackupRunning', until: '2026-01-01T00:00:00Z', reason: 'why not' }],
 };
 
@@ -71,6 +73,7 @@ describe('settings without effect', () => {
     expect(without('Observe', false, everything)).to.deep.equal([
       'approvedRevision',
       'inPlace',
+      'lostMembers',
       'maxReplicaDelaySeconds',
       'maxUnavailable',
       'minReadySeconds',
@@ -81,6 +84,7 @@ describe('settings without effect', () => {
       'primaryUpdatePolicy',
       'repairWhilePaused',
       'replicaDelayGraceSeconds',
+      'restore',
       'strategy',
       'switchoverTimeoutSeconds',
     ]);
@@ -105,8 +109,10 @@ describe('settings without effect', () => {
   it('are those of the other mode if this program lowers partitions', () => {
     expect(without('Partition', true, { ...everything, strategy: 'Partition' })).to.deep.equal([
       'inPlace',
+      'lostMembers',
       'maxUnavailable',
       'repairWhilePaused',
+      'restore',
       'switchoverTimeoutSeconds',
     ]);
   });
@@ -132,6 +138,7 @@ describe('settings without effect', () => {
     expect(inForce(policy, 'Partition', defaultPolicy, false, true)).to.deep.equal({
       ...policy,
       mode: 'Partition',
+      restore: null,
       inPlaceUpdates: defaultPolicy.inPlaceUpdates,
     });
   });

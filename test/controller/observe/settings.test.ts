@@ -31,6 +31,7 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   maxReplicaDelaySeconds: [10, 3600],
   replicaDelayGraceSeconds: [0, 60],
   primaryUpdatePolicy: ['Manual', 'Automatic'],
+  lostMembers: ['KeepRevision', 'UpdateOnceVerified'],
   maintenanceWindows: [[{ schedule: '0 1 * * TUE-THU', duration: '4h', timeZone: 'Asia/Tokyo' }], []],
   blackouts: [[{ from: '2026-12-20T00:00:00Z', until: '2027-01-04T00:00:00Z', reason: 'end of the year' }], []],
   expectedMemberSeconds: [60, 3600],
@@ -79,6 +80,7 @@ describe('the settings for a cluster', () => {
       maxReplicaDelaySeconds: { value: 1, source: 'default' },
       replicaDelayGraceSeconds: { value: 30, source: 'default' },
       primaryUpdatePolicy: { value: 'Automatic', source: 'default' },
+      lostMembers: { value: 'UpdateOnceVerified', source: 'default' },
     });
   });
 
@@ -194,25 +196,29 @@ describe('the settings for a cluster', () => {
         { ordinal: 2, reason: 'a debugger' },
         { ordinal: 0, reason: 'a backup' },
       ],
+      restore: { revision: 'moco-test-7966559688', members: [2, 1] },
       overrides: [{ rule: 'BackupRunning', until: '2026-01-02T03:34:05Z', reason: 'tonight’s may be lost' }],
     });
     expect(taken).to.deep.include({
       approvedRevision: 'moco-test-7966559688',
       pinnedOrdinals: [0, 2],
+      restore: { revision: 'moco-test-7966559688', ordinals: [1, 2] },
       overrides: [{ rule: 'BackupRunning', remainingSeconds: 1800 }],
     });
     expect(sources).to.deep.include({
       approvedRevision: { value: 'moco-test-7966559688', source: 'MySQLRollout' },
       pinnedMembers: { value: [0, 2], source: 'MySQLRollout' },
+      restore: { value: { revision: 'moco-test-7966559688', members: [1, 2] }, source: 'MySQLRollout' },
       overrides: { value: [{ rule: 'BackupRunning', until: '2026-01-02T03:34:05Z' }], source: 'MySQLRollout' },
     });
   });
 
   it('of one cluster cannot be set for many clusters', () => {
-    const said = { approvedRevision: 'r', pinnedMembers: [{ ordinal: 1, reason: 'x' }], overrides: [] };
+    const restore = { revision: 'r', members: [1] };
+    const said = { approvedRevision: 'r', pinnedMembers: [{ ordinal: 1, reason: 'x' }], restore, overrides: [] };
     const { policy: taken, sources } = settings({}, [policy('all', { settings: said, enforced: said })]);
     expect(taken).to.deep.equal(defaultPolicy);
-    expect(sources).to.not.have.any.keys('approvedRevision', 'pinnedMembers', 'overrides');
+    expect(sources).to.not.have.any.keys('approvedRevision', 'pinnedMembers', 'restore', 'overrides');
   });
 
   it('compute the remaining time of an override by the wall clock, in any time zone', () => {
@@ -298,6 +304,30 @@ describe('invalid settings', () => {
     'another way with the primary': [
       { primaryUpdatePolicy: 'Never' },
       'expected spec.primaryUpdatePolicy to be Automatic or Manual, got "Never"',
+    ],
+    'another way with lost members': [
+      { lostMembers: 'Update' },
+      'expected spec.lostMembers to be UpdateOnceVerified or KeepRevision, got "Update"',
+    ],
+    'members to restore without their revision': [
+      { restore: { members: [1] } },
+      'expected spec.restore.revision to be a text of 1 to 253 characters, got nothing',
+    ],
+    'members to restore from an empty revision': [
+      { restore: { revision: '', members: [1] } },
+      'expected spec.restore.revision to be a text of 1 to 253 characters, got ""',
+    ],
+    'no member to restore': [
+      { restore: { revision: 'r', members: [] } },
+      'expected spec.restore.members to be a list of at least 1, got []',
+    ],
+    'a member to restore beyond the last that can be': [
+      { restore: { revision: 'r', members: [1000] } },
+      'expected spec.restore.members[0] to be a whole number from 0 to 999, got 1000',
+    ],
+    'a member to restore twice': [
+      { restore: { revision: 'r', members: [2, 1, 2] } },
+      'expected spec.restore.members[2] to be different from every other value in the list, got 2',
     ],
     'an approval of nothing': [
       { approvedRevision: '' },
@@ -480,10 +510,9 @@ describe('invalid settings', () => {
     const value = oneof(anything(), integer(), constantFrom('OnDelete', 'Manual', '50%', true, [], {}));
     const spec = record(
       Object.fromEntries(
-        [...Object.keys(settings({}).sources), 'pinnedMembers', 'overrides', 'approvedRevision'].map((key) => [
-          key,
-          value,
-        ]),
+        [...Object.keys(settings({}).sources), 'pinnedMembers', 'restore', 'overrides', 'approvedRevision'].map(
+          (key) => [key, value],
+        ),
       ),
       { requiredKeys: [] },
     );

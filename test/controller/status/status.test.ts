@@ -386,7 +386,14 @@ describe('the status of a rollout', () => {
         rule: 'Paused',
         message: 'container mysqld waits: ImagePullBackOff',
       },
-      { ordinal: 2, role: 'replica', updated: false, state: 'missing', verdict: 'Missing' },
+      {
+        ordinal: 2,
+        role: 'replica',
+        updated: false,
+        state: 'missing',
+        verdict: 'Missing',
+        message: 'somebody else has taken its pod; it comes back at the revision that it had: Paused holds',
+      },
     ]);
     expect(bench.status).to.deep.include({
       replicas: 3,

@@ -1,0 +1,98 @@
+import type { RolloutProgress } from '../../api/rollout-status.ts';
+import { mysqldContainer } from '../../moco/names.ts';
+
+/** The images of mysqld at the revision that a member had, and at the update revision. */
+export interface Images {
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * What it means for the data of a member if its mysqld goes back. `sameImage`: the rollout does not change mysqld.
+ * `sameSeries`: MySQL's manual supports it (8.4, "Downgrade Paths for MySQL Server"). `otherSeries`: it does not.
+ */
+export type WayBack =
+  | { readonly kind: 'neverStarted' | 'sameImage' | 'unknown'; readonly images: Images | null }
+  | { readonly kind: 'sameSeries' | 'otherSeries'; readonly images: Images };
+
+/** Long-term support: within one of these series mysqld may go back to any release. */
+const longTermSeries: ReadonlySet<string> = new Set(['8.4', '9.7']);
+
+/** Within 8.0 it may go back to this patch release, and to none before. */
+const oldestPatchOf80 = 35;
+
+interface Version {
+  /** Such as `8.4`. */
+  readonly series: string;
+  /** `null` if the tag does not have it. */
+  readonly patch: number | null;
+}
+
+/**
+ * @param progress the rollout under way, as the status has it
+ * @param revisions the revision that the member had, and the update revision
+ * @param neverStarted mysqld has never run at the update revision
+ */
+export function wayBack(
+  progress: RolloutProgress | undefined,
+  { before, after }: { readonly before: string; readonly after: string },
+  neverStarted: boolean,
+): WayBack {
+  // The changes are those from the revision that most members had.
+  const isOfThem = progress?.revision === after && progress.from === before;
+  const changes = isOfThem ? progress.changes : undefined;
+  const change = changes?.find(({ path }) => path === `spec.containers[${mysqldContainer}].image`);
+  const images =
+    change?.from === undefined || change.to === undefined ? null : { before: change.from, after: change.to };
+  if (neverStarted) return { kind: 'neverStarted', images };
+  if (changes !== undefined && change === undefined) return { kind: 'sameImage', images };
+  const versions = images && { before: versionOf(images.before), after: versionOf(images.after) };
+  if (images === null || !versions?.before || !versions.after) return { kind: 'unknown', images };
+  return { kind: isSupported(versions.before, versions.after) ? 'sameSeries' : 'otherSeries', images };
+}
+
+function isSupported(before: Version, after: Version): boolean {
+  if (before.series !== after.series) return false;
+  if (longTermSeries.has(before.series)) return true;
+  if (before.patch === null || after.patch === null) return false;
+  return before.patch >= after.patch || (before.series === '8.0' && before.patch >= oldestPatchOf80);
+}
+
+/** From the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1`, or `null`. */
+function versionOf(image: string): Version | null {
+  const tag = /:([^/@:]+)(?:@.*)?$/.exec(image)?.[1] ?? '';
+  const [, series, patch] = /^v?(\d+\.\d+)(?:\.(\d+))?(?![\d])/.exec(tag) ?? [];
+  return series === undefined ? null : { series, patch: patch === undefined ? null : Number(patch) };
+}
+
+/** Whether nobody can be sure that the older mysqld starts. */
+export const isRisky = ({ kind }: WayBack): boolean => kind === 'otherSeries' || kind === 'unknown';
+
+/** What it means, as a sentence without a full stop. */
+export function explainWayBack({ kind, images }: WayBack): string {
+  switch (kind) {
+    case 'neverStarted':
+      return 'safe: mysqld has not started at the update revision and has not changed the data';
+    case 'sameImage':
+      return 'safe: the update revision does not change the image of mysqld';
+    case 'sameSeries':
+      return `safe by MySQL's manual, even if mysqld has upgraded the data: both images are of series ${seriesOf(images.after)}`;
+    case 'otherSeries':
+      return (
+        `at risk: MySQL's manual supports no way back from ${shortVersion(images.after)} to ${shortVersion(images.before)}. ` +
+        'If mysqld has started at the update revision and upgraded the data, the older mysqld refuses to start on them'
+      );
+    case 'unknown':
+      return (
+        "unknown, because the versions of mysqld are not known. Going back is safe by MySQL's manual within series 8.4. " +
+        'Otherwise, if mysqld has upgraded the data, the older mysqld refuses to start on them'
+      );
+  }
+}
+
+const seriesOf = (image: string): string => versionOf(image)?.series ?? image;
+
+function shortVersion(image: string): string {
+  const { series, patch } = versionOf(image) ?? { series: image, patch: null };
+  return patch === null ? series : `${series}.${patch}`;
+}

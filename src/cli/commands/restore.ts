@@ -1,0 +1,181 @@
+import type { RolloutSpec } from '../../api/rollout.ts';
+import { memberName } from '../../controller/status/status.ts';
+import { isVerified } from '../../core/failing-revision.ts';
+import { isOverridden } from '../../core/gates.ts';
+import { hasNeverStarted } from '../../core/member.ts';
+import { explainHold } from '../../core/rules/catalogue.ts';
+import { type Member, type Situation, survey } from '../../core/situation.ts';
+import { revisionHash } from '../../moco/projections.ts';
+import { restoring } from '../../plan/restoring.ts';
+import { applySettings, removeSettings } from '../cluster/apply.ts';
+import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
+import { memberNamed, type NamedMember } from '../cluster/member-named.ts';
+import { refuseWithoutEffect } from '../cluster/no-effect.ts';
+import type { Session } from '../cluster/session.ts';
+import { explainWayBack, isRisky, type WayBack, wayBack } from '../cluster/way-back.ts';
+import { CommandError } from '../failure.ts';
+import type { ClusterCommand } from './command.ts';
+
+const verb = 'restore';
+
+/** Gives a member that failed its revision back: an entry of `spec.restore`. */
+export const restoreCommand: ClusterCommand = {
+  name: 'restore',
+  arguments: '<MEMBER>',
+  completes: ['pod'],
+  summary: 'Give a member that failed at the update revision its revision back',
+  help:
+    'MEMBER is the name of its pod. Without --yes it only shows what this means for the data of the member: MySQL supports going ' +
+    'back within series 8.4, and an older mysqld refuses to start on data that a later series has upgraded. Adds an entry to ' +
+    '`spec.restore` of the MySQLRollout. The controller deletes the pod, which comes back at the revision that it had. No member ' +
+    'gets the update revision until the MySQLCluster is corrected, or `unrestore`. A member that participates is never restored.',
+  examples: [
+    ['Show what restoring a member means', 'restore moco-test-2'],
+    ['Restore it', 'restore moco-test-2 --yes'],
+  ],
+  options: [{ flags: '--yes', description: 'restore the member; without it nothing is changed' }],
+  connects: true,
+  run: async (session, [pod = '']) => {
+    const { host, given } = session;
+    const named = await memberNamed(session, pod);
+    const { cluster, ordinal, name } = named;
+    const observation = await observeCluster(session, cluster);
+    refuseWithoutEffect(verb, cluster.name, observation.rollout, host.program);
+    const found = restorable(session, observation, named);
+    host.out(preview(session, named, found));
+    if (given['yes'] !== true) {
+      const line = `${host.program} restore ${name} -n ${cluster.namespace} --yes`;
+      throw new CommandError(`nothing has been changed, because --yes is missing; to restore ${name}: ${line}`);
+    }
+    await applySettings(session, cluster, verb, ({ spec }) => {
+      const members = [...membersOf(spec, found.after).filter((one) => one !== ordinal), ordinal];
+      return { restore: { revision: found.after, members } };
+    });
+    host.out(`${cluster.namespace}/${name}: is to get revision ${revisionHash(found.before, cluster.name)} back\n`);
+    if (isRisky(found.wayBack)) host.err(`WARNING: the data of ${name} may not be usable: watch its mysqld start\n`);
+    return 0;
+  },
+};
+
+/** Removes the entry of `restore`, and reports who else restores the member. */
+export const unrestoreCommand: ClusterCommand = {
+  name: 'unrestore',
+  arguments: '<MEMBER>',
+  completes: ['pod'],
+  summary: 'Take a restore back, so that the member is updated again',
+  help:
+    'MEMBER is the name of its pod. Without another entry in `spec.restore`, the rollout goes on with the same update revision. ' +
+    'If the MySQLCluster was corrected, the entry has no effect any more and can stay.',
+  examples: [['Let a restored member be updated', 'unrestore moco-test-2']],
+  connects: true,
+  run: async (session, [pod = '']) => {
+    const { cluster, ordinal, name } = await memberNamed(session, pod);
+    await removeSettings(
+      session,
+      cluster,
+      verb,
+      ({ spec }, isOwn) => {
+        const members = spec?.restore?.members.filter((one) => one !== ordinal) ?? [];
+        if (!spec?.restore || members.length === 0 || !isOwn('restore')) return {};
+        return { restore: { ...spec.restore, members } };
+      },
+      {
+        of: ({ restore }) => restore?.members.includes(ordinal) === true,
+        what: `${name} is still to be restored`,
+        field: 'restore',
+      },
+    );
+    session.host.out(`${cluster.namespace}/${name}: no longer restored\n`);
+    return 0;
+  },
+};
+
+/** Of an earlier revision none count any more. */
+const membersOf = (spec: RolloutSpec | undefined, revision: string): readonly number[] =>
+  spec?.restore?.revision === revision ? spec.restore.members : [];
+
+interface Restorable {
+  /** The revision that the member had. */
+  readonly before: string;
+  /** The update revision, at which it failed. */
+  readonly after: string;
+  readonly wayBack: WayBack;
+  /** Another member has worked at the update revision, so the rollout goes on, and only a pin or the partition keeps this one. */
+  readonly isVerified: boolean;
+}
+
+/** Throws `CommandError` if the member cannot be restored, or if it would be updated again at once. */
+function restorable({ host }: Session, observation: ClusterObservation, named: NamedMember): Restorable {
+  const { cluster, ordinal, name } = named;
+  const { rollout } = observation;
+  const { snapshot, policy } = observation.observe();
+  const situation = survey(snapshot, policy);
+  const after = snapshot.statefulSet?.updateRevision ?? '';
+  const member = situation.members.find((one) => one.ordinal === ordinal);
+  const refusal = refusalOf(situation, member, named, host.program);
+  if (member === undefined || refusal !== null) throw new CommandError(refusal ?? `pods "${name}" not found`);
+  const members = [...new Set([...membersOf(rollout?.spec, after), ordinal])];
+  const assumed = observation.observe({ restore: { revision: after, members } });
+  const { revision: before, stopsAt } = restoring(assumed.snapshot, assumed.policy, ordinal);
+  if (before === null) {
+    const reason =
+      stopsAt === null
+        ? 'no revision is known that it had'
+        : `${stopsAt.rule}: ${explainHold(stopsAt, memberName(assumed))}`;
+    throw new CommandError(`${name} cannot be restored now: ${reason}; see \`${host.program} status ${cluster.name}\``);
+  }
+  const neverStarted = hasNeverStarted(member.facts);
+  const back = wayBack(rollout?.status?.rollout, { before, after }, neverStarted);
+  return { before, after, wayBack: back, isVerified: isVerified(situation) };
+}
+
+/** Why not, as a sentence without a full stop, or `null`. */
+function refusalOf(
+  situation: Situation,
+  member: Member | undefined,
+  { cluster, name, ordinal }: NamedMember,
+  program: string,
+): string | null {
+  const { statefulSet } = situation.snapshot;
+  const hash = (revision: string): string => revisionHash(revision, cluster.name);
+  if (!statefulSet?.observed || statefulSet.updateRevision === '') {
+    return `the update revision of ${cluster.name} is not known yet: Kubernetes has not observed its newest StatefulSet`;
+  }
+  if (member === undefined) return null;
+  const after = hash(statefulSet.updateRevision);
+  if (!member.updated) {
+    return `${name} is at revision ${hash(member.facts.revision)} and not at the update revision ${after}: there is nothing to give back`;
+  }
+  if (member.participates) {
+    return (
+      `${name} participates at revision ${after}: its server may have upgraded its data, and a server does not go back; ` +
+      `restore the template instead: \`${program} undo ${cluster.name}\``
+    );
+  }
+  const stays = member.pinned || ordinal < situation.policy.partition;
+  if (stays) return null;
+  const again = `the rollout would update ${name} again at once`;
+  if (isVerified(situation)) {
+    return `another member has worked at revision ${after}, so ${again}; pin it first: \`${program} pin ${name} --reason=…\``;
+  }
+  if (isOverridden(situation, 'UpdateRevisionFailing')) {
+    const clear = `${program} override ${cluster.name} UpdateRevisionFailing --clear`;
+    return `UpdateRevisionFailing is overridden, so ${again}; end that first: \`${clear}\``;
+  }
+  return null;
+}
+
+function preview({ host }: Session, { cluster, name }: NamedMember, found: Restorable): string {
+  const { before, after, wayBack: back } = found;
+  const hash = (revision: string): string => revisionHash(revision, cluster.name);
+  const held =
+    `no member gets revision ${hash(after)} until the MySQLCluster is corrected (\`${host.program} undo ${cluster.name}\`), ` +
+    `or until \`${host.program} unrestore ${name}\``;
+  const rows: readonly (readonly [label: string, text: string])[] = [
+    ['revision', `${hash(after)} -> ${hash(before)}`],
+    ...(back.images === null ? [] : [['mysqld', `${back.images.after} -> ${back.images.before}`] as const]),
+    ['data', explainWayBack(back)],
+    ['then', found.isVerified ? 'it keeps this revision while it is pinned or below the partition' : held],
+  ];
+  return `${cluster.namespace}/${name}\n${rows.map(([label, text]) => `  ${label.padEnd(8)}  ${text}\n`).join('')}`;
+}

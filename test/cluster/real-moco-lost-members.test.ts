@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import { sequenceKind } from '../../src/api/sequence.ts';
+import { newPodsLabel, revisionHashLabel } from '../../src/moco/names.ts';
+import type { Pod } from '../support/moco/objects.ts';
+import { realMocoScene } from './real-moco-fixture.ts';
+import type { RolloutCluster } from './rollout-cluster.ts';
+import { useRollouts } from './rollout-fixture.ts';
+import { isReady, isUpdated } from './rollout-judge.ts';
+
+const newImage = 'mysql:8.4.9';
+const badImage = 'mysql:8.4.9-missing';
+const labels = { waits: 'for-its-stage' };
+/** MOCO asks three times, 3 s apart, who does not answer. */
+const patienceMilliseconds = 240_000;
+
+// A drain and `kubectl delete pod` take members whose rollout is held. MOCO's own partition controller runs all the time.
+describe('members that somebody else takes, with moco-controller 0.36', () => {
+  const rollouts = useRollouts(realMocoScene);
+  const { stage } = rollouts;
+  const scenario: typeof rollouts.scenario = (sentence, options, play) =>
+    rollouts.scenario(sentence, options, (cluster) => {
+      cluster.patientFor(patienceMilliseconds);
+      // MOCO's pods take 20 s to stop, in their preStop hook.
+      cluster.slowNodes({ stopMilliseconds: 10_000 });
+      return play(cluster);
+    });
+
+  scenario('keep their revision while it fails on the first member', {}, async (cluster) => {
+    await cluster.setImage(badImage);
+    await cluster.holds('UpdateRevisionFailing');
+    await restsAtCurrentRevision(cluster);
+    await comesBackAsItWas(cluster, 1, deleted);
+    expect(cluster.now.pods.filter(isReady)).to.have.length(2);
+    await comesBackAsItWas(cluster, 1, forceDeleted);
+    await cluster.setImage(newImage);
+    await cluster.completes();
+    await isAtOnDelete(cluster);
+    expect((await cluster.steps()).filter((step) => /delete|evict|demote/.test(step))).to.deep.equal([
+      'evict 2',
+      'delete 2',
+      'evict 1',
+      'demote 0',
+      'evict 0',
+    ]);
+  });
+
+  scenario('keep it while the rollout is paused, a replica and the primary', {}, async (cluster) => {
+    await cluster.setting({ paused: true });
+    await cluster.setImage(newImage);
+    await cluster.holds('Paused');
+    await restsAtCurrentRevision(cluster);
+    await comesBackAsItWas(cluster, 2, evicted);
+    await comesBackAsItWas(cluster, 1, forceDeleted);
+    await comesBackAsItWas(cluster, cluster.now.cluster?.status?.currentPrimaryIndex ?? 0, deleted);
+    expect(isUpdatedAll(cluster)).to.deep.equal([]);
+    await cluster.setting({ paused: false });
+    await cluster.completes();
+    await isAtOnDelete(cluster);
+  });
+
+  scenario('keep it while they are pinned and others are updated', {}, async (cluster) => {
+    await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a debugger is attached to it' }] });
+    await cluster.setImage(newImage);
+    await cluster.holds('PrimaryWaitsForPinned');
+    await isAtOnDelete(cluster);
+    await comesBackAsItWas(cluster, 1, evicted);
+    await isAtOnDelete(cluster);
+    await comesBackUpdated(cluster, 2);
+    await cluster.setting({ pinnedMembers: null });
+    await cluster.completes();
+  });
+
+  scenario('keep it below the partition', {}, async (cluster) => {
+    await cluster.setting({ partition: 2 });
+    await cluster.setImage(newImage);
+    await cluster.holds('PartitionReached');
+    await comesBackAsItWas(cluster, 1, deleted);
+    await isAtOnDelete(cluster);
+    expect(isUpdatedAll(cluster)).to.deep.equal([2]);
+    await cluster.setting({ partition: 0 });
+    await cluster.completes();
+  });
+
+  scenario('keep it while their cluster waits for its stage', { labels }, async (cluster) => {
+    const apiVersion = `${sequenceKind.group}/${sequenceKind.version}`;
+    const sequence = { apiVersion, kind: sequenceKind.kind, metadata: { name: 'waits' }, spec: waitsForAnHour };
+    await stage().client.create(sequenceKind, {}, sequence, { priority: 'disrupt' });
+    await cluster.setImage(newImage);
+    await cluster.holds('AwaitingSettle');
+    await restsAtCurrentRevision(cluster);
+    await comesBackAsItWas(cluster, 2, evicted);
+    await stage().client.remove(sequenceKind, { name: 'waits' }, {}, { priority: 'disrupt' });
+    await cluster.completes();
+  });
+
+  scenario('keep it outside of a window, when their node is lost', {}, async (cluster) => {
+    await cluster.setting({
+      maintenanceWindows: [{ schedule: '0 3 1 1 *', duration: '1h', timeZone: 'UTC' }],
+    });
+    await cluster.setImage(newImage);
+    await cluster.holds('OutsideMaintenanceWindow');
+    await restsAtCurrentRevision(cluster);
+    cluster.loseNode(2);
+    await cluster.pod(2, 'is unreachable', (pod) => !isReady(pod));
+    await comesBackAsItWas(cluster, 2, forceDeleted);
+    await cluster.setting({ maintenanceWindows: null });
+    await cluster.completes();
+  });
+});
+
+const waitsForAnHour = {
+  selector: { matchLabels: labels },
+  settleDuration: '1h',
+  stages: [{ name: 'all' }],
+};
+
+type Taken = (cluster: RolloutCluster, ordinal: number) => Promise<unknown>;
+const deleted: Taken = (cluster, ordinal) => cluster.kubectl('delete', 'pod', cluster.podName(ordinal), '--wait=false');
+const forceDeleted: Taken = (cluster, ordinal) =>
+  cluster.kubectl('delete', 'pod', cluster.podName(ordinal), '--grace-period=0', '--force', '--wait=false');
+const evicted: Taken = (cluster, ordinal) => cluster.evict(ordinal);
+
+/** No other pod is created or replaced meanwhile. */
+async function comesBackAsItWas(cluster: RolloutCluster, ordinal: number, take: Taken): Promise<void> {
+  const before = cluster.now.pods;
+  const others = (pods: readonly Pod[]): readonly string[] =>
+    pods.filter(({ metadata }) => metadata.name !== cluster.podName(ordinal)).map(({ metadata }) => metadata.uid);
+  const revision = revisionOf(podOf(cluster, ordinal));
+  const { uid } = podOf(cluster, ordinal).metadata;
+  await take(cluster, ordinal);
+  const pod = await cluster.pod(ordinal, 'is another pod and works', (one) => one.metadata.uid !== uid && isReady(one));
+  expect(revisionOf(pod)).to.equal(revision);
+  expect(others(cluster.now.pods)).to.have.members(others(before));
+}
+
+async function comesBackUpdated(cluster: RolloutCluster, ordinal: number): Promise<void> {
+  const { uid } = podOf(cluster, ordinal).metadata;
+  await deleted(cluster, ordinal);
+  const pod = await cluster.pod(ordinal, 'is another pod and works', (one) => one.metadata.uid !== uid && isReady(one));
+  expect(isUpdated(cluster, pod)).to.equal(true);
+}
+
+function podOf(cluster: RolloutCluster, ordinal: number): Pod {
+  const pod = cluster.now.pods.find(({ metadata }) => metadata.name === cluster.podName(ordinal));
+  if (pod === undefined) throw new Error(`expected the pod ${cluster.podName(ordinal)}, got none`);
+  return pod;
+}
+
+const revisionOf = ({ metadata }: Pod): string | undefined => metadata.labels?.[revisionHashLabel];
+
+const isUpdatedAll = (cluster: RolloutCluster): readonly number[] =>
+  [0, 1, 2].filter((ordinal) =>
+    cluster.now.pods.some((pod) => pod.metadata.name === cluster.podName(ordinal) && isUpdated(cluster, pod)),
+  );
+
+const restsAtCurrentRevision = (cluster: RolloutCluster): Promise<unknown> =>
+  cluster.until('new pods come up at the current revision', ({ statefulSet }) => {
+    const { metadata, spec, status } = statefulSet ?? {};
+    return (
+      metadata?.labels?.[newPodsLabel] === 'CurrentRevision' &&
+      spec?.updateStrategy?.type === 'RollingUpdate' &&
+      spec.updateStrategy.rollingUpdate?.partition === spec.replicas &&
+      status?.observedGeneration === metadata.generation
+    );
+  });
+
+const isAtOnDelete = (cluster: RolloutCluster): Promise<unknown> =>
+  cluster.until('the StatefulSet is at OnDelete', ({ statefulSet }) => {
+    const { metadata, spec } = statefulSet ?? {};
+    return spec?.updateStrategy?.type === 'OnDelete' && metadata?.labels?.[newPodsLabel] === undefined;
+  });
