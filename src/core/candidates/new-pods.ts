@@ -17,6 +17,7 @@ import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
 import type { RestoreRule } from '../rules/steps.ts';
 import { type Member, type Situation, target } from '../situation.ts';
 import type { Step } from '../step.ts';
+import { awaitingResize } from '../update-in-place.ts';
 
 // Which revision a pod is to get that is created now. Under OnDelete the StatefulSet controller creates each pod at the
 // update revision, whoever has taken the one before. Under RollingUpdate with partition = replicas it creates each at the
@@ -58,6 +59,8 @@ function isHeldAtRest(situation: Situation, { hold }: Outcome): boolean {
   const { members, missing, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
   const isUnderWay =
+    awaitingResize(situation) !== null ||
+    members.some(({ facts }) => facts.demotedFor !== null) ||
     missing.some((ordinal) => !isUntaken(situation, ordinal)) ||
     members.some((member) => isGoing(member) && !isUntaken(situation, member.ordinal));
   return members.some(({ updated }) => !updated) && !isUnderWay && !mustUpdateNew(situation);

@@ -36,7 +36,7 @@ export interface ProcessOptions {
   readonly strategies: StrategySettings;
   /** Without it the process leads from the start, regardless of others. */
   readonly electsLeader: boolean;
-  readonly onEnd: (why: string) => void;
+  readonly onEnd: (why: string, actor: string) => void;
   /** `isLeading` may have changed. */
   readonly onLeading: () => void;
   readonly onReported: (actor: string, ...reported: Parameters<Client['onReported']>) => void;
@@ -113,7 +113,7 @@ export class ControllerProcess {
     this.#points = [];
     life.kill();
     this.#options.onLeading();
-    this.#options.onEnd(why);
+    this.#options.onEnd(why, actorOf(this.#options.number, this.#lives));
     this.#options.clock.after(restartAfterMilliseconds, () => this.start());
   }
 

@@ -10,11 +10,12 @@ import {
 } from '../../../src/moco/names.ts';
 import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
 import { agentsDie, backlog, breakReplica, receiverBehind } from './acts-of-moco.ts';
-import { drain, fault, loseNode, memberAt, neverScheduled, pullImage } from './acts-of-nodes.ts';
+import { drain, failPod, fault, loseNode, memberAt, neverScheduled, nodeGone, pullImage } from './acts-of-nodes.ts';
 import {
   annotateFor,
   asked,
   evict,
+  forceDelete,
   growVolumes,
   maintenance,
   noteInPlace,
@@ -63,6 +64,9 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'manual':
       strikes(simulation.setting({ primaryUpdatePolicy: 'Manual' }));
       return later(what.forMilliseconds, () => simulation.setting({ primaryUpdatePolicy: null }));
+    case 'keepLost':
+      strikes(simulation.setting({ lostMembers: 'KeepRevision' }));
+      return later(what.forMilliseconds, () => simulation.setting({ lostMembers: null }));
     case 'pin':
       strikes(simulation.setting({ pinnedMembers: [{ ordinal: what.ordinal, reason: 'kept for a while' }] }));
       return later(what.forMilliseconds, () => simulation.setting({ pinnedMembers: null }));
@@ -123,6 +127,10 @@ export function happen(simulation: Simulation, what: Happening): void {
       return later(what.forMilliseconds, () => setBackup(simulation, false));
     case 'deletePod':
       return strikes(asked(simulation, { method: 'DELETE', path: podPath(what.ordinal), body: {} }));
+    case 'forceDelete':
+      return strikes(forceDelete(simulation, what.ordinal));
+    case 'failPod':
+      return strikes(failPod(simulation, what.ordinal));
     case 'evictPod':
       return strikes(evict(simulation, what.ordinal));
     case 'drain':
@@ -156,6 +164,8 @@ export function happen(simulation: Simulation, what: Happening): void {
       return strikes(kubelets.fault(namespace, podName(what.ordinal), withRestart(what.container)));
     case 'loseNode':
       return strikes(loseNode(simulation, what.ordinal, what.forMilliseconds));
+    case 'nodeGone':
+      return nodeGone(simulation, what, strikes);
     case 'unschedulable':
       kubelets.faultPlace(namespace, podName(what.ordinal), neverScheduled);
       return later(what.forMilliseconds, () => {

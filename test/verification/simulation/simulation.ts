@@ -38,6 +38,7 @@ import { FalseAlarms } from './false-alarms.ts';
 import type { Strike, Strikes } from './faults.ts';
 import { FoundStrikes } from './found-strikes.ts';
 import { noteImpairedPrimary } from './impaired-primary.ts';
+import { KeptRevisions } from './kept-revisions.ts';
 import { KubeControllers } from './kube-controllers.ts';
 import { Kubelets } from './kubelets.ts';
 import { LaggingCandidates } from './lagging-candidates.ts';
@@ -117,6 +118,7 @@ export class Simulation {
   /** By the user, whatever happens to the cluster. */
   readonly wanted: Wanted;
   readonly situations: Situations;
+  readonly kept: KeptRevisions;
   readonly mocoGoesOn: MocoGoesOn;
   readonly failoverGoesOn: FailoverGoesOn;
   readonly checks: FailingChecks;
@@ -169,6 +171,8 @@ export class Simulation {
     this.network.lagMilliseconds = circumstances.lagMilliseconds;
     this.situations = new Situations(() => !this.processes.some(({ isServing }) => isServing));
     if (processes > 1 && !electsLeader) this.situations.find('twoLeaders');
+    this.kept = new KeptRevisions((situation) => this.situations.find(situation));
+    server.onRequest((request) => this.kept.answered(request, clock.nowMilliseconds));
     server.onRequest((request, given) => this.situations.answered(request, given));
     this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
     const settings: NodesSettings = {
@@ -205,7 +209,8 @@ export class Simulation {
     });
     this.processes = Array.from({ length: processes }, (_, number) => {
       const own = chance.fork(`process ${number}`);
-      const onEnd = (why: string): void => {
+      const onEnd = (why: string, actor: string): void => {
+        this.kept.died(actor, clock.nowMilliseconds);
         this.ends.push(`controller ${number} ${why}`);
       };
       const { network } = this;
@@ -236,6 +241,7 @@ export class Simulation {
       alarms.changed(change, clock.nowMilliseconds);
       if (this.#began) {
         this.situations.changed(change, clock.nowMilliseconds, this.cluster);
+        this.kept.changed(change);
         if (watchedByI13.includes(change.kind)) {
           this.mocoGoesOn.look();
           this.failoverGoesOn.look();

@@ -3,7 +3,7 @@ import type { Ability } from './ability.ts';
 import type { Chronicle } from './chronicle.ts';
 import type { Disruption } from './disruption.ts';
 import { heldBecause, keepsRevisions, mayChangeNewPods } from './held-members.ts';
-import { isUnreachable, replicasOf, revisionOf, updateRevisionOf } from './member.ts';
+import { isTerminating, isUnreachable, replicasOf, revisionOf, updateRevisionOf } from './member.ts';
 import { type Change, type Member, type Moment, ordinalOf } from './moment.ts';
 import type { WitnessedContainer, WitnessedPod } from './objects.ts';
 import type { Verification } from './verification.ts';
@@ -20,6 +20,10 @@ export interface LostMember {
   readonly outcome: 'kept' | 'late' | 'violation';
   /** From when its pod was first seen going until its successor was created. */
   readonly afterMilliseconds: number;
+  /** When its successor was created. */
+  readonly atMilliseconds: number;
+  /** A member went beside it that may have worked at the update revision, and comes first. */
+  readonly isBesideWorking: boolean;
 }
 
 /** One pod of a member. */
@@ -34,6 +38,7 @@ interface Life {
 /** When the pod was first seen going. */
 interface Loss {
   readonly atMilliseconds: number;
+  readonly updateRevision: string;
   readonly because: string | null;
   /** The program was about to take it. */
   readonly isIntended: boolean;
@@ -129,7 +134,8 @@ export class LostMembers {
     const { atMilliseconds, settings } = moment;
     const { step = '', pods = [] } = settings?.status?.intent ?? {};
     const isIntended = step !== 'demote' && pods.some((one) => one.uid === uid);
-    return { atMilliseconds, because: this.#because(moment, ordinal, atMilliseconds), isIntended };
+    const because = this.#because(moment, ordinal, atMilliseconds);
+    return { atMilliseconds, updateRevision: updateRevisionOf(moment), because, isIntended };
   }
 
   /** Why the member may not be updated, of that only which the program can't see otherwise. */
@@ -158,13 +164,18 @@ export class LostMembers {
         ? [`member ${ordinal} had worked at the verified update revision, and has come back at an older one after ${seconds} s`]
         : [];
     }
-    const isOwn = this.#taken.has(before.uid) || before.loss.isIntended;
+    if (this.#taken.has(before.uid)) {
+      const isSame = before.loss.updateRevision === updateRevision;
+      const isWrong = !isUpdated && isSame && keepsRevisions(latest) && isAlone(ordinal, before.loss, chronicle);
+      return isWrong ? [`a step had taken member ${ordinal}, and it has come back as what it was`] : [];
+    }
     const because = this.#because(latest, ordinal, now);
-    if (isOwn || before.loss.because === null || because === null || !mayChangeNewPods(latest)) return [];
+    if (before.loss.isIntended || before.loss.because === null || because === null || !mayChangeNewPods(latest)) return [];
     const isWrong =
       isUpdated && !keepsRevisions(latest) && this.#couldSee(before, chronicle) && this.#couldKeep(ordinal, chronicle);
     const outcome = isWrong ? 'violation' : isUpdated ? 'late' : 'kept';
-    this.#lost.push({ ordinal, because, outcome, afterMilliseconds: after });
+    const isBesideWorking = this.#isSetBack || this.#setBackAt > before.loss.atMilliseconds;
+    this.#lost.push({ ordinal, because, outcome, afterMilliseconds: after, atMilliseconds: now, isBesideWorking });
     return isWrong ? [`member ${ordinal} was held (${because}), and has come back updated after ${seconds} s`] : [];
   }
 
@@ -217,6 +228,16 @@ export class LostMembers {
     }
     return false;
   }
+}
+
+/** Of the members of a cluster no other one was going, or away, since the pod was first seen going. */
+function isAlone(ordinal: number, { atMilliseconds }: Loss, chronicle: Chronicle): boolean {
+  const { latest } = chronicle;
+  return chronicle.during(atMilliseconds, latest.atMilliseconds).every((moment) => {
+    const others = moment.members.filter((one) => one.ordinal !== ordinal);
+    const isGoing = (one: Member): boolean => isTerminating(one) || isUnreachable(one) || one.pod.status?.phase === 'Failed';
+    return others.length >= replicasOf(moment) - 1 && !others.some(isGoing);
+  });
 }
 
 function mysqldOf({ status }: WitnessedPod): WitnessedContainer | undefined {
