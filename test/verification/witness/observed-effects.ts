@@ -37,6 +37,8 @@ export class ObservedEffects {
   readonly #step: Disruption;
   readonly #given: Given;
   readonly #found = new Set<ObservedEffect>();
+  /** The pod that came in the place of the one that the step took: later ones are not its doing. */
+  #successor: string | null = null;
 
   /** `window`: every moment from the beginning of the confirmation up to the request. */
   constructor(step: Disruption, window: readonly Moment[]) {
@@ -66,9 +68,11 @@ export class ObservedEffects {
     const { ran, wasEndpoint, led, wasUnserved } = this.#given;
     const goes = target === undefined || isTerminating(target);
     const stops = ran && goes && (target === undefined || !runs(target));
-    const successor = moment.members.find(
+    const next = moment.members.find(
       ({ ordinal, pod }) => ordinal === this.#step.ordinal && pod.metadata.uid !== this.#step.uid,
     );
+    this.#successor ??= next?.pod.metadata.uid ?? null;
+    const successor = next?.pod.metadata.uid === this.#successor ? next : undefined;
     return [
       ...effect('stops', stops),
       ...effect('losesRelayLog', stops && wasUnserved),
