@@ -1,3 +1,4 @@
+import { replacesNobody } from '../core/strategy.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import type { Log } from '../kube/log.ts';
@@ -17,7 +18,7 @@ import type { DelayReader } from './observe/delay-reader.ts';
 import { followEvictions } from './observe/evictions.ts';
 import { Fleet, type FleetLimits } from './observe/fleet.ts';
 import { followFleet } from './observe/follow-fleet.ts';
-import { isUnderOnDelete, type StrategySettings } from './observe/mode.ts';
+import type { StrategySettings } from './observe/mode.ts';
 import type { DefaultSettings } from './observe/settings.ts';
 import { Watches } from './observe/watches.ts';
 import { Reconciler } from './reconciler.ts';
@@ -125,7 +126,7 @@ export class Controller {
     });
     this.#cache.onChange((key) => this.#queue.add(key));
     this.#cache.statefulSets.subscribe(({ before, after }) => {
-      metrics.rollouts.onDeleteStatefulSets.inc(isOnDelete(after) - isOnDelete(before));
+      metrics.rollouts.onDeleteStatefulSets.inc(countOf(after) - countOf(before));
     });
   }
 
@@ -168,5 +169,5 @@ export class Controller {
   }
 }
 
-const isOnDelete = (statefulSet: StatefulSetRecord | null): number =>
-  statefulSet && isUnderOnDelete(statefulSet) ? 1 : 0;
+const countOf = (statefulSet: StatefulSetRecord | null): number =>
+  statefulSet !== null && replacesNobody(statefulSet) ? 1 : 0;

@@ -1,4 +1,5 @@
 import type { Situation } from './situation.ts';
+import * as strategy from './strategy.ts';
 
 /** The pause after the first try. It doubles after each further try, up to the longest. */
 const firstPauseSeconds = 30;
@@ -10,20 +11,13 @@ function pauseSeconds(tries: number): number {
   return Math.min(firstPauseSeconds * 2 ** (tries - 1), longestPauseSeconds);
 }
 
-/** The StatefulSet has our label and the strategy that the label asks for. Admission keeps it so. */
-export function isAdopted(situation: Situation): boolean {
-  const { statefulSet } = situation.snapshot;
-  return statefulSet?.labelled === true && (statefulSet.strategy === 'OnDelete' || keepsRevisions(situation));
-}
+/** The StatefulSet has our label and the strategy that its labels ask for. Admission keeps it so. */
+export const isAdopted = ({ snapshot: { statefulSet } }: Situation): boolean =>
+  statefulSet !== null && strategy.isAdopted(statefulSet);
 
-/**
- * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates whoever
- * is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
- */
-export function keepsRevisions({ snapshot: { statefulSet } }: Situation): boolean {
-  if (statefulSet === null || !statefulSet.labelled || statefulSet.newPods !== 'CurrentRevision') return false;
-  return statefulSet.strategy === 'RollingUpdate' && statefulSet.partition === statefulSet.replicas;
-}
+/** New pods come up at the current revision. */
+export const keepsRevisions = ({ snapshot: { statefulSet } }: Situation): boolean =>
+  statefulSet !== null && strategy.keepsRevisions(statefulSet);
 
 /** A dry run has shown that admission does not do that. It is tried again after a pause. */
 export function mayKeepRevisions({ snapshot: { admissionProblem: problem }, deadlines }: Situation): boolean {

@@ -22,6 +22,10 @@ export const isGoing = ({ state, facts }: Member): boolean =>
 export const isUntaken = ({ snapshot: { memory } }: Situation, ordinal: number): boolean =>
   memory.waiting === null || memory.waiting.includes(ordinal);
 
+/** Somebody else's doing, in this rollout. The status may not have it yet. */
+export const isUpdatedOutOfBand = ({ snapshot: { memory } }: Situation, { ordinal, updated }: Member): boolean =>
+  updated && (memory.updatedOutOfBand.includes(ordinal) || memory.waiting?.includes(ordinal) === true);
+
 /** The last step has deleted its pod, so that it comes back as what it was. */
 export const isRestoring = ({ snapshot: { memory } }: Situation, ordinal: number): boolean =>
   memory.restoring.includes(ordinal);
@@ -93,7 +97,7 @@ export function revisionToKeep({ members, snapshot }: Situation, lost: readonly 
 
 /** What the member comes back as, or has come back as, if somebody else has taken its pod. For people. */
 export function comesBack(situation: Situation, ordinal: number): ComesBack | null {
-  const { members, policy, snapshot } = situation;
+  const { members, policy } = situation;
   if (policy.mode !== 'OnDelete' || !isAdopted(situation)) return null;
   const lost = lostMembers(situation).find((one) => one.ordinal === ordinal);
   if (lost !== undefined) {
@@ -103,7 +107,7 @@ export function comesBack(situation: Situation, ordinal: number): ComesBack | nu
     return despite === null ? { as: 'before', because } : { as: 'updated', because, despite };
   }
   const member = members.find((one) => one.ordinal === ordinal);
-  if (member === undefined || !member.updated || !snapshot.memory.updatedOutOfBand.includes(ordinal)) return null;
+  if (member === undefined || !isUpdatedOutOfBand(situation, member)) return null;
   const because = keptBecause(situation, { ordinal, member });
   const despite = hasNeverStarted(member.facts) ? 'created' : 'started';
   return because === null ? null : { as: 'updated', because, despite };

@@ -112,7 +112,7 @@ export class RolloutMetrics {
     });
     this.onDeleteStatefulSets = new Gauge({
       name: 'moco_rollout_ondelete_statefulsets',
-      help: 'StatefulSets of MOCO whose update strategy is OnDelete.',
+      help: 'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods come up at the current revision.',
       registers,
     });
     this.memberUpdateDurationSeconds = histogram(

@@ -21,6 +21,15 @@ const strategy = (updateStrategy: unknown, more: Readonly<Record<string, unknown
   mocoStatefulSet({ spec: { updateStrategy, ...more } });
 const onDelete = strategy({ type: 'OnDelete' });
 
+const kept = (updateStrategy: unknown, metadata: object = {}): AdmittedStatefulSet =>
+  mocoStatefulSet({
+    metadata: {
+      labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': 'CurrentRevision' },
+      ...metadata,
+    },
+    spec: { updateStrategy },
+  });
+
 interface Case {
   readonly before: AdmittedStatefulSet | null;
   readonly after: AdmittedStatefulSet;
@@ -200,6 +209,39 @@ describe('the partition mutation', () => {
       after: strategy({ type: 'OnDelete' }, newTemplate),
       because: 'on-delete',
       patch: [],
+    },
+    'pins the partition of one whose new pods come up at the current revision, although it alone is lowered': {
+      before: kept(atPartition(3)),
+      after: kept(atPartition(2)),
+      because: 'revisions-kept',
+      patch: partition3,
+    },
+    'leaves the pinned partition where it is': {
+      before: kept(atPartition(3)),
+      after: kept(atPartition(3)),
+      because: 'revisions-kept',
+      patch: [],
+    },
+    'adds the partition to one that comes from OnDelete, as MOCO’s webhook does': {
+      before: strategy({ type: 'OnDelete' }),
+      after: kept({ type: 'OnDelete' }),
+      because: 'revisions-kept',
+      patch: rollingUpdate3,
+    },
+    'leaves one at OnDelete that has the label for new pods alone': {
+      before: strategy({ type: 'OnDelete' }),
+      after: mocoStatefulSet({
+        metadata: { labels: { 'moco-rollout.io/new-pods': 'CurrentRevision' } },
+        spec: { updateStrategy: { type: 'OnDelete' } },
+      }),
+      because: 'on-delete',
+      patch: [],
+    },
+    'takes the pinned partition away where a rolling update is forced': {
+      before: kept(atPartition(3)),
+      after: kept(atPartition(3), { annotations: forced }),
+      because: 'forced',
+      patch: removal,
     },
     'leaves a new one at OnDelete': { before: null, after: onDelete, because: 'on-delete', patch: [] },
     'takes the partition away where a rolling update is forced': {

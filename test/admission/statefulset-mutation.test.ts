@@ -67,6 +67,92 @@ describe('the StatefulSet mutation', () => {
     }
   });
 
+  describe('with the label for new pods', () => {
+    const keptLabels = { ...labels, 'moco-rollout.io/new-pods': 'CurrentRevision' };
+    const pinned = (partition: number): object => ({ type: 'RollingUpdate', rollingUpdate: { partition } });
+    const made = (spec: object, metadata: object = {}) =>
+      mutateStatefulSet({ metadata: { labels: keptLabels, ...metadata }, spec });
+
+    for (const [sentence, updateStrategy] of Object.entries({
+      ...patched,
+      'a partition that somebody has lowered': pinned(2),
+      'OnDelete alone': { type: 'OnDelete' },
+    })) {
+      it(`makes partition = replicas of ${sentence}`, () => {
+        const expected = pinned(5);
+        expect(made({ replicas: 5, updateStrategy })).to.deep.equal({
+          kind: 'patched',
+          because: 'revisions-kept',
+          patch: [{ op: 'add', path: '/spec/updateStrategy', value: expected }],
+        });
+      });
+    }
+
+    it('sends no patch for what is so already', () => {
+      expect(made({ replicas: 3, updateStrategy: pinned(3) })).to.deep.equal({
+        kind: 'unchanged',
+        because: 'already-kept',
+      });
+    });
+
+    it('takes replicas that aren’t given for 1', () => {
+      expect(made({ updateStrategy: pinned(1) })).to.include({ kind: 'unchanged' });
+    });
+
+    it('makes OnDelete where replicas are no number, rather than a partition of 0', () => {
+      for (const replicas of ['3', -1, 1.5]) {
+        expect(made({ replicas })).to.deep.equal({ kind: 'patched', because: 'labelled', patch });
+      }
+    });
+
+    it('leaves a forced rolling update alone', () => {
+      expect(made({ replicas: 3 }, { annotations: forced })).to.deep.equal({ kind: 'unchanged', because: 'forced' });
+    });
+
+    it('makes OnDelete for any other value of it', () => {
+      for (const value of ['UpdateRevision', 'currentrevision', '']) {
+        const metadata = { labels: { ...labels, 'moco-rollout.io/new-pods': value } };
+        expect(mutateStatefulSet({ metadata, spec: { replicas: 3 } })).to.deep.include({ patch });
+      }
+    });
+
+    it('means nothing without the other label', () => {
+      const metadata = { labels: { 'moco-rollout.io/new-pods': 'CurrentRevision' } };
+      expect(mutateStatefulSet({ metadata, spec: { replicas: 3 } }).because).to.equal('not-labelled');
+    });
+  });
+
+  describe('in a dry run that asks who keeps the strategy', () => {
+    const annotations = { 'moco-rollout.io/admission-probe': 'true' };
+    const answer = { op: 'add', path: '/metadata/annotations/moco-rollout.io~1admission-probe', value: 'webhook' };
+
+    it('answers, whether or not the strategy has to be changed', () => {
+      for (const [updateStrategy, others] of [
+        [{ type: 'OnDelete' }, []],
+        [{ type: 'RollingUpdate' }, patch],
+      ] as const) {
+        expect(mutateStatefulSet({ metadata: { labels, annotations }, spec: { updateStrategy } })).to.deep.equal({
+          kind: 'patched',
+          because: 'labelled',
+          patch: [...others, answer],
+        });
+      }
+    });
+
+    it('answers once, and not where it keeps nothing', () => {
+      const answered = { 'moco-rollout.io/admission-probe': 'webhook' };
+      for (const metadata of [
+        { labels, annotations: answered },
+        { labels, annotations: { ...annotations, ...forced } },
+        { annotations },
+      ]) {
+        expect(mutateStatefulSet({ metadata, spec: { updateStrategy: { type: 'OnDelete' } } }).kind).to.equal(
+          'unchanged',
+        );
+      }
+    });
+  });
+
   it('changes nothing when it sees again what it made', () => {
     assert(
       property(anything(), (updateStrategy) => {

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { annotationOn, forceRollingUpdateAnnotation, strategyLabel } from '../../src/moco/names.ts';
+import {
+  admissionProbeAnnotation,
+  annotationOn,
+  forceRollingUpdateAnnotation,
+  newPodsLabel,
+  strategyLabel,
+} from '../../src/moco/names.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import type { Stage } from '../support/stage/stage.ts';
@@ -25,6 +31,11 @@ const native = { type: 'RollingUpdate' };
 const panics = /statefulset\.kb\.io.* denied the request: panic/;
 const forced = { metadata: { annotations: { [forceRollingUpdateAnnotation]: annotationOn } } };
 const adopted = { metadata: { labels: { [strategyLabel]: 'OnDelete' } }, spec: { updateStrategy: onDelete } };
+
+const keptLabel = { [newPodsLabel]: 'CurrentRevision' };
+const kept = { metadata: { labels: keptLabel } };
+const partition = (number: number): object => ({ spec: { updateStrategy: { rollingUpdate: { partition: number } } } });
+const pinned = (replicas: number): object => ({ type: 'RollingUpdate', rollingUpdate: { partition: replicas } });
 
 /** One row: a write to a StatefulSet that is at OnDelete, and what it comes to without our webhook and with it. */
 interface Row {
@@ -223,6 +234,181 @@ function matrix({ open, leave }: Ground, way: AdmissionWay): void {
     });
   });
 
+  describe('with ours, while new pods come up at the current revision', () => {
+    /** At RollingUpdate with partition = replicas, by the label alone. */
+    async function makeKept(): Promise<string> {
+      const name = await clusters.make();
+      await clusters.patch(name, adopted);
+      await clusters.patch(name, kept);
+      expect(await clusters.strategy(name)).to.deep.equal(pinned(3));
+      // The first apply makes MOCO the owner of the type; from then on nothing is new.
+      await clusters.apply(name);
+      expect(await clusters.strategy(name)).to.deep.equal(pinned(3));
+      return name;
+    }
+
+    const writes: Readonly<Record<string, readonly [(name: string) => Promise<unknown>, object | 'unchanged']>> = {
+      "MOCO's re-apply": [(name) => clusters.apply(name), 'unchanged'],
+      "the patch of MOCO's partition controller": [(name) => clusters.patch(name, partition(2)), 'unchanged'],
+      'partition 0': [(name) => clusters.patch(name, partition(0)), 'unchanged'],
+      "MOCO's apply of a new template": [(name) => clusters.apply(name, newImage), pinned(3)],
+      "MOCO's apply of more replicas": [(name) => clusters.apply(name, { spec: { replicas: 5 } }), pinned(5)],
+      'a partition and an annotation': [
+        (name) => clusters.patch(name, mergePatch(partition(1), { metadata: { annotations: { x: '1' } } }) as object),
+        pinned(3),
+      ],
+      'RollingUpdate without a partition': [
+        (name) => clusters.patch(name, { spec: { updateStrategy: rolling } }),
+        'unchanged',
+      ],
+      'no strategy at all': [(name) => clusters.patch(name, { spec: { updateStrategy: null } }), 'unchanged'],
+      'OnDelete while the label stays': [
+        (name) => clusters.patch(name, { spec: { updateStrategy: onDelete } }),
+        'unchanged',
+      ],
+      "MOCO's apply of a forced rolling update": [(name) => clusters.apply(name, forced), native],
+      'the label removed': [
+        (name) => clusters.patch(name, { metadata: { labels: { [newPodsLabel]: null } } }),
+        { type: 'OnDelete' },
+      ],
+      'the label removed together with OnDelete': [
+        (name) =>
+          clusters.patch(name, {
+            metadata: { labels: { [newPodsLabel]: null } },
+            spec: { updateStrategy: onDelete },
+          }),
+        { type: 'OnDelete' },
+      ],
+      'both labels removed together with RollingUpdate': [(name) => release(name), reset],
+    };
+
+    const release = (name: string): Promise<unknown> =>
+      clusters.patch(name, {
+        metadata: { labels: { [strategyLabel]: null, [newPodsLabel]: null } },
+        spec: { updateStrategy: rolling },
+      });
+
+    for (const [title, [write, expected]] of Object.entries(writes)) {
+      it(`${title} ${expected === 'unchanged' ? 'changes no field, and repeated not even the resourceVersion' : `comes to ${JSON.stringify(expected)}`}`, async () => {
+        const name = await makeKept();
+        await until('the StatefulSet controller has written all that it has to', async () => {
+          const { metadata, status } = await clusters.read(name);
+          return status?.observedGeneration === metadata.generation && status?.updatedReplicas === 3;
+        });
+        const before = await clusters.read(name);
+        expect(await outcome(write(name))).to.equal('done');
+        const after = await clusters.read(name);
+        if (expected !== 'unchanged') {
+          expect(after.spec.updateStrategy).to.deep.equal(expected);
+          return;
+        }
+        // The first time managedFields say who has written it.
+        expect(after.spec).to.deep.equal(before.spec);
+        expect(after.metadata.generation).to.equal(before.metadata.generation);
+        expect(await outcome(write(name))).to.equal('done');
+        expect(await clusters.read(name)).to.deep.equal(after);
+      });
+    }
+
+    it('pin the partition again when a rolling update is no longer forced', async () => {
+      const name = await makeKept();
+      await clusters.apply(name, forced);
+      expect(await clusters.strategy(name)).to.deep.equal(native);
+      await clusters.apply(name);
+      expect(await clusters.strategy(name)).to.deep.equal(pinned(3));
+    });
+
+    it('leave the partition to others after a release', async () => {
+      const name = await makeKept();
+      await release(name);
+      await clusters.patch(name, partition(2));
+      expect(await clusters.strategy(name)).to.deep.equal(pinned(2));
+    });
+
+    it('let a pod that is taken come back at the current revision, and no other go', async () => {
+      const name = await makeKept();
+      const before = await allPods(name);
+      await clusters.apply(name, newImage);
+      await until('the template has another revision', async () => {
+        const { metadata, status } = await clusters.read(name);
+        return status?.observedGeneration === metadata.generation && status?.updateRevision !== status?.currentRevision;
+      });
+      for (const lower of [2, 1, 0]) await clusters.patch(name, partition(lower));
+      await clusters.takePod(name, 1);
+      const after = await allPods(name);
+      const { currentRevision, updateRevision } = (await clusters.read(name)).status ?? {};
+      expect(after.map(({ revision }) => revision)).to.deep.equal(Array(3).fill(currentRevision));
+      expect(after.map(({ uid }) => uid)).to.deep.equal([before[0]?.uid, after[1]?.uid, before[2]?.uid]);
+      await clusters.patch(name, { metadata: { labels: { [newPodsLabel]: null } } });
+      await clusters.takePod(name, 1);
+      const last = await allPods(name);
+      expect(last.map(({ revision }) => revision)).to.deep.equal([currentRevision, updateRevision, currentRevision]);
+    });
+
+    async function allPods(name: string) {
+      let found = await clusters.pods(name);
+      await until('there are three pods', async () => {
+        found = await clusters.pods(name);
+        return found.length === 3;
+      });
+      return found;
+    }
+
+    it('show in a dry run who keeps the strategy, and change nothing', async () => {
+      const name = await clusters.make();
+      await clusters.patch(name, adopted);
+      const before = await clusters.read(name);
+      const probe = {
+        metadata: { labels: keptLabel, annotations: { [admissionProbeAnnotation]: 'true' } },
+        spec: { updateStrategy: onDelete },
+      };
+      const would = await clusters.dryRun(name, probe);
+      expect(would.spec.updateStrategy).to.deep.equal(pinned(3));
+      const seen = way === 'policy' ? 'true' : 'webhook';
+      expect(would.metadata.annotations).to.have.property(admissionProbeAnnotation, seen);
+      expect((await clusters.read(name)).metadata.generation).to.equal(before.metadata.generation);
+    });
+
+    it('refuse the label for another StatefulSet of the same name, by its uid alone', async () => {
+      const name = await clusters.make();
+      await clusters.patch(name, adopted);
+      const patch = clusters.patch(name, { metadata: { uid: 'a-uid-of-before', labels: keptLabel } });
+      expect(await outcome(patch)).to.match(/422 .*metadata\.uid: Invalid value/);
+    });
+
+    if (way === 'policy') {
+      it('agree with our webhook, which is named as who keeps it', async () => {
+        await ours.webhook.register('webhook');
+        try {
+          const name = await makeKept();
+          const would = await clusters.dryRun(name, {
+            metadata: { annotations: { [admissionProbeAnnotation]: 'true' } },
+            spec: { updateStrategy: onDelete },
+          });
+          expect(would.spec.updateStrategy).to.deep.equal(pinned(3));
+          expect(would.metadata.annotations).to.have.property(admissionProbeAnnotation, 'webhook');
+        } finally {
+          await ours.webhook.unregister('webhook');
+        }
+      });
+    }
+
+    it('agree with the webhook for partitions, as after an upgrade of MOCO', async () => {
+      await ours.webhook.register('partition-driver');
+      try {
+        const name = await makeKept();
+        await clusters.patch(name, partition(2));
+        expect(await clusters.strategy(name)).to.deep.equal(pinned(3));
+        await clusters.apply(name, newImage);
+        expect(await clusters.strategy(name)).to.deep.equal(pinned(3));
+        await release(name);
+        expect(await clusters.strategy(name)).to.deep.equal(reset);
+      } finally {
+        await ours.webhook.unregister('partition-driver');
+      }
+    });
+  });
+
   describe('with ours and the one for partitions, as after an upgrade of MOCO', () => {
     before(() => ours.webhook.register('partition-driver'));
     after(() => ours.webhook.unregister('partition-driver'));
@@ -278,6 +464,16 @@ function matrix({ open, leave }: Ground, way: AdmissionWay): void {
       expect(await adopting).to.match(/422 .*only allowed for updateStrategy 'RollingUpdate'/);
       const would = await clusters.dryRun(name, { ...adopted, spec: { updateStrategy: rolling } });
       expect(would.spec.updateStrategy).to.deep.equal(reset);
+    });
+
+    it('refuse the label for new pods, and lower the partition of one that has it', async () => {
+      const name = await clusters.make();
+      await clusters.patch(name, { metadata: { labels: { [strategyLabel]: 'OnDelete', ...keptLabel } } });
+      await clusters.patch(name, partition(2));
+      expect(await clusters.strategy(name)).to.deep.equal(pinned(2));
+      const atOnDelete = names.get("MOCO's re-apply") ?? '';
+      const labelling = outcome(clusters.dryRun(atOnDelete, kept));
+      expect(await labelling).to.match(/422 .*only allowed for updateStrategy 'RollingUpdate'/);
     });
 
     for (const [title, row] of Object.entries(rows)) {

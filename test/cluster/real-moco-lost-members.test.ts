@@ -70,6 +70,24 @@ describe('members that somebody else takes, with moco-controller 0.36', () => {
     await cluster.completes();
   });
 
+  scenario('get it back if they were created too soon and have not started', {}, async (cluster) => {
+    await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a debugger is attached to it' }] });
+    await cluster.setImage(newImage);
+    await cluster.holds('PrimaryWaitsForPinned');
+    const before = podOf(cluster, 1);
+    cluster.slowNodes({ initMilliseconds: 30_000 });
+    await forceDeleted(cluster, 1);
+    await cluster.pod(1, 'is created at the update revision', (pod) => isUpdated(cluster, pod));
+    await cluster.until('it is deleted', ({ rollout }) => rollout?.status?.lastStep?.step === 'restore');
+    cluster.slowNodes({ initMilliseconds: 100, stopMilliseconds: 1000 });
+    const pod = await cluster.pod(1, 'is as it was', (one) => !isUpdated(cluster, one) && isReady(one));
+    expect(revisionOf(pod)).to.equal(revisionOf(before));
+    expect((await cluster.event('Restored')).note).to.contain('has not started');
+    await isAtOnDelete(cluster);
+    await cluster.setting({ pinnedMembers: null });
+    await cluster.completes();
+  });
+
   scenario('keep it below the partition', {}, async (cluster) => {
     await cluster.setting({ partition: 2 });
     await cluster.setImage(newImage);

@@ -3,6 +3,8 @@ import {
   clusterKind,
   clusterNameLabel,
   mysqldContainer,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
   revisionHashLabel,
   roleLabel,
   rolePrimary,
@@ -74,7 +76,10 @@ type Law = readonly [violation: string, holds: (moment: Moment, target: Pod, dis
 const laws: readonly Law[] = [
   [
     'I5: the member was updated already',
-    ({ statefulSet }, target) => revisionOf(target) !== statefulSet?.status?.updateRevision,
+    ({ statefulSet }, target) =>
+      revisionOf(target) !== statefulSet?.status?.updateRevision ||
+      // It comes back at the revision that it had.
+      (statefulSet?.metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision && !isReady(target)),
   ],
   [
     'I2: fewer than a majority went on participating',

@@ -1,14 +1,19 @@
 import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
-import { path, statefulSets } from '../../src/kube/resource.ts';
-import { annotationOn, reconciliationStoppedAnnotation } from '../../src/moco/names.ts';
+import { path, pods, statefulSets } from '../../src/kube/resource.ts';
+import {
+  annotationOn,
+  clusterNameLabel,
+  reconciliationStoppedAnnotation,
+  revisionHashLabel,
+} from '../../src/moco/names.ts';
 import { mergePatch } from '../support/merge-patch.ts';
-import type { MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
+import type { MySQLCluster, Pod, StatefulSet } from '../support/moco/objects.ts';
 import { perform } from '../support/moco/perform.ts';
 import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import type { Nodes } from '../support/nodes/driver.ts';
-import { createCluster, isGone, patch, statefulSet, until } from './moco-fixture.ts';
+import { createCluster, isGone, list, patch, statefulSet, until } from './moco-fixture.ts';
 
 type Strategy = StatefulSet['spec']['updateStrategy'];
 
@@ -64,6 +69,26 @@ export class AppliedClusters {
 
   async strategy(name: string): Promise<Strategy> {
     return (await this.read(name)).spec.updateStrategy;
+  }
+
+  /** Its pods, by their names. */
+  async pods(name: string): Promise<readonly { readonly uid: string; readonly revision: string | undefined }[]> {
+    const found = await list<Pod>(this.#client, 'Pod', `${clusterNameLabel}=${name}`);
+    return found
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
+      .map(({ metadata }) => ({ uid: metadata.uid ?? '', revision: metadata.labels?.[revisionHashLabel] }));
+  }
+
+  /** Somebody deletes the pod; resolves once another one has its name. */
+  async takePod(name: string, ordinal: number): Promise<void> {
+    const before = await this.pods(name);
+    const place = { namespace: 'default', name: `moco-${name}-${ordinal}` };
+    await this.#client.remove(pods, place, { gracePeriodSeconds: 0 }, { priority: 'disrupt' });
+    await until('the pod has a successor', async () => {
+      const now = await this.pods(name);
+      return now.length === before.length && now[ordinal]?.uid !== before[ordinal]?.uid;
+    });
   }
 
   /** What `patch` would come to. */

@@ -8,7 +8,7 @@ import { readOne } from '../config/manifests.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { clusterLabels, mocoApiVersion } from '../support/moco/names.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
-import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
+import { keeperOfOnDelete } from '../support/stage/kept-on-delete.ts';
 import { until } from './moco-fixture.ts';
 import { outcome } from './webhook-clusters.ts';
 
@@ -118,7 +118,7 @@ export class OwnWebhook {
    * where MOCO's own leaves the partition that it brings.
    */
   async #isAsked(configuration: Configuration): Promise<boolean> {
-    if (configuration === 'webhook') return isKeptOnDelete(this.#client);
+    if (configuration === 'webhook') return (await keeperOfOnDelete(this.#client)) === 'webhook';
     const name = 'is-held-back';
     const labels = clusterLabels(name);
     const ownerReferences = [{ apiVersion: mocoApiVersion, kind: 'MySQLCluster', name, uid: 'none' }];

@@ -6,6 +6,8 @@ import {
   createdByLabel,
   createdByMoco,
   forceRollingUpdateAnnotation,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
   strategyLabel,
   strategyOnDelete,
 } from '../../src/moco/names.ts';
@@ -13,6 +15,7 @@ import { configDirectory, type Manifest, readOne } from './manifests.ts';
 
 interface PolicySpec {
   readonly matchConstraints: { readonly objectSelector: object; readonly resourceRules: readonly object[] };
+  readonly variables: readonly { readonly name: string; readonly expression: string }[];
   readonly mutations: readonly [{ readonly patchType: string; readonly jsonPatch: { readonly expression: string } }];
 }
 
@@ -51,6 +54,29 @@ describe('the admission policy', () => {
     expect(patchType).to.equal('JSONPatch');
     expect(jsonPatch.expression.match(/path: "([^"]+)"/g)).to.deep.equal(['path: "/spec/updateStrategy"']);
     expect(jsonPatch.expression).to.contain(`'${strategyLabel}'`).and.to.contain(`'${forceRollingUpdateAnnotation}'`);
+  });
+
+  it('never sets RollingUpdate without a partition, which the API server would make 0', () => {
+    const [{ jsonPatch }] = spec.mutations;
+    const [, ...rolling] = jsonPatch.expression.split('type: "RollingUpdate"');
+    expect(rolling).to.have.length(1);
+    expect(rolling[0]).to.match(
+      /^,\s+rollingUpdate: Object\.spec\.updateStrategy\.rollingUpdate\{partition: variables\.replicas\}\}/,
+    );
+  });
+
+  it('leaves one that comes from OnDelete there in its first round, since MOCO’s webhook would fail', () => {
+    expect(spec.variables.map(({ name }) => name)).to.deep.equal([
+      'replicas',
+      'keepsRevisions',
+      'hadPartition',
+      'isSecondRound',
+    ]);
+    expect(spec.variables[1]?.expression)
+      .to.contain(`'${newPodsLabel}'`)
+      .and.to.contain(`'${newPodsAtCurrentRevision}'`);
+    expect(spec.variables[2]?.expression).to.match(/^oldObject\./);
+    expect(spec.variables[3]?.expression).to.contain("== 'OnDelete'").and.to.contain('variables.replicas');
   });
 
   it('is bound everywhere, and part of the default with no webhook beside it', async () => {

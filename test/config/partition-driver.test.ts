@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { mutatePartitionPath } from '../../src/admission/reviewers.ts';
-import { createdByLabel, createdByMoco, mocoWebhookConfiguration } from '../../src/moco/names.ts';
+import {
+  createdByLabel,
+  createdByMoco,
+  forceRollingUpdateAnnotation,
+  mocoWebhookConfiguration,
+  newPodsLabel,
+  strategyLabel,
+} from '../../src/moco/names.ts';
 import { configDirectory, type Manifest, readManifests, readOne } from './manifests.ts';
 
 interface Webhook {
@@ -53,8 +60,16 @@ describe('the component for installations whose MOCO has no webhook of StatefulS
         },
       ],
     });
-    expect(webhook['matchConditions']).to.have.length(1);
     expect(webhook).to.have.nested.property('matchConditions[0].expression').that.contains("!= 'OnDelete'");
+  });
+
+  it('selects one that comes from OnDelete with the label for new pods, and not one that is pinned already', () => {
+    const conditions = webhook['matchConditions'] as readonly { name: string; expression: string }[];
+    expect(conditions.map(({ name }) => name)).to.deep.equal(['not-on-delete', 'not-pinned']);
+    for (const { expression } of conditions) expect(expression).to.contain(`'${newPodsLabel}'`);
+    expect(conditions[1]?.expression)
+      .to.contain(`'${strategyLabel}'`)
+      .and.to.contain(`'${forceRollingUpdateAnnotation}'`);
   });
 
   it('fails closed, and documents why', async () => {

@@ -253,6 +253,9 @@ function stepOf({ method, path, body }: Write): readonly string[] {
   if ('moco-rollout.io/invalidated-intent' in (body.metadata.annotations ?? {})) return ['void'];
   const { updateStrategy } = (body['spec'] ?? {}) as { updateStrategy?: UpdateStrategy };
   if (body.metadata.labels?.['moco-rollout.io/strategy'] === null) return ['release'];
+  const newPods = body.metadata.labels?.['moco-rollout.io/new-pods'];
+  if (newPods === 'CurrentRevision') return ['keepRevisions'];
+  if (newPods === null && updateStrategy === undefined) return ['undo keepRevisions'];
   const partition = updateStrategy?.rollingUpdate?.partition;
   return [partition === undefined ? 'setStrategy' : `setPartition ${partition}`];
 }

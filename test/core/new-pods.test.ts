@@ -297,6 +297,12 @@ describe('a member that came back too soon', () => {
       does: 'restore 1',
       hold: 'Paused',
     },
+    'gets it back before the status has it that somebody else has updated it': {
+      given: cameBack(true).memory({ waiting: [0, 1], verified: true }),
+      settings: paused,
+      does: 'restore 1',
+      hold: 'Paused',
+    },
     'does so only once new pods come up at that revision': {
       given: cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
       settings: paused,

@@ -1,3 +1,4 @@
+import { isAdopted } from '../../core/strategy.ts';
 import {
   admissionProbeAnnotation,
   newPodsLabel,
@@ -6,7 +7,6 @@ import {
   strategyOnDelete,
 } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { isAdopted } from '../observe/admission-memory.ts';
 import { describe, dryRun, notInForce } from './admission-dry-run.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
 import { whicheverVersion } from './whichever-version.ts';

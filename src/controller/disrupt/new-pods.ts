@@ -1,3 +1,4 @@
+import { keepsRevisions as isAtCurrentRevision } from '../../core/strategy.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import {
   admissionProbeAnnotation,
@@ -59,11 +60,7 @@ export async function keepRevisions(
   throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${describe(after)}`);
 }
 
-const isKept = (result: StatefulSetRecord | null): boolean =>
-  result?.strategy === 'RollingUpdate' &&
-  result.partition === result.replicas &&
-  result.labelled &&
-  result.newPods === 'CurrentRevision';
+const isKept = (result: StatefulSetRecord | null): boolean => result !== null && isAtCurrentRevision(result);
 
 /** A label that stays shows on the object: the next step removes it. */
 async function ignoringRefusals(write: Promise<unknown>): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Step } from '../../core/decision.ts';
+import { isAdopted } from '../../core/strategy.ts';
 import type { ApiError } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
@@ -62,12 +63,6 @@ export function noteAdoption(
   const { uid } = before;
   const earlier = state.adoptions?.uid === uid ? state.adoptions.atMilliseconds : [];
   state.adoptions = { uid, atMilliseconds: [...earlier, world.monotonic()].slice(-mostAdoptions) };
-}
-
-/** It has our label and the strategy that its labels ask for. */
-export function isAdopted({ labelled, newPods, strategy, partition, replicas }: StatefulSetRecord): boolean {
-  if (!labelled) return false;
-  return strategy === 'OnDelete' || (newPods === 'CurrentRevision' && partition === replicas);
 }
 
 function forget(state: ClusterState, modes: readonly AdmissionFinding['mode'][]): void {

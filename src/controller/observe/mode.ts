@@ -2,7 +2,6 @@ import type { SettingInForce } from '../../api/rollout-status.ts';
 import type { Strategy } from '../../api/settings.ts';
 import { neverInPlace } from '../../core/in-place.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
-import type { StatefulSetFacts } from '../../core/snapshot.ts';
 
 /** Who lowers partitions: MOCO's own controller or this program. */
 export const partitionDrivers = ['moco', 'own'] as const;
@@ -38,10 +37,6 @@ export function strategyShown(
   if (isAdopted) return 'OnDelete';
   return partitionDriver === 'own' ? 'Partition' : 'MOCO';
 }
-
-/** This program replaces the pods. While new pods come up at the current revision, the strategy itself is another one. */
-export const isUnderOnDelete = ({ strategy, newPods }: Pick<StatefulSetFacts, 'strategy' | 'newPods'>): boolean =>
-  strategy === 'OnDelete' || newPods === 'CurrentRevision';
 
 /**
  * Settings that MOCO's partition controller does not support. The other settings only change when this program

@@ -1,6 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Hold, Step } from '../../core/decision.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
+import { isAdopted } from '../../core/strategy.ts';
 import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce, noteAdmission, noteAdoption, noteKeeper } from './admission-memory.ts';
@@ -170,10 +171,18 @@ function failureOf({ observation, step, acted }: ActedStep): StepFailed | 'passi
   if (failure === null) return null;
   // A refusal by a budget becomes a hold that says when to retry. Without a budget there is no such hold.
   if (refusedByBudget && observation.snapshot.budgets.length > 0) return null;
-  // The result of a dry run is a separate fact: the core decides what it means and when to retry.
-  if (failure.reason === releaseUnsafe || failure.reason === admissionNotInForce) return 'passing';
+  // The result of a dry run is a separate fact: the core decides what it means and when to retry. It does not for a
+  // StatefulSet that is adopted already, whose strategy it takes for granted.
+  if (failure.reason === releaseUnsafe) return 'passing';
+  if (failure.reason === admissionNotInForce && !(setsUpdateRevision(step) && isAdoptedIn(observation)))
+    return 'passing';
   return refusedBy(failure);
 }
+
+const setsUpdateRevision = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'UpdateRevision';
+
+const isAdoptedIn = ({ objects: { statefulSet } }: ActedStep['observation']): boolean =>
+  statefulSet !== null && isAdopted(statefulSet);
 
 /** Counts consecutive failures of the same step. */
 function noteFailure(state: ClusterState, step: FailedStep['step'], failure: StepFailed, world: World): void {

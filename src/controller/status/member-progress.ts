@@ -1,10 +1,10 @@
 import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { disruptive } from '../../core/step.ts';
+import { replacesNobody } from '../../core/strategy.ts';
 import { ordinalOf } from '../../moco/ordinal.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
-import { isUnderOnDelete } from '../observe/mode.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times;
@@ -65,7 +65,7 @@ function inTurn(
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
-  if (!statefulSet || !isUnderOnDelete(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
+  if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
   const waited = known.waiting ?? stale;
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));

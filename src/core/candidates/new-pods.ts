@@ -4,6 +4,7 @@ import {
   isGoing,
   isRestoring,
   isUntaken,
+  isUpdatedOutOfBand,
   keptBecause,
   type Lost,
   lostMembers,
@@ -112,7 +113,7 @@ function restorable(situation: Situation): Restorable | null {
   for (const member of members) {
     if (!member.updated || member.participates || isGoing(member)) continue;
     if (requested.includes(member.ordinal)) return { member, rule: 'RestoreRequested' };
-    const byOthers = snapshot.memory.updatedOutOfBand.includes(member.ordinal) && hasNeverStarted(member.facts);
+    const byOthers = isUpdatedOutOfBand(situation, member) && hasNeverStarted(member.facts);
     if (byOthers && keptBecause(situation, { ordinal: member.ordinal, member }) !== null) {
       return { member, rule: 'UpdatedByOthers' };
     }

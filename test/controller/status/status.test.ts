@@ -5,6 +5,7 @@ import type { Hold } from '../../../src/core/decision.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { Bench, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore, statefulSet } from '../moco-objects.ts';
+import { heldByMoco } from '../object-server.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
 
 const condition = ({ conditions }: RolloutStatus, type: string): string | undefined =>
@@ -361,6 +362,7 @@ describe('the status of a rollout', () => {
 
   it('describes each existing member', async () => {
     const bench = new Bench();
+    bench.server.admit = heldByMoco;
     const program = bench.start();
     bench.mysqld(1, 'ImagePullBackOff');
     bench.server.remove(pods, 'moco-test-2');

@@ -1,16 +1,28 @@
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { path, statefulSets } from '../../../src/kube/resource.ts';
-import { createdByLabel, createdByMoco, strategyLabel, strategyOnDelete } from '../../../src/moco/names.ts';
+import {
+  admissionProbeAnnotation,
+  createdByLabel,
+  createdByMoco,
+  probeSeenByWebhook,
+  probeSent,
+  strategyLabel,
+  strategyOnDelete,
+} from '../../../src/moco/names.ts';
 import type { StatefulSet } from '../moco/objects.ts';
 
 const place = { namespace: 'default', name: 'is-kept-on-delete' };
 const write = { priority: 'disrupt' } as const;
 
+/** Whether admission keeps labelled StatefulSets at OnDelete now. */
+export const isKeptOnDelete = async (client: ApiClient): Promise<boolean> => (await keeperOfOnDelete(client)) !== null;
+
 /**
- * Whether admission keeps labelled StatefulSets at OnDelete now. The API server learns of a policy or a webhook a moment
- * after it was written. A StatefulSet without replicas and without an owner shows it: MOCO's webhook ignores that one.
+ * Who keeps labelled StatefulSets at OnDelete now; with both of them it is the webhook. The API server learns of a policy or
+ * a webhook a moment after it was written. A StatefulSet without replicas and without an owner shows it: MOCO's webhook
+ * ignores that one.
  */
-export async function isKeptOnDelete(client: ApiClient): Promise<boolean> {
+export async function keeperOfOnDelete(client: ApiClient): Promise<'policy' | 'webhook' | null> {
   const labels = { [createdByLabel]: createdByMoco, [strategyLabel]: strategyOnDelete };
   await client.create<StatefulSet>(
     statefulSets,
@@ -31,10 +43,14 @@ export async function isKeptOnDelete(client: ApiClient): Promise<boolean> {
       path: path(statefulSets, place),
       query: { dryRun: 'All' },
       contentType: 'application/merge-patch+json',
-      body: { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } } },
+      body: {
+        metadata: { annotations: { [admissionProbeAnnotation]: probeSent } },
+        spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } },
+      },
       priority: 'read',
     });
-    return asked.spec.updateStrategy?.type === strategyOnDelete;
+    if (asked.spec.updateStrategy?.type !== strategyOnDelete) return null;
+    return asked.metadata.annotations?.[admissionProbeAnnotation] === probeSeenByWebhook ? 'webhook' : 'policy';
   } finally {
     await client.remove(statefulSets, place, {}, write);
   }
