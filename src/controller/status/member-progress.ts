@@ -23,10 +23,12 @@ export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
 
 /**
  * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `intent`
- * is the step that is about to be done, `ended` the step that ended since the status was written.
+ * is the step that is about to be done, `ended` the step that ended since the status was written, and `earlier` whoever
+ * had waited when the template changed.
  */
 export function memberProgressOf(
   known: Partial<RolloutProgress>,
+  earlier: RolloutProgress['waiting'],
   members: readonly Seen[],
   snapshot: Pick<ClusterSnapshot, 'statefulSet'>,
   ended: Finished | null,
@@ -42,7 +44,7 @@ export function memberProgressOf(
   const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
-    ...inTurn(known, members, snapshot, spared, taken, updated),
+    ...inTurn(known, earlier, members, snapshot, spared, taken, updated),
     ...times(
       known,
       members,
@@ -56,6 +58,7 @@ export function memberProgressOf(
 
 function inTurn(
   known: Partial<RolloutProgress>,
+  earlier: RolloutProgress['waiting'],
   members: readonly Seen[],
   { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
   spared: readonly number[],
@@ -66,7 +69,10 @@ function inTurn(
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
-  const waited = known.waiting ?? stale;
+  // Whose pod goes when the template changes, and no step of the rollout before has taken it, waits as well.
+  const isLost = ({ updated: is, state, ordinal }: Seen): boolean =>
+    !is && (state === 'terminating' || state === 'missing') && (earlier?.includes(ordinal) ?? true);
+  const waited = known.waiting ?? [...stale, ...members.filter(isLost).map(({ ordinal }) => ordinal)];
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));
   return {

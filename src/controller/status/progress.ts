@@ -66,7 +66,7 @@ export function progressOf(
       switched && tries
         ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
         : tries,
-    ...memberProgressOf(known, reported, snapshot, ended, memory, nowTimestamp, intent),
+    ...memberProgressOf(known, before.rollout?.waiting, reported, snapshot, ended, memory, nowTimestamp, intent),
     changes: known.changes ?? changesRead(known, memory),
   });
 }

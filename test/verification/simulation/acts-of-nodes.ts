@@ -64,14 +64,13 @@ export function fault(
 export function failPod(simulation: Simulation, ordinal: number): boolean {
   const pod = memberAt(simulation, ordinal);
   if (pod === null || pod.metadata.deletionTimestamp !== undefined) return false;
-  const { containerStatuses = [] } = record(pod['status']) as { readonly containerStatuses?: readonly Json[] };
-  const ended = { state: { running: null, waiting: null, terminated: { exitCode: 137, reason: 'Error' } } };
-  const statuses = containerStatuses.map(({ name }) => ({ name, ready: false, started: false, ...ended }));
-  const notReady = ['Ready', 'ContainersReady'].map((type) => ({ type, status: 'False', reason: 'PodFailed' }));
-  const status = { phase: 'Failed', reason: 'Evicted', conditions: notReady, containerStatuses: statuses };
-  const contentType = 'application/strategic-merge-patch+json';
-  const path = `${podPath(ordinal)}/status`;
-  return asked(simulation, { method: 'PATCH', path, contentType, body: { status } });
+  const before = record(pod['status']) as Readonly<Record<'conditions' | 'containerStatuses', readonly Json[] | undefined>>;
+  const state = { terminated: { exitCode: 137, reason: 'Error' } };
+  const containerStatuses = before.containerStatuses?.map((one) => ({ ...one, ready: false, started: false, state }));
+  const isOver = ({ type }: Json): boolean => type === 'Ready' || type === 'ContainersReady';
+  const conditions = before.conditions?.map((one) => (isOver(one) ? { ...one, status: 'False' } : one));
+  const status = { phase: 'Failed', reason: 'Evicted', conditions, containerStatuses };
+  return asked(simulation, { method: 'PATCH', path: `${podPath(ordinal)}/status`, body: { status } });
 }
 
 /** Its Node object is deleted after a while: the pod garbage collector lets its pods fail, and deletes them by force. */

@@ -11,6 +11,9 @@ import type { Verification } from './verification.ts';
 /** So long the program has to react, if it can act: from when a pod is first seen going until its successor is created. */
 const reactsWithinMilliseconds = 5_000;
 
+/** An opening that ends sooner has no room for a step. */
+const roomMilliseconds: readonly number[] = [0, 15_000, 30_000, 45_000, 60_000, 90_000, 120_000];
+
 /** A member that was held when somebody else took its pod, and what came of it. */
 export interface LostMember {
   readonly ordinal: number;
@@ -94,7 +97,9 @@ export class LostMembers {
     const { ability, verification, epochMilliseconds } = this.#options;
     const at = moment.atMilliseconds;
     const isVerified = verification.isSure(moment, at, (from, until) => ability.isGiven(from, until));
-    return heldBecause(moment, ordinal, epochMilliseconds + at) ?? (isVerified ? null : 'not verified');
+    const says = (milliseconds: number): string | null => heldBecause(moment, ordinal, epochMilliseconds + milliseconds);
+    const soon = roomMilliseconds.map((milliseconds) => says(at + milliseconds)).find((one) => one !== null);
+    return soon ?? (isVerified ? null : 'not verified');
   }
 
   /** Its moment is the last one of the chronicle. Returns what is wrong with it. */

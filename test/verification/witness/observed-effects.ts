@@ -1,8 +1,8 @@
 import { annotationOn, demoteAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
 import type { Disruption } from './disruption.ts';
 import { serviceOf } from './endpoints.ts';
-import { isPrimary, isTerminating, isUpdated, participates, runs } from './member.ts';
-import type { Member, Moment } from './moment.ts';
+import { isPrimary, isTerminating, isUpdated, participates, revisionOf, runs, updateRevisionOf } from './member.ts';
+import { type Member, type Moment, nothing } from './moment.ts';
 import type { WitnessedContainer } from './objects.ts';
 
 /**
@@ -24,6 +24,7 @@ interface Given {
   /** By name: how often each container had restarted. */
   readonly restarts: ReadonlyMap<string, number>;
   readonly resizedAt: number | null;
+  readonly updateRevision: string;
 }
 
 const takesPod = ({ verb }: Disruption): boolean => ['delete', 'evict', 'setPartition', 'restore'].includes(verb);
@@ -78,8 +79,14 @@ export class ObservedEffects {
       ...effect('losesRelayLog', stops && wasUnserved),
       ...effect('leavesService', wasEndpoint && goes),
       ...effect('movesPrimary', led && goes && !leads(moment, this.#step.ordinal)),
-      ...effect('brings', successor !== undefined && isUpdated(moment, successor) && startedAnything(successor)),
+      ...effect('brings', successor !== undefined && this.#isBrought(moment, successor) && startedAnything(successor)),
     ];
+  }
+
+  /** A member that is restored is not to have what was the update revision then. */
+  #isBrought(moment: Moment, successor: Member): boolean {
+    if (this.#step.verb !== 'restore') return isUpdated(moment, successor);
+    return revisionOf(successor.pod) === this.#given.updateRevision;
   }
 
   #ofDemotion(moment: Moment, target: Member): readonly ObservedEffect[] {
@@ -135,6 +142,7 @@ function givenIn(window: readonly Moment[], { uid }: Disruption): Given {
       last === undefined ? [] : containersOf(last).map(({ name, restartCount = 0 }) => [name, restartCount]),
     ),
     resizedAt: last?.resizedAt ?? null,
+    updateRevision: updateRevisionOf(window.at(-1) ?? nothing),
   };
 }
 
