@@ -118,6 +118,15 @@ describe('new pods while nobody works at the update revision', () => {
       does: 'nothing',
       hold: 'Paused',
     },
+    'come up at the update revision again if a step has still to end': {
+      given: stale()
+        .keepingRevisions()
+        .members(member(2).stale().terminating())
+        .memory({ waiting: [0, 1] }),
+      settings: paused,
+      does: 'updates new pods',
+      hold: 'Paused',
+    },
     'come up at the update revision again before the first member is taken': {
       given: stale().keepingRevisions(),
       does: 'updates new pods',

@@ -46,7 +46,7 @@ export function newPodsStep(situation: Situation, outcome: Outcome): Step | null
   }
   if (isNext) return updateNew(situation);
   if (isHeldAtRest(situation, outcome)) return keep(situation, [], 'whileHeld');
-  return mustUpdateNew(situation) ? updateNew(situation) : null;
+  return mustUpdateNew(situation) || isBringing(situation) ? updateNew(situation) : null;
 }
 
 /** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */
@@ -57,14 +57,29 @@ function bringsNow(situation: Situation, { candidate, hold }: Outcome): boolean 
 
 /** The hold may last, and no member works at the update revision, so that none could be set back. */
 function isHeldAtRest(situation: Situation, { hold }: Outcome): boolean {
-  const { members, missing, snapshot } = situation;
+  const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
-  const isUnderWay =
+  return members.some(({ updated }) => !updated) && !isUnderWay(situation) && !mustUpdateNew(situation);
+}
+
+/** A step of the rollout is not over. */
+function isUnderWay(situation: Situation): boolean {
+  const { members, missing } = situation;
+  return (
+    isBringing(situation) ||
+    missing.some((ordinal) => !isUntaken(situation, ordinal)) ||
+    members.some((member) => isGoing(member) && !isUntaken(situation, member.ordinal))
+  );
+}
+
+/** A member that a step has taken is to come back updated, or is to be updated by the next half of the step. */
+function isBringing(situation: Situation): boolean {
+  const { members } = situation;
+  return (
     awaitingResize(situation) !== null ||
     members.some(({ facts }) => facts.demotedFor !== null) ||
-    missing.some((ordinal) => !isUntaken(situation, ordinal)) ||
-    members.some((member) => isGoing(member) && !isUntaken(situation, member.ordinal));
-  return members.some(({ updated }) => !updated) && !isUnderWay && !mustUpdateNew(situation);
+    members.some((member) => !member.updated && isGoing(member) && !isUntaken(situation, member.ordinal))
+  );
 }
 
 const isLasting = (hold: Hold | null): boolean => hold !== null && !isBrief(hold.rule) && !isRoutine(hold.rule);

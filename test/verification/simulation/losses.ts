@@ -92,11 +92,30 @@ const whileHeld: Draw = (chance, replicas) => {
   };
 };
 
+/** Paused once a member works at the update revision: a stale member goes, and one that works beside it or later. */
+const whileWorking: Draw = (chance, replicas) => {
+  const first = span(chance, 1, 10);
+  const next = chance.happens(0.5) ? first + span(chance, 0, 8) : first + span(chance, 35, 60);
+  return {
+    kind: 'together',
+    all: [
+      at(0, { kind: 'pause', forMilliseconds: span(chance, 100, 180) }),
+      at(first, { kind: 'deletePod', ordinal: chance.whole(0, Math.max(0, replicas - 2)) }),
+      at(next, { kind: 'deletePod', ordinal: replicas - 1 }),
+    ],
+  };
+};
+
 /** By name, so that a scenario can be given one. */
-export const lossThemes: Readonly<Record<string, readonly Draw[]>> = { losses: [whileHeld] };
+export const lossThemes: Readonly<Record<string, readonly Draw[]>> = {
+  losses: [whileHeld],
+  lossesHalfway: [whileWorking],
+};
 
 /** For some of the worlds in which this program takes members. Half of the holds begin right before the rollout. */
 export function drawLosses(chance: Chance, replicas: number): readonly Planned[] {
-  if (!chance.happens(0.35)) return [];
-  return [{ atMilliseconds: chance.happens(0.5) ? span(chance, -5, -3) : span(chance, 0, 60), what: whileHeld(chance, replicas) }];
+  if (!chance.happens(0.4)) return [];
+  if (chance.happens(0.2)) return [{ atMilliseconds: span(chance, 35, 90), what: whileWorking(chance, replicas) }];
+  const atMilliseconds = chance.happens(0.5) ? span(chance, -5, -3) : span(chance, 0, 60);
+  return [{ atMilliseconds, what: whileHeld(chance, replicas) }];
 }

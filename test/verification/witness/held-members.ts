@@ -10,7 +10,7 @@ import {
   strategyOnDelete,
 } from '../../../src/moco/names.ts';
 import { isOpen } from './maintenance.ts';
-import { primaryOf, updateRevisionOf } from './member.ts';
+import { isPrimary, isUpdated, primaryOf, updateRevisionOf } from './member.ts';
 import type { Moment } from './moment.ts';
 
 // From whom the update revision is held, and what admission makes of the StatefulSet, according to the objects.
@@ -36,6 +36,7 @@ export function heldBecause(moment: Moment, ordinal: number, wallMilliseconds: n
   if (paused && !repairWhilePaused) return 'paused';
   const waits = primaryUpdatePolicy === 'Manual' && !isApproved(moment);
   if (waits && ordinal === primaryOf(moment)) return 'not approved';
+  if (ordinal === primaryOf(moment) && isBesidePinned(moment)) return 'beside a pinned replica';
   const isClosed = maintenanceWindows.length > 0 && !maintenanceWindows.some((one) => isOpen(one, wallMilliseconds));
   if (isClosed) return 'outside of the maintenance windows';
   const { annotations = {} } = cluster?.metadata ?? {};
@@ -43,6 +44,18 @@ export function heldBecause(moment: Moment, ordinal: number, wallMilliseconds: n
     (name) => annotations[name] === annotationOn,
   );
   return isStopped ? 'stopped' : null;
+}
+
+/** A primary is not newer than a replica that is kept at an older revision. */
+function isBesidePinned(moment: Moment): boolean {
+  const { partition = 0, pinnedMembers = [] } = moment.settings?.spec ?? {};
+  return moment.members.some(
+    (one) =>
+      !isPrimary(moment, one) &&
+      !isUpdated(moment, one) &&
+      one.ordinal >= partition &&
+      pinnedMembers.some(({ ordinal }) => ordinal === one.ordinal),
+  );
 }
 
 /** By the full name of the revision, or by the hash at its end. */
