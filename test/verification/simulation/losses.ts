@@ -95,7 +95,7 @@ const whileHeld: Draw = (chance, replicas) => {
 /** Paused once a member works at the update revision: a stale member goes, and one that works beside it or later. */
 const whileWorking: Draw = (chance, replicas) => {
   const first = span(chance, 1, 10);
-  const next = chance.happens(0.5) ? first + span(chance, 0, 8) : first + span(chance, 35, 60);
+  const next = chance.happens(0.7) ? first + span(chance, 0, 4) : first + span(chance, 35, 60);
   return {
     kind: 'together',
     all: [
