@@ -46,7 +46,7 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
     verified: isVerified(situation),
     failing: !isOverridden(situation, 'UpdateRevisionFailing') && failingMember(situation) !== null,
     complete,
-    progressDeadlineExceeded: isStuck(situation, stale, hold),
+    progressDeadlineExceeded: isStuck(situation, complete, hold),
     asksChecks: asks,
     checksPass: pass,
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
@@ -84,8 +84,9 @@ function withNewPods(situation: Situation, outcome: Outcome, table: Gates): Pick
   return { step: change, hold: isOver ? null : hold };
 }
 
-function isStuck({ snapshot, policy, deadlines }: Situation, stale: number, hold: Hold | null): boolean {
-  if (stale === 0 || (hold !== null && isRequestedByUser(hold.rule))) return false;
+/** A rollout is over once it is complete, not once every pod has the new label. */
+function isStuck({ snapshot, policy, deadlines }: Situation, complete: boolean, hold: Hold | null): boolean {
+  if (complete || (hold !== null && isRequestedByUser(hold.rule))) return false;
   return deadlines.reached(snapshot.memory.sinceProgressSeconds, policy.progressDeadlineSeconds);
 }
 

@@ -78,7 +78,9 @@ export function wouldSetBack(situation: Situation): boolean {
   const { members, missing } = situation;
   const isTaken = (ordinal: number): boolean => !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal);
   return (
-    members.some((member) => isGoing(member) && mayHaveWorked(situation, member)) ||
+    members.some(
+      (member) => isGoing(member) && mayHaveWorked(situation, member) && !isRestoring(situation, member.ordinal),
+    ) ||
     (isVerified(situation) && missing.some(isTaken))
   );
 }

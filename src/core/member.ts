@@ -72,6 +72,7 @@ export type Leadership = Pick<ClusterFacts, 'primaryIndex' | 'replicatesFromElse
 export function isParticipating(member: MemberFacts, errant: boolean, cluster: Leadership | null = null): boolean {
   return (
     member.terminatingForSeconds === null &&
+    member.phase !== 'Failed' &&
     !errant &&
     (member.containers.some((container) => container.part === 'mysqld' && container.ready) ||
       (cluster !== null && leadsFromElsewhere(member, cluster))) &&

@@ -22,7 +22,7 @@ export function lost(member: MemberFacts): boolean {
 
 export function participates({ cluster }: ClusterSnapshot, member: MemberFacts): boolean {
   if (member.terminatingForSeconds !== null || cluster.errantOrdinals.includes(member.ordinal)) return false;
-  if (lost(member)) return false;
+  if (lost(member) || member.phase === 'Failed') return false;
   // A source that follows another database is not ready while that one is away.
   const source =
     cluster.replicatesFromElsewhere && member.ordinal === cluster.primaryIndex && member.role === 'primary';

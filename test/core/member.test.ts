@@ -87,6 +87,11 @@ const states: Readonly<Record<string, Line>> = {
     state: 'down',
     evidence: { kind: 'unschedulable', message: '0/3 nodes are available' },
   },
+  'one whose pod has failed is down, whatever its container statuses say': {
+    given: member(1).but({ phase: 'Failed' }),
+    state: 'down',
+    evidence: { kind: 'failed' },
+  },
   'one whose pod has failed is down': { given: member(1).failed(), state: 'down', evidence: { kind: 'failed' } },
   'one whose init container crashes is down': {
     given: member(1)

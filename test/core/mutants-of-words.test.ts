@@ -131,8 +131,31 @@ describe('a rollout that has not moved for long', () => {
     expect(late({ given: stale() }, 600).progressDeadlineExceeded).to.equal(true);
     expect(late({ given: stale() }, 599).progressDeadlineExceeded).to.equal(false);
   });
-  it('is not late when nothing is stale', () => {
+  it('is not late when it is complete', () => {
     expect(late({ given: cluster(3) }, 9999).progressDeadlineExceeded).to.equal(false);
+  });
+
+  // A label says that a pod was made, not that it works.
+  for (const [sentence, given] of Object.entries({
+    'the last member finds no node': cluster(3).members(member(0).updated().unschedulable()),
+    'three updated members crash-loop': cluster(3).members(
+      ...[0, 1, 2].map((ordinal) => member(ordinal).updated().crashLooping()),
+    ),
+    'a quota keeps the last member away': cluster(3).missing(0).createFailure('exceeded quota'),
+    'an updated member lags': cluster(3).members(member(2).updated().lagging(9999)),
+  })) {
+    it(`is late although every pod has the new label: ${sentence}`, () => {
+      const { hold, progressDeadlineExceeded } = late({ given }, 600);
+      expect(hold).not.to.equal(null);
+      expect(progressDeadlineExceeded).to.equal(true);
+      expect(late({ given }, 599).progressDeadlineExceeded).to.equal(false);
+    });
+  }
+
+  it('names the updated member that does not participate, however many may be unavailable', () => {
+    const given = cluster(5).members(member(4).updated().lagging(9999), member(3).updated().lagging(9999));
+    const { hold, progressDeadlineExceeded } = late({ given, settings: { maxUnavailable: 2 } }, 600);
+    expect([hold?.rule, progressDeadlineExceeded]).to.deep.equal(['UpdatedMemberNotParticipating', true]);
   });
 });
 

@@ -379,6 +379,15 @@ describe('a member that a person wants back at its revision', () => {
       does: 'keeps until created',
       hold: 'UpdateRevisionFailing',
     },
+    'is awaited although others work at the update revision': {
+      given: half()
+        .keepingRevisions()
+        .members(member(1).updated().down('CrashLoopBackOff').terminating())
+        .memory({ waiting: [0], verified: true, restoring: [1] }),
+      settings: { ...paused, restore: { revision: revisionAfter, ordinals: [1] } },
+      does: 'nothing',
+      hold: 'Paused',
+    },
     'is left if it participates': {
       given: failing().keepingRevisions().members(member(2).updated().participatingFor(1)),
       settings,

@@ -1,16 +1,23 @@
 import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
+import { proveRevisionsKept } from '../../controller/disrupt/new-pods.ts';
+import { admissionNotInForce } from '../../controller/observe/admission-memory.ts';
+import { isAdopted } from '../../core/strategy.ts';
+import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import {
   mutatingAdmissionPolicies,
   mutatingAdmissionPolicyBindings,
   mutatingWebhookConfigurations,
+  statefulSets,
 } from '../../kube/resource.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
-import { ownWebhook, ownWebhookSuffix } from '../../moco/names.ts';
+import { newPodsLabel, ownWebhook, ownWebhookSuffix, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
+import { projectStatefulSet } from '../../moco/projections.ts';
+import type { StatefulSetRecord } from '../../moco/records.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { listIfThere } from '../cluster/clusters.ts';
+import { listAll, listIfThere } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
-import { type Check, failed, ok } from './finding.ts';
+import { type Check, type Finding, failed, ok } from './finding.ts';
 
 const policyName = 'moco-rollout-statefulset';
 const longestWarningSeconds = 7 * 86_400;
@@ -27,13 +34,44 @@ export const admission: Check = {
       const { hold } = object(rollout['status']);
       return text(object(hold)['rule']) === 'AdmissionNotInForce';
     });
-    if (without.length === 0) return ok(`${keeper} keeps StatefulSets at OnDelete`);
+    if (without.length === 0) return newPods(session, keeper);
     const names = without.map(
       ({ metadata }) => `${text(object(metadata)['namespace'])}/${text(object(metadata)['name'])}`,
     );
     return failed(`${keeper} is installed, but has no effect on ${names.join(', ')}: read the message of the hold`);
   },
 };
+
+/**
+ * Whether admission also keeps the strategy by which lost members come back at the revision that they had: a dry run on one
+ * StatefulSet shows it. An admission policy of an older version does not know the label.
+ */
+async function newPods(session: Session, keeper: string): Promise<Omit<Finding, 'about'>> {
+  const atOnDelete = `${keeper} keeps StatefulSets at OnDelete`;
+  try {
+    const statefulSet = await adoptedOne(session);
+    if (statefulSet === null) return ok(atOnDelete);
+    await proveRevisionsKept(statefulSet, session.api, session.signal);
+    return ok(`${atOnDelete}, and at partition = replicas with the label ${newPodsLabel}`);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (isForbidden(error)) return ok(`${atOnDelete}; whether it keeps the label ${newPodsLabel} you may not try`);
+    // It has changed meanwhile, or is gone.
+    if (isConflict(error) || isNotFound(error)) return ok(atOnDelete);
+    if (error.reason !== admissionNotInForce) throw error;
+    return failed(
+      `${atOnDelete}, but not the label ${newPodsLabel}: ${error.message}; install the admission of this version`,
+    );
+  }
+}
+
+/** A StatefulSet that the controller has adopted, or `null`. */
+async function adoptedOne(session: Session): Promise<StatefulSetRecord | null> {
+  const labelSelector = `${strategyLabel}=${strategyOnDelete}`;
+  const found = (await listAll(session, statefulSets, session.namespace, { labelSelector })).map(projectStatefulSet);
+  const isQuiet = (one: StatefulSetRecord): boolean => isAdopted(one) && !one.forcedRollingUpdate && !one.deleting;
+  return found.find((one) => one !== null && isQuiet(one)) ?? null;
+}
 
 /** What keeps StatefulSets at OnDelete, or `null`. */
 async function keeperOf(session: Session): Promise<string | null> {

@@ -49,15 +49,24 @@ export async function keepRevisions(
   api: ClusterApi,
   signal: AbortSignal,
 ): Promise<Kept> {
-  const what = 'a dry run that lets new pods come up at the current revision';
-  const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, signal, true), what);
-  if (!isKept(tried)) throw notInForce(`${what} left it ${describe(tried)}`);
-  const keeper = tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';
+  const keeper = await proveRevisionsKept(statefulSet, api, signal);
   if (keeper === 'webhook' && lasts === 'whileHeld') return { keeper, after: null };
   const after = await whicheverVersion(statefulSet, keep, api, signal, false);
   if (isKept(after)) return { keeper, after };
   await ignoringRefusals(whicheverVersion(statefulSet, takeBack, api, signal, false));
   throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${describe(after)}`);
+}
+
+/** Resolves to who keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nobody does. */
+export async function proveRevisionsKept(
+  statefulSet: StatefulSetRecord,
+  api: ClusterApi,
+  signal: AbortSignal,
+): Promise<StrategyKeeper> {
+  const what = 'a dry run that lets new pods come up at the current revision';
+  const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, signal, true), what);
+  if (!isKept(tried)) throw notInForce(`${what} left it ${describe(tried)}`);
+  return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';
 }
 
 const isKept = (result: StatefulSetRecord | null): boolean => result !== null && isAtCurrentRevision(result);

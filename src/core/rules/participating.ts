@@ -200,8 +200,8 @@ interface UnsettledMember {
 
 /**
  * Updated members have to be settled and participate for minReadySeconds. With a budget above 1 a starting member only
- * uses its part of the budget. One that fails, and one whose containers restart in place, still blocks the rollout. While
- * nobody participates, nobody can settle.
+ * uses its part of the budget. One that fails, and one whose containers restart in place, still blocks the rollout, and
+ * each of them its end. While nobody participates, nobody can settle.
  */
 function unsettledMember(asked: Asked): UnsettledMember | null {
   const { situation, members: taken } = asked;
@@ -214,7 +214,9 @@ function unsettledMember(asked: Asked): UnsettledMember | null {
     if (unsettled === null) return false;
     if (byMoco) return !taken.includes(member) && unsettled.for !== 'role';
     if (isRepair && lacksRoleForOthers(situation, member)) return false;
-    return budget === 1 || state === 'down' || crashLoop !== null || unsettled.for === 'containers';
+    return (
+      budget === 1 || asksFor(asked, 'ends') || state === 'down' || crashLoop !== null || unsettled.for === 'containers'
+    );
   });
   if (owing?.unsettled) return { member: owing.ordinal, wait: owing.unsettled };
   const behind = policy.mode === 'OnDelete' ? null : notYetReplaced(situation);

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
 import { clusterPermissions } from '../../config/permissions.ts';
+import { heldByMoco } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
 import { FakeCluster, forbidden, notFound } from '../fake-cluster.ts';
 
@@ -46,6 +47,7 @@ class Installed {
 
   constructor(cluster: FakeCluster) {
     this.cluster = cluster;
+    cluster.server.admit = heldByMoco;
     cluster.fault = (request) => this.#answer(request);
   }
 
@@ -163,6 +165,17 @@ describe('check', () => {
       },
       /^failed +admission +nothing keeps StatefulSets at OnDelete/,
     ],
+    'the admission policy is one of an older version, which does not know the label for new pods': [
+      () => {
+        const { keep } = installed.cluster.server;
+        installed.cluster.server.keep = (after, before) => {
+          const { 'moco-rollout.io/new-pods': _, ...labels } = after.metadata.labels ?? {};
+          const { spec } = keep({ ...after, metadata: { ...after.metadata, labels } }, before);
+          return { ...after, spec };
+        };
+      },
+      /^failed +admission +the MutatingAdmissionPolicy keeps StatefulSets at OnDelete, but not the label moco-rollout\.io\/new-pods: a dry run that lets new pods come up at the current revision left it at OnDelete with the label moco-rollout\.io\/new-pods; install the admission of this version/,
+    ],
     'a webhook has no certificate': [
       () => {
         const webhooks = [{ name: 'statefulset.moco-rollout.io', clientConfig: {} }];
@@ -207,6 +220,29 @@ describe('check', () => {
       expect(lines.find((one) => one.startsWith('failed'))).to.match(line);
     });
   }
+
+  it('tries the label for new pods as a dry run on an adopted StatefulSet, and changes nothing', async () => {
+    const { lines } = await installed.lines();
+    expect(lines.find((line) => line.includes(' admission '))).to.match(
+      /the MutatingAdmissionPolicy keeps StatefulSets at OnDelete, and at partition = replicas with the label moco-rollout\.io\/new-pods/,
+    );
+    expect(installed.cluster.server.writes.map(({ path }) => path)).to.deep.equal([
+      '/apis/apps/v1/namespaces/default/statefulsets/moco-test?dryRun',
+    ]);
+  });
+
+  it('says so where the user may not try it, and tries nothing where no StatefulSet is adopted', async () => {
+    const fault = installed.cluster.fault;
+    installed.cluster.fault = (request) => (request.method === 'PATCH' ? forbidden(request) : fault(request));
+    const { status, lines } = await installed.lines();
+    expect(status).to.equal(0);
+    expect(lines.find((line) => line.includes(' admission '))).to.match(
+      /OnDelete; whether it keeps the label moco-rollout\.io\/new-pods you may not try/,
+    );
+    installed.cluster.bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
+    const { lines: later } = await installed.lines();
+    expect(later.find((line) => line.includes(' admission '))).to.match(/keeps StatefulSets at OnDelete$/);
+  });
 
   it('is unknown, and no failure, where the user may not read', async () => {
     const fault = installed.cluster.fault;

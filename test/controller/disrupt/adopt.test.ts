@@ -50,7 +50,11 @@ describe('adopting a StatefulSet', () => {
     const { uid, resourceVersion } = statefulSetOf(bench).metadata;
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
-    const metadata = { uid, resourceVersion, labels: { 'moco-rollout.io/strategy': 'OnDelete' } };
+    const metadata = {
+      uid,
+      resourceVersion,
+      labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null },
+    };
     expect(dryRunsOf(bench)).to.deep.equal([
       { metadata, spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } },
       { metadata, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } } },
