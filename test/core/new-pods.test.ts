@@ -78,6 +78,12 @@ describe('new pods while nobody works at the update revision', () => {
       does: 'nothing',
       hold: 'Paused',
     },
+    'come up at the update revision again if only a webhook would keep it so': {
+      given: stale().strategyKeeper('webhook').keepingRevisions(),
+      settings: paused,
+      does: 'updates new pods',
+      hold: 'Paused',
+    },
     'need no second step for that': {
       given: stale().keepingRevisions(),
       settings: paused,

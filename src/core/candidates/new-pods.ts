@@ -46,7 +46,8 @@ export function newPodsStep(situation: Situation, outcome: Outcome): Step | null
   }
   if (isNext) return updateNew(situation);
   if (isHeldAtRest(situation, outcome)) return keep(situation, [], 'whileHeld');
-  return mustUpdateNew(situation) || isBringing(situation) ? updateNew(situation) : null;
+  const isByWebhook = situation.snapshot.strategyKeeper === 'webhook';
+  return isByWebhook || mustUpdateNew(situation) || isBringing(situation) ? updateNew(situation) : null;
 }
 
 /** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */

@@ -198,7 +198,16 @@ describe('the progress of members', () => {
       null,
     );
   const begins = (waiting: readonly number[] | null, one: Partial<Seen>) =>
-    memberProgressOf({}, { earlier: waiting && ({ revision: 'earlier', waiting } as RolloutProgress) }, [seen(0), seen(1, one)], onDelete, null, noWrites, '2026-01-01T00:01:00Z', null).waiting;
+    memberProgressOf(
+      {},
+      { earlier: waiting && ({ revision: 'earlier', waiting } as RolloutProgress) },
+      [seen(0), seen(1, one)],
+      onDelete,
+      null,
+      noWrites,
+      '2026-01-01T00:01:00Z',
+      null,
+    ).waiting;
 
   it('begins with those whose pods go at that moment, unless a step of the rollout before has taken them', () => {
     for (const state of ['terminating', 'missing'] as const) {

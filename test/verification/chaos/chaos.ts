@@ -318,7 +318,11 @@ class Run {
     const met = this.#met.get(name) ?? [];
     this.#progress.judged += 1;
     const all = acts.reduce((sum, { plans }) => sum + plans.length, 0);
-    const tasks = rollouts.map(({ task }) => (task.kind === 'flip' ? `flip to ${task.to}` : task.kind === 'lost' ? `lost by ${task.how}` : task.kind)).join(', ');
+    const tasks = rollouts
+      .map(({ task }) =>
+        task.kind === 'flip' ? `flip to ${task.to}` : task.kind === 'lost' ? `lost by ${task.how}` : task.kind,
+      )
+      .join(', ');
     const how = `${act.elects ? 'one leads' : 'both act'}${act.flipsGate ? ', the gate flips' : ''}`;
     onLine(
       `${this.#progress.judged}/${all} ${name}: ${replicas} members, ${strategy} beside ${act.driver}, ${how}, ${tasks}: ${steps} steps, ${disruptions} disruptions, ${met.length} points, ${seconds.toFixed(1)} s`,

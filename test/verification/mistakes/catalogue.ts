@@ -390,7 +390,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => {
       const right = decide(snapshot, policy);
       const { statefulSet } = snapshot;
-      if (statefulSet === null || right.step.kind !== 'setStrategy' || right.step.newPods !== 'UpdateRevision') return right;
+      if (statefulSet === null || right.step.kind !== 'setStrategy' || right.step.newPods !== 'UpdateRevision')
+        return right;
       const atOnDelete = { ...statefulSet, strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null } as const;
       const early = decide({ ...snapshot, statefulSet: atOnDelete }, policy);
       return early.step.kind === 'evict' || early.step.kind === 'delete' ? early : right;

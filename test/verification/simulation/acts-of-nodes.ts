@@ -64,7 +64,9 @@ export function fault(
 export function failPod(simulation: Simulation, ordinal: number): boolean {
   const pod = memberAt(simulation, ordinal);
   if (pod === null || pod.metadata.deletionTimestamp !== undefined) return false;
-  const before = record(pod['status']) as Readonly<Record<'conditions' | 'containerStatuses', readonly Json[] | undefined>>;
+  const before = record(pod['status']) as Readonly<
+    Record<'conditions' | 'containerStatuses', readonly Json[] | undefined>
+  >;
   const state = { terminated: { exitCode: 137, reason: 'Error' } };
   const containerStatuses = before.containerStatuses?.map((one) => ({ ...one, ready: false, started: false, state }));
   const isOver = ({ type }: Json): boolean => type === 'Ready' || type === 'ContainersReady';

@@ -49,7 +49,10 @@ export class KeptRevisions {
   }
 
   /** At the end of a history. */
-  ended({ lost, restored }: { readonly lost: readonly LostMember[]; readonly restored: number }, replicas: number): void {
+  ended(
+    { lost, restored }: { readonly lost: readonly LostMember[]; readonly restored: number },
+    replicas: number,
+  ): void {
     if (restored > 0) this.#find('restored');
     const kept = lost.filter(({ outcome }) => outcome === 'kept');
     for (const one of lost) {

@@ -1,9 +1,9 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { demotedForAnnotation } from '../../../src/moco/names.ts';
+import type { LostMember } from '../witness/lost-members.ts';
 import type { Measures } from '../witness/measures.ts';
 import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
-import type { LostMember } from '../witness/lost-members.ts';
 import type { StepRecord } from '../witness/step-log.ts';
 import type { Finding } from '../witness/witness.ts';
 import type { Scenario } from './draw.ts';

@@ -52,7 +52,11 @@ export function syncStatefulSet(server: ApiServer, set: StoredObject, options: S
  * The one of the status; `null` if no ControllerRevision has that name any more: then it is the update revision (1.36.3,
  * stateful_set_control.go, getStatefulSetRevisions).
  */
-function currentRevisionOf({ store }: ApiServer, { metadata: { namespace = '' } }: StoredObject, name: unknown): string | null {
+function currentRevisionOf(
+  { store }: ApiServer,
+  { metadata: { namespace = '' } }: StoredObject,
+  name: unknown,
+): string | null {
   return typeof name === 'string' && store.get(controllerRevisions, namespace, name) !== null ? name : null;
 }
 

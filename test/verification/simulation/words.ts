@@ -97,7 +97,8 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   flap: (what) => `container ${what.container} of member ${what.ordinal} is not ready ${lasting(what)}`,
   restart: ({ container, ordinal }) => `container ${container} of member ${ordinal} restarts`,
   loseNode: (what) => `the node of member ${what.ordinal} is lost ${lasting(what)}`,
-  nodeGone: (what) => `the node of member ${what.ordinal} is lost, and is deleted ${seconds(what.forMilliseconds)} later`,
+  nodeGone: (what) =>
+    `the node of member ${what.ordinal} is lost, and is deleted ${seconds(what.forMilliseconds)} later`,
   unschedulable: (what) => `no node takes member ${what.ordinal}, should it be made anew, ${lasting(what)}`,
   pullFails: (what) => `no image can be fetched where member ${what.ordinal} runs ${lasting(what)}`,
   hangTerminating: (what) => `the containers of member ${what.ordinal} don't end ${lasting(what)}`,

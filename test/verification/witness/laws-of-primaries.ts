@@ -35,4 +35,3 @@ function isFollowed(given: Case): boolean {
   const primary = given.moment.members.find((one) => isPrimary(given.moment, one));
   return primary !== undefined && runs(primary) && participating(given).some((one) => !isPrimary(given.moment, one));
 }
-

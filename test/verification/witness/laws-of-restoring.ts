@@ -24,7 +24,8 @@ export const lawsOfRestoring: readonly Law[] = [
     sentence: 'a member was taken back while new pods came up at the update revision',
     of: ['restore'],
     holds: ({ moment }) =>
-      keepsRevisions(moment) && moment.statefulSet?.status?.currentRevision !== moment.statefulSet?.status?.updateRevision,
+      keepsRevisions(moment) &&
+      moment.statefulSet?.status?.currentRevision !== moment.statefulSet?.status?.updateRevision,
   },
 ];
 

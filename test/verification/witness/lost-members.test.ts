@@ -116,13 +116,22 @@ describe('the witness of lost members', () => {
     loses(scene, 1, long, 'new');
     expect(scene.found).to.deep.equal([]);
     expect(scene.witness.lostMembers(cluster).lost).to.deep.include.members([
-      { ordinal: 1, because: 'paused', outcome: 'late', afterMilliseconds: long, atMilliseconds: 86_000, isBesideWorking: true },
+      {
+        ordinal: 1,
+        because: 'paused',
+        outcome: 'late',
+        afterMilliseconds: long,
+        atMilliseconds: 86_000,
+        isBesideWorking: true,
+      },
     ]);
   });
 
   it('accepts it where the StatefulSet is not the program’s to set', () => {
     const offline = paused();
-    offline.put('MySQLCluster', 'test', { spec: { replicas: 3, offline: true, podTemplate: { spec: { containers: [] } } } });
+    offline.put('MySQLCluster', 'test', {
+      spec: { replicas: 3, offline: true, podTemplate: { spec: { containers: [] } } },
+    });
     const unlabelled = paused();
     unlabelled.inPartitionMode('old');
     for (const scene of [offline, unlabelled]) {

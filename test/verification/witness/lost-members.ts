@@ -97,7 +97,8 @@ export class LostMembers {
     const { ability, verification, epochMilliseconds } = this.#options;
     const at = moment.atMilliseconds;
     const isVerified = verification.isSure(moment, at, (from, until) => ability.isGiven(from, until));
-    const says = (milliseconds: number): string | null => heldBecause(moment, ordinal, epochMilliseconds + milliseconds);
+    const says = (milliseconds: number): string | null =>
+      heldBecause(moment, ordinal, epochMilliseconds + milliseconds);
     const soon = roomMilliseconds.map((milliseconds) => says(at + milliseconds)).find((one) => one !== null);
     return soon ?? (isVerified ? null : 'not verified');
   }
@@ -118,7 +119,8 @@ export class LostMembers {
     const { uid } = identity.metadata;
     const before = this.#lives.get(ordinal);
     if (object === null) {
-      if (before?.uid === uid) this.#lives.set(ordinal, { ...before, loss: before.loss ?? this.#lossOf(latest, ordinal, uid) });
+      if (before?.uid === uid)
+        this.#lives.set(ordinal, { ...before, loss: before.loss ?? this.#lossOf(latest, ordinal, uid) });
       return [];
     }
     const pod = object as WitnessedPod;
@@ -163,10 +165,15 @@ export class LostMembers {
     }
     if (before.revision === updateRevision) {
       const isWrong =
-        !isUpdated && before.hasStarted && keepsRevisions(latest) && this.#couldSee(before, chronicle) &&
+        !isUpdated &&
+        before.hasStarted &&
+        keepsRevisions(latest) &&
+        this.#couldSee(before, chronicle) &&
         this.#couldUpdate(chronicle);
       return isWrong
-        ? [`member ${ordinal} had worked at the verified update revision, and has come back at an older one after ${seconds} s`]
+        ? [
+            `member ${ordinal} had worked at the verified update revision, and has come back at an older one after ${seconds} s`,
+          ]
         : [];
     }
     if (this.#taken.has(before.uid)) {
@@ -175,7 +182,8 @@ export class LostMembers {
       return isWrong ? [`a step had taken member ${ordinal}, and it has come back as what it was`] : [];
     }
     const because = this.#because(latest, ordinal, now);
-    if (before.loss.isIntended || before.loss.because === null || because === null || !mayChangeNewPods(latest)) return [];
+    if (before.loss.isIntended || before.loss.because === null || because === null || !mayChangeNewPods(latest))
+      return [];
     const isWrong =
       isUpdated && !keepsRevisions(latest) && this.#couldSee(before, chronicle) && this.#couldKeep(ordinal, chronicle);
     const outcome = isWrong ? 'violation' : isUpdated ? 'late' : 'kept';
@@ -240,7 +248,8 @@ function isAlone(ordinal: number, { atMilliseconds }: Loss, chronicle: Chronicle
   const { latest } = chronicle;
   return chronicle.during(atMilliseconds, latest.atMilliseconds).every((moment) => {
     const others = moment.members.filter((one) => one.ordinal !== ordinal);
-    const isGoing = (one: Member): boolean => isTerminating(one) || isUnreachable(one) || one.pod.status?.phase === 'Failed';
+    const isGoing = (one: Member): boolean =>
+      isTerminating(one) || isUnreachable(one) || one.pod.status?.phase === 'Failed';
     return others.length >= replicasOf(moment) - 1 && !others.some(isGoing);
   });
 }
@@ -252,7 +261,9 @@ function mysqldOf({ status }: WitnessedPod): WitnessedContainer | undefined {
 /** It runs or has run, as far as the kubelet has reported. */
 export function hasStarted(pod: WitnessedPod): boolean {
   const mysqld = mysqldOf(pod);
-  return (mysqld?.restartCount ?? 0) > 0 || mysqld?.state?.running !== undefined || mysqld?.state?.terminated !== undefined;
+  return (
+    (mysqld?.restartCount ?? 0) > 0 || mysqld?.state?.running !== undefined || mysqld?.state?.terminated !== undefined
+  );
 }
 
 /** Whether a member's mysqld has started in its present pod. */

@@ -42,7 +42,8 @@ export class Verification {
       const { uid } = pod.metadata;
       const known = this.#holders.get(uid);
       const held = revisionOf(pod);
-      if (known?.revision !== held) this.#holders.set(uid, { revision: held, sinceMilliseconds: moment.atMilliseconds });
+      if (known?.revision !== held)
+        this.#holders.set(uid, { revision: held, sinceMilliseconds: moment.atMilliseconds });
       const since = moment.participatingSince.get(uid);
       if (held !== revision || since === undefined) continue;
       const from = Math.max(since, this.#holders.get(uid)?.sinceMilliseconds ?? 0);

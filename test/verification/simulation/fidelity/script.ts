@@ -274,10 +274,7 @@ export const scripts: Readonly<Record<string, readonly Deed[]>> = {
     ends(2),
     ran(2),
     ['the StatefulSet goes and leaves its pods', (player) => player.orphan()],
-    [
-      'it is made again',
-      (player) => player.create({ type: 'RollingUpdate', rollingUpdate: { partition: 3 } }, 'two'),
-    ],
+    ['it is made again', (player) => player.create({ type: 'RollingUpdate', rollingUpdate: { partition: 3 } }, 'two')],
     ['1 is deleted', (player) => player.delete(1)],
     ends(1),
     ran(1),
