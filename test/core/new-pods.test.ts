@@ -78,6 +78,12 @@ describe('new pods while nobody works at the update revision', () => {
       does: 'nothing',
       hold: 'Paused',
     },
+    'come up at the update revision again if only a webhook would keep it so': {
+      given: stale().strategyKeeper('webhook').keepingRevisions(),
+      settings: paused,
+      does: 'updates new pods',
+      hold: 'Paused',
+    },
     'need no second step for that': {
       given: stale().keepingRevisions(),
       settings: paused,
@@ -116,6 +122,15 @@ describe('new pods while nobody works at the update revision', () => {
         .memory({ waiting: [0, 1] }),
       settings: paused,
       does: 'nothing',
+      hold: 'Paused',
+    },
+    'come up at the update revision again if a step has still to end': {
+      given: stale()
+        .keepingRevisions()
+        .members(member(2).stale().terminating())
+        .memory({ waiting: [0, 1] }),
+      settings: paused,
+      does: 'updates new pods',
       hold: 'Paused',
     },
     'come up at the update revision again before the first member is taken': {

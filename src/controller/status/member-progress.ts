@@ -13,9 +13,15 @@ type Times = OrNone<'unavailableMembers' | 'memberDurations'>;
 /** `undefined` removes the recorded value. */
 type OrNone<F extends keyof RolloutProgress> = { readonly [K in F]: RolloutProgress[K] | undefined };
 
+/** The rollout that the template has changed in, if there was one. */
+interface Begins {
+  readonly earlier: RolloutProgress | null;
+}
+
 /** A member as the status shows it, and whether it participates. */
 export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly ordinal: number;
+  readonly revision?: string | null | undefined;
   readonly participating: boolean;
   /** Since when it participates at the update revision, if the status has that already. */
   readonly updatedAt?: string | undefined;
@@ -23,10 +29,12 @@ export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
 
 /**
  * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `intent`
- * is the step that is about to be done, `ended` the step that ended since the status was written.
+ * is the step that is about to be done, `ended` the step that ended since the status was written. `begins` if the rollout
+ * is not recorded yet.
  */
 export function memberProgressOf(
   known: Partial<RolloutProgress>,
+  begins: Begins | null,
   members: readonly Seen[],
   snapshot: Pick<ClusterSnapshot, 'statefulSet'>,
   ended: Finished | null,
@@ -42,7 +50,7 @@ export function memberProgressOf(
   const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
-    ...inTurn(known, members, snapshot, spared, taken, updated),
+    ...inTurn(known, begins, members, snapshot, spared, taken, updated),
     ...times(
       known,
       members,
@@ -56,6 +64,7 @@ export function memberProgressOf(
 
 function inTurn(
   known: Partial<RolloutProgress>,
+  begins: Begins | null,
   members: readonly Seen[],
   { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
   spared: readonly number[],
@@ -66,7 +75,8 @@ function inTurn(
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
-  const waited = known.waiting ?? stale;
+  const lost = begins === null ? [] : members.filter((one) => isLost(one, begins.earlier));
+  const waited = known.waiting ?? [...stale, ...lost.map(({ ordinal }) => ordinal)];
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));
   return {
@@ -111,6 +121,12 @@ function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value
 
 const isStale = ({ updated, state }: Pick<Seen, 'updated' | 'state'>): boolean =>
   !updated && state !== 'missing' && state !== 'terminating';
+
+/** Its pod goes while the rollout begins, and no step of the rollout before has taken it. */
+function isLost({ updated, state, ordinal, revision }: Seen, earlier: RolloutProgress | null): boolean {
+  if (updated || (state !== 'terminating' && state !== 'missing')) return false;
+  return earlier?.waiting === undefined || earlier.waiting.includes(ordinal) || revision === earlier.revision;
+}
 
 /** A demotion moves the primary and disrupts no member. A member that is resized stays stale. */
 const takes = ({ step }: Intent): boolean =>

@@ -66,7 +66,16 @@ export function progressOf(
       switched && tries
         ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
         : tries,
-    ...memberProgressOf(known, reported, snapshot, ended, memory, nowTimestamp, intent),
+    ...memberProgressOf(
+      known,
+      same === null ? { earlier: before.rollout ?? null } : null,
+      reported,
+      snapshot,
+      ended,
+      memory,
+      nowTimestamp,
+      intent,
+    ),
     changes: known.changes ?? changesRead(known, memory),
   });
 }

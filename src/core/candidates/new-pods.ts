@@ -18,6 +18,7 @@ import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
 import type { RestoreRule } from '../rules/steps.ts';
 import { type Member, type Situation, target } from '../situation.ts';
 import type { Step } from '../step.ts';
+import { awaitingResize } from '../update-in-place.ts';
 
 // Which revision a pod is to get that is created now. Under OnDelete the StatefulSet controller creates each pod at the
 // update revision, whoever has taken the one before. Under RollingUpdate with partition = replicas it creates each at the
@@ -45,7 +46,8 @@ export function newPodsStep(situation: Situation, outcome: Outcome): Step | null
   }
   if (isNext) return updateNew(situation);
   if (isHeldAtRest(situation, outcome)) return keep(situation, [], 'whileHeld');
-  return mustUpdateNew(situation) ? updateNew(situation) : null;
+  const isByWebhook = situation.snapshot.strategyKeeper === 'webhook';
+  return isByWebhook || mustUpdateNew(situation) || isBringing(situation) ? updateNew(situation) : null;
 }
 
 /** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */
@@ -56,12 +58,29 @@ function bringsNow(situation: Situation, { candidate, hold }: Outcome): boolean 
 
 /** The hold may last, and no member works at the update revision, so that none could be set back. */
 function isHeldAtRest(situation: Situation, { hold }: Outcome): boolean {
-  const { members, missing, snapshot } = situation;
+  const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
-  const isUnderWay =
+  return members.some(({ updated }) => !updated) && !isUnderWay(situation) && !mustUpdateNew(situation);
+}
+
+/** A step of the rollout is not over. */
+function isUnderWay(situation: Situation): boolean {
+  const { members, missing } = situation;
+  return (
+    isBringing(situation) ||
     missing.some((ordinal) => !isUntaken(situation, ordinal)) ||
-    members.some((member) => isGoing(member) && !isUntaken(situation, member.ordinal));
-  return members.some(({ updated }) => !updated) && !isUnderWay && !mustUpdateNew(situation);
+    members.some((member) => isGoing(member) && !isUntaken(situation, member.ordinal))
+  );
+}
+
+/** A member that a step has taken is to come back updated, or is to be updated by the next half of the step. */
+function isBringing(situation: Situation): boolean {
+  const { members } = situation;
+  return (
+    awaitingResize(situation) !== null ||
+    members.some(({ facts }) => facts.demotedFor !== null) ||
+    members.some((member) => !member.updated && isGoing(member) && !isUntaken(situation, member.ordinal))
+  );
 }
 
 const isLasting = (hold: Hold | null): boolean => hold !== null && !isBrief(hold.rule) && !isRoutine(hold.rule);

@@ -187,7 +187,36 @@ describe('the progress of members', () => {
   const noWrites = { ownWrites: [] };
   const known = { waiting: [0, 1], unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z' }] };
   const turns = (two: Partial<Seen>, end: Finished | null, pending: Pick<ClusterState, 'ownWrites'> = noWrites) =>
-    memberProgressOf(known, [seen(0), seen(1), seen(2, two)], onDelete, end, pending, '2026-01-01T00:01:00Z', null);
+    memberProgressOf(
+      known,
+      null,
+      [seen(0), seen(1), seen(2, two)],
+      onDelete,
+      end,
+      pending,
+      '2026-01-01T00:01:00Z',
+      null,
+    );
+  const begins = (waiting: readonly number[] | null, one: Partial<Seen>) =>
+    memberProgressOf(
+      {},
+      { earlier: waiting && ({ revision: 'earlier', waiting } as RolloutProgress) },
+      [seen(0), seen(1, one)],
+      onDelete,
+      null,
+      noWrites,
+      '2026-01-01T00:01:00Z',
+      null,
+    ).waiting;
+
+  it('begins with those whose pods go at that moment, unless a step of the rollout before has taken them', () => {
+    for (const state of ['terminating', 'missing'] as const) {
+      expect(begins(null, { state }), state).to.deep.equal([0, 1]);
+      expect(begins([1], { state }), state).to.deep.equal([0, 1]);
+      expect(begins([0], { state }), state).to.deep.equal([0]);
+    }
+    expect(begins([0], { state: 'terminating', revision: 'earlier' })).to.deep.equal([0, 1]);
+  });
 
   it('is reset for a member that is unchanged after a step that did not happen', () => {
     for (const result of ['refused', 'conflict'] as const) {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startControlPlane } from '../../support/control-plane/control-plane.ts';
 import { Stage } from '../../support/stage/stage.ts';
 import { Chance } from '../simulation/chance.ts';
+import { Ability } from '../witness/ability.ts';
 import { ClusterUnderChaos, clusterName, describe, LostRollout } from './cluster-under-chaos.ts';
 import { drawDisturbances } from './disturbance.ts';
 import { Fates } from './fates.ts';
@@ -44,6 +45,12 @@ const gateStays = { fromMilliseconds: 6000, toMilliseconds: 15_000 } as const;
 /** MOCO's own order of things, sooner. */
 const partitionIntervals = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };
 const replicaCount = 2;
+/** Before a member is taken: processes start again, and one of them gets the lease. */
+const settlesMilliseconds = 6000;
+/** After that the witness takes them for able to act. */
+const ableMilliseconds = 10_500;
+/** How long a fate may keep a process from acting. */
+const fateMilliseconds = 25_000;
 const stackLine = /^\s+at /;
 
 /**
@@ -84,6 +91,9 @@ class Run {
   readonly #met = new Map<string, string[]>();
   readonly #withoutGate = new Set<string>();
   readonly #over = Promise.withResolvers<void>();
+  readonly #ability = new Ability();
+  /** Clusters that need calm at the moment. */
+  #calm = 0;
 
   private constructor(
     tally: Tally,
@@ -100,6 +110,7 @@ class Run {
     this.#clock = clock;
     this.#options = options;
     this.#fates = new Fates(new Chance(`${options.seed}/errors`), (namespace, actor, words) => {
+      this.#ability.impede(Date.now() - 1, Date.now() + fateMilliseconds);
       const met = this.#met.get(namespace) ?? [];
       met.push(`${new Date().toISOString().slice(11, 23)} ${actor.padEnd(10)} ${words}`);
       this.#met.set(namespace, met);
@@ -193,10 +204,29 @@ class Run {
     const chance = new Chance(`${this.#options.seed}/calm/${generation}`);
     for (const disturbance of drawDisturbances(`${this.#options.seed}/${generation}`)) {
       await sleep(chance.between(calm.fromMilliseconds, calm.toMilliseconds), signal);
+      await this.#untilDisturbable(signal);
       if (signal.aborted) return;
       this.#tally.disturbances += 1;
       await replicas.disturb(disturbance, chance.whole(0, replicaCount - 1));
     }
+  }
+
+  /** Nothing befalls a process meanwhile but what waits at points of a step. */
+  async #calmly(act: () => Promise<void>): Promise<void> {
+    this.#calm += 1;
+    try {
+      await pause(settlesMilliseconds);
+      this.#ability.leads(true, Date.now());
+      await pause(ableMilliseconds);
+      await act();
+    } finally {
+      this.#calm -= 1;
+      if (this.#calm === 0) this.#ability.leads(false, Date.now());
+    }
+  }
+
+  async #untilDisturbable(signal: AbortSignal): Promise<void> {
+    while (this.#calm > 0 && !signal.aborted) await sleep(200, signal);
   }
 
   async #flipGate(replicas: Replicas, { flipsGate }: Act, generation: number, signal: AbortSignal): Promise<void> {
@@ -217,6 +247,7 @@ class Run {
     const { moco } = this.#stage;
     while (!signal.aborted) {
       await sleep(chance.between(mocoStays.fromMilliseconds, mocoStays.toMilliseconds), signal);
+      await this.#untilDisturbable(signal);
       if (signal.aborted) return;
       const allOrAbort = this.#tally.mocoRestarts % 2 === 0;
       const oursFirst = chance.happens(0.5);
@@ -238,6 +269,7 @@ class Run {
       record: this.#record,
       patienceMilliseconds,
       flipsGate,
+      calmly: (act: () => Promise<void>) => this.#calmly(act),
       over: this.#over.promise,
     };
     const cluster = new ClusterUnderChaos(plan, circumstances);
@@ -267,6 +299,7 @@ class Run {
       mostSwitchovers: mostSwitchovers(plan, act),
       ended: lost === null,
       driver,
+      ability: this.#ability,
       withoutGate: this.#withoutGate,
     });
     this.#tally.add(verdict, lost);
@@ -285,7 +318,11 @@ class Run {
     const met = this.#met.get(name) ?? [];
     this.#progress.judged += 1;
     const all = acts.reduce((sum, { plans }) => sum + plans.length, 0);
-    const tasks = rollouts.map(({ task }) => (task.kind === 'flip' ? `flip to ${task.to}` : task.kind)).join(', ');
+    const tasks = rollouts
+      .map(({ task }) =>
+        task.kind === 'flip' ? `flip to ${task.to}` : task.kind === 'lost' ? `lost by ${task.how}` : task.kind,
+      )
+      .join(', ');
     const how = `${act.elects ? 'one leads' : 'both act'}${act.flipsGate ? ', the gate flips' : ''}`;
     onLine(
       `${this.#progress.judged}/${all} ${name}: ${replicas} members, ${strategy} beside ${act.driver}, ${how}, ${tasks}: ${steps} steps, ${disruptions} disruptions, ${met.length} points, ${seconds.toFixed(1)} s`,

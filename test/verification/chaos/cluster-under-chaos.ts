@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { ApiError, isTooManyRequests } from '../../../src/kube/api-error.ts';
 import { apiVersion, namespaces, pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import {
   clusterKind,
@@ -12,11 +14,12 @@ import { prefixedName } from '../../support/moco/names.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import type { Stage } from '../../support/stage/stage.ts';
 import type { WitnessedCluster, WitnessedObject, WitnessedPod, WitnessedStatefulSet } from '../witness/objects.ts';
-import type { ClusterPlan, Strategy, Task } from './plan.ts';
+import type { ClusterPlan, Loss, Strategy, Task } from './plan.ts';
 import type { Present, StoreRecord } from './record.ts';
 
 export const clusterName = 'x';
 const firstImage = 'mysql:8.4.8';
+const drainRetryMilliseconds = 1000;
 
 /** An expected state was not reached in time. */
 export class LostRollout extends Error {
@@ -30,6 +33,8 @@ export interface Circumstances {
   readonly patienceMilliseconds: number;
   /** Then the strategy in force is unknown. */
   readonly flipsGate: boolean;
+  /** Does something while nothing befalls any process, and each of them has had the time to lead. */
+  readonly calmly: (act: () => Promise<void>) => Promise<void>;
   /** Nobody waits for anything any more. */
   readonly over: Promise<unknown>;
 }
@@ -43,6 +48,7 @@ export class ClusterUnderChaos {
   readonly #patienceMilliseconds: number;
   readonly #flipsGate: boolean;
   readonly #over: Promise<unknown>;
+  readonly #calmly: Circumstances['calmly'];
   #strategy: Strategy;
 
   constructor({ name, replicas, strategy }: ClusterPlan, circumstances: Circumstances) {
@@ -54,6 +60,7 @@ export class ClusterUnderChaos {
     this.#patienceMilliseconds = circumstances.patienceMilliseconds;
     this.#flipsGate = circumstances.flipsGate;
     this.#over = circumstances.over;
+    this.#calmly = circumstances.calmly;
   }
 
   /** Resolves once the controller has adopted it and finds nothing due. */
@@ -97,6 +104,13 @@ export class ClusterUnderChaos {
         await this.#changeInTheMiddle(task.first);
         await this.#setImage(task.image);
         break;
+      case 'lost':
+        await this.#patch(rolloutKind, { paused: true });
+        await this.#setImage(task.image);
+        await this.#until('the new revision is known', (present) => !isUpToDate(present));
+        await this.#calmly(() => this.#lose(task.ordinal, task.how));
+        await this.#patch(rolloutKind, { paused: null });
+        break;
       case 'flip':
         await this.#changeInTheMiddle(task.image);
         await this.#setStrategy(task.to);
@@ -111,6 +125,34 @@ export class ClusterUnderChaos {
   async #changeInTheMiddle(image: string): Promise<void> {
     await this.#setImage(image);
     await this.#until(`a member is given ${image}`, (present) => podsOf(present).some((pod) => imageOf(pod) === image));
+  }
+
+  /** Resolves once another pod of the member is ready. */
+  async #lose(ordinal: number, how: Loss): Promise<void> {
+    const { client } = this.#stage;
+    const place = { namespace: this.namespace, name: podName(ordinal) };
+    const { uid } = (await client.get<WitnessedPod>(pods, place, { priority: 'read' })).metadata;
+    const options = { priority: 'disrupt' } as const;
+    if (how === 'evict') await this.#evict(place);
+    else await client.remove(pods, place, how === 'force' ? { gracePeriodSeconds: 0 } : {}, options);
+    await this.#until(`${podName(ordinal)} is there again`, (present) =>
+      podsOf(present).some((pod) => pod.metadata.name === podName(ordinal) && pod.metadata.uid !== uid && isReady(pod)),
+    );
+  }
+
+  /** As a drain does: again and again, until the budget allows it. */
+  async #evict(place: { readonly namespace: string; readonly name: string }): Promise<void> {
+    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: place };
+    const target = { ...place, subresource: 'eviction' };
+    for (;;) {
+      try {
+        await this.#stage.client.create(pods, target, body, { priority: 'disrupt', retries: 0 });
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError) || !isTooManyRequests(error)) throw error;
+        await pause(drainRetryMilliseconds);
+      }
+    }
   }
 
   async #setImage(image: string): Promise<void> {
@@ -154,6 +196,12 @@ export class ClusterUnderChaos {
       )
     );
   }
+}
+
+/** No member is at another revision than the update revision. */
+function isUpToDate(present: Present): boolean {
+  const set = present.get(`StatefulSet/${prefixedName(clusterName)}`) as WitnessedStatefulSet | undefined;
+  return podsOf(present).every(({ metadata }) => metadata.labels?.[revisionHashLabel] === set?.status?.updateRevision);
 }
 
 /** By partitions nothing of ours is left on it. */

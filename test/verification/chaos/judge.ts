@@ -1,6 +1,7 @@
 import { annotationOn, demoteAnnotation, demotedForAnnotation, strategyLabel } from '../../../src/moco/names.ts';
 import { controllerUser, storyOf } from '../../cluster/rollout-story.ts';
 import type { AuditEvent } from '../../support/control-plane/control-plane.ts';
+import type { Ability } from '../witness/ability.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import { isWell } from '../witness/member.ts';
 import type { Change, Moment } from '../witness/moment.ts';
@@ -14,6 +15,8 @@ export interface Evidence extends Requests {
   readonly mostSwitchovers: number | null;
   readonly ended: boolean;
   readonly driver: Driver;
+  /** Without it lost members are counted, not judged. */
+  readonly ability?: Ability;
   /** Processes with the gate off. */
   readonly withoutGate: ReadonlySet<string>;
 }
@@ -25,6 +28,10 @@ export interface Verdict {
   readonly disruptions: number;
   readonly needless: number;
   readonly switchovers: number;
+  /** Members that somebody else took while they were held, how many kept their revision, and how many were given it back. */
+  readonly lost: number;
+  readonly kept: number;
+  readonly restored: number;
   /** A line a deed, with the time of day before it. */
   readonly story: readonly string[];
 }
@@ -33,7 +40,7 @@ export interface Verdict {
 export function judge(evidence: Evidence): Verdict {
   const { namespace, cluster, changes, audit, ended, mostSwitchovers } = evidence;
   const key = `${namespace}/${cluster}`;
-  const witness = new Witness();
+  const witness = new Witness(null, { minReadySeconds: 0, ...(evidence.ability && { ability: evidence.ability }) });
   const disruptions = disruptionsOf(evidence, (...found) => witness.object(...found));
   const demotions = new Map<string, number>();
   const disrupted = (disruption: Disruption): void => {
@@ -71,6 +78,7 @@ export function judge(evidence: Evidence): Verdict {
     const text = `${measures.switchovers} switchovers where ${mostSwitchovers} would do`;
     witness.object('I8', text, atMilliseconds);
   }
+  const { lost, restored } = witness.lostMembers(key);
   const story = storyOf(audit, namespace);
   return {
     witness,
@@ -78,6 +86,9 @@ export function judge(evidence: Evidence): Verdict {
     disruptions: disruptions.length,
     needless: measures.needless,
     switchovers: measures.switchovers,
+    lost: lost.length,
+    kept: lost.filter(({ outcome }) => outcome === 'kept').length,
+    restored,
     story: story.map(({ at, by, text }) => `${at.slice(11, 23)} ${by.padEnd(10)} ${text}`),
   };
 }

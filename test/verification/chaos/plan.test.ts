@@ -65,6 +65,12 @@ describe('a request of the controller', () => {
     ['promote', 'PATCH', '/apis/apps/v1/namespaces/n/statefulsets/moco-x/status', '{}'],
     ['condition', 'PUT', '/apis/moco.cybozu.com/v1beta2/namespaces/n/mysqlclusters/x/status', '{}'],
     ['takeOver', 'PATCH', set, labelled('OnDelete')],
+    [
+      'takeOver',
+      'PATCH',
+      set,
+      JSON.stringify({ metadata: { labels: { 'moco-rollout.io/new-pods': 'CurrentRevision' } } }),
+    ],
     ['release', 'PATCH', `${set}?dryRun=All`, labelled(null)],
     ['setPartition', 'PATCH', set, JSON.stringify({ spec: { updateStrategy: { rollingUpdate: { partition: 2 } } } })],
     ['void', 'PATCH', set, annotated({ 'moco-rollout.io/invalidated-intent': '1' })],

@@ -25,8 +25,13 @@ export type Task =
   | { readonly kind: 'badImage'; readonly bad: string; readonly image: string }
   /** The template changes again after a member was disrupted. */
   | { readonly kind: 'changeOfMind'; readonly first: string; readonly image: string }
+  /** Somebody else takes a member while the rollout is paused. */
+  | { readonly kind: 'lost'; readonly image: string; readonly ordinal: number; readonly how: Loss }
   /** The strategy changes after a member was disrupted, and stays changed. */
   | { readonly kind: 'flip'; readonly image: string; readonly to: Strategy };
+
+/** How a member is lost: its pod is deleted, evicted as by a drain, or deleted without a grace period. */
+export type Loss = 'delete' | 'evict' | 'force';
 
 export interface RolloutPlan {
   readonly task: Task;
@@ -174,6 +179,12 @@ const images = { first: 'mysql:8.4.9', second: 'mysql:8.4.10', bad: 'mysql:8.4.9
 function drawTasks(chance: Chance, replicas: number, strategy: Strategy, flipsGate: boolean): readonly Task[] {
   if (chance.happens(0.15)) return [{ kind: 'badImage', bad: images.bad, image: images.first }];
   if (chance.happens(0.15)) return [{ kind: 'changeOfMind', first: images.first, image: images.second }];
+  const lossOf = chance.fork('lost');
+  if (strategy === 'OnDelete' && !flipsGate && lossOf.happens(0.25)) {
+    const how = lossOf.pick(['delete', 'delete', 'evict', 'force'] as const);
+    const lost = { kind: 'lost', image: images.first, ordinal: lossOf.whole(0, replicas - 1), how } as const;
+    return [lost, { kind: 'image', image: images.second }];
+  }
   let present = strategy;
   return [images.first, images.second].map((image): Task => {
     if (!flipsGate && chance.happens(0.3)) {

@@ -1,4 +1,10 @@
-import { clusterKind, demoteAnnotation, invalidatedIntentAnnotation, strategyLabel } from '../../../src/moco/names.ts';
+import {
+  clusterKind,
+  demoteAnnotation,
+  invalidatedIntentAnnotation,
+  newPodsLabel,
+  strategyLabel,
+} from '../../../src/moco/names.ts';
 
 /** A request of the controller between two of which it can be stopped, in the order of a step. */
 export const requestNames = [
@@ -73,6 +79,8 @@ function ofStatefulSet(body: Body): RequestName {
   if (invalidatedIntentAnnotation in record(annotations)) return 'void';
   const label = record(labels)[strategyLabel];
   if (label !== undefined) return label === null ? 'release' : 'takeOver';
+  // What new pods come up at.
+  if (newPodsLabel in record(labels)) return 'takeOver';
   return 'setPartition';
 }
 

@@ -11,6 +11,10 @@ export class Tally {
   needless = 0;
   switchovers = 0;
   longestWindowMilliseconds = 0;
+  /** Members that somebody else took while they were held. */
+  lostMembers = 0;
+  kept = 0;
+  restored = 0;
   points = 0;
   disturbances = 0;
   /** Of the gate, and of a cluster's strategy in the middle of a rollout. */
@@ -23,7 +27,11 @@ export class Tally {
   /** Processes that ended by a defect, and reasons why the run proves nothing. */
   readonly defects: string[] = [];
 
-  add({ witness, steps, disruptions, needless, switchovers }: Verdict, lost: string | null): void {
+  add(verdict: Verdict, lost: string | null): void {
+    const { witness, steps, disruptions, needless, switchovers } = verdict;
+    this.lostMembers += verdict.lost;
+    this.kept += verdict.kept;
+    this.restored += verdict.restored;
     const races = witness.findings.filter(({ kind }) => kind === 'race');
     this.steps += steps;
     this.disruptions += disruptions;
@@ -46,6 +54,7 @@ export class Tally {
       `${this.processes} processes, ${this.kills} killed, ${this.points} points met, ${this.disturbances} disturbances, ${this.flips} flips of gate or strategy`,
       `${this.mocoRestarts} restarts of moco-controller, ${this.restartsTogether} of them with all processes killed as well`,
       `${this.disruptions} disruptions, ${this.needless} needless; ${this.switchovers} switchovers; ${this.lost} rollouts that never ended; ${this.races} races, the longest window ${this.longestWindowMilliseconds} ms`,
+      `${this.lostMembers} members lost while held, ${this.kept} kept their revision, ${this.restored} were given it back`,
       this.closingLine,
     ];
   }

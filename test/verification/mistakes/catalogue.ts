@@ -37,6 +37,10 @@ function withResizes(snapshot: ClusterSnapshot, read: (resize: Resize) => Resize
   return { ...snapshot, members };
 }
 
+/** It lets new pods come up at the current revision. */
+const isKeeping = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
+const isNewPods = (step: Step): boolean => step.kind === 'setStrategy' || step.kind === 'restore';
+
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'trusts Healthy alone': {
     wrong: 'takes the next replica as soon as MOCO calls the cluster Healthy, whoever is still away',
@@ -350,6 +354,58 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       };
     },
     explorer: { finds: 'stuck', world: worldOf(3, { faults: 0, badRevision: false }) },
+  },
+  'ignores lost members': {
+    wrong: 'lets a member that somebody else takes come back updated although the rollout is held',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      return isKeeping(right.step) ? { ...right, step: { kind: 'none' } } : right;
+    },
+    simulation: ['losses'],
+    chaos: true,
+  },
+  'keeps although a working updated member is going': {
+    wrong: 'lets new pods come up at the old revision while a member goes that works at the new one',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) =>
+        member.terminatingForSeconds === null ? member : { ...member, phase: 'Pending' as const, containers: [] },
+      );
+      const right = decide(snapshot, policy);
+      const wrong = decide({ ...snapshot, members }, policy);
+      return isKeeping(wrong.step) || isNewPods(right.step) ? wrong : right;
+    },
+    simulation: ['lossesHalfway'],
+  },
+  'never goes back to OnDelete': {
+    wrong: 'leaves new pods at the old revision once it has begun with that',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      if (right.step.kind !== 'setStrategy' || snapshot.statefulSet?.newPods !== 'CurrentRevision') return right;
+      return { ...right, step: { kind: 'none' } };
+    },
+    simulation: ['lossesHalfway'],
+  },
+  'does not wait for OnDelete before its own eviction': {
+    wrong: 'takes a member although its next pod comes up at the old revision',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const { statefulSet } = snapshot;
+      if (statefulSet === null || right.step.kind !== 'setStrategy' || right.step.newPods !== 'UpdateRevision')
+        return right;
+      const atOnDelete = { ...statefulSet, strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null } as const;
+      const early = decide({ ...snapshot, statefulSet: atOnDelete }, policy);
+      return early.step.kind === 'evict' || early.step.kind === 'delete' ? early : right;
+    },
+    simulation: ['losses'],
+  },
+  'takes its own evicted member for lost': {
+    wrong: 'lets a member that it has taken itself come back as what it was',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const own = decide({ ...snapshot, memory: { ...snapshot.memory, waiting: null } }, policy);
+      return isKeeping(own.step) ? own : right;
+    },
+    simulation: ['losses'],
   },
   'allows one failure too many': {
     wrong: 'lets clusters begin although maxFailures + 1 rollouts of a stage fail',

@@ -2,7 +2,7 @@ import { nodes, pods } from '../../../src/kube/resource.ts';
 import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import type { ContainerFault, PodFaults } from '../../support/nodes/faults.ts';
-import { evict, podName } from './acts-of-people.ts';
+import { asked, evict, forceDelete, podName, podPath } from './acts-of-people.ts';
 import type { Happening } from './happening.ts';
 import { namespace, type Simulation } from './simulation.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
@@ -55,6 +55,39 @@ export function fault(
   if (!kubelets.fault(namespace, podName(ordinal), withContainerFault(container, what))) return false;
   clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
   return true;
+}
+
+/**
+ * As after an eviction by the kubelet, a preemption or the shutdown of a node: the containers have ended, and the pod is
+ * `Failed`. Nobody has requested its deletion before the StatefulSet controller does.
+ */
+export function failPod(simulation: Simulation, ordinal: number): boolean {
+  const pod = memberAt(simulation, ordinal);
+  if (pod === null || pod.metadata.deletionTimestamp !== undefined) return false;
+  const before = record(pod['status']) as Readonly<
+    Record<'conditions' | 'containerStatuses', readonly Json[] | undefined>
+  >;
+  const state = { terminated: { exitCode: 137, reason: 'Error' } };
+  const containerStatuses = before.containerStatuses?.map((one) => ({ ...one, ready: false, started: false, state }));
+  const isOver = ({ type }: Json): boolean => type === 'Ready' || type === 'ContainersReady';
+  const conditions = before.conditions?.map((one) => (isOver(one) ? { ...one, status: 'False' } : one));
+  const status = { phase: 'Failed', reason: 'Evicted', conditions, containerStatuses };
+  return asked(simulation, { method: 'PATCH', path: `${podPath(ordinal)}/status`, body: { status } });
+}
+
+/** Its Node object is deleted after a while: the pod garbage collector lets its pods fail, and deletes them by force. */
+export function nodeGone(
+  simulation: Simulation,
+  { ordinal, forMilliseconds }: Extract<Happening, { kind: 'nodeGone' }>,
+  strikes: (struck: boolean) => void,
+): void {
+  const uid = memberAt(simulation, ordinal)?.metadata.uid;
+  if (!loseNode(simulation, ordinal, forMilliseconds)) return;
+  simulation.clock.after(forMilliseconds - 1, () => {
+    if (memberAt(simulation, ordinal)?.metadata.uid !== uid) return;
+    failPod(simulation, ordinal);
+    strikes(forceDelete(simulation, ordinal));
+  });
 }
 
 /** Neither the kubelet nor MOCO reaches the member, and the others don't either. */

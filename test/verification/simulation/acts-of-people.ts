@@ -26,6 +26,11 @@ export function evict(simulation: Simulation, ordinal: number): boolean {
   return asked(simulation, { method: 'POST', path: `${podPath(ordinal)}/eviction`, body: {} });
 }
 
+/** As `kubectl delete --force` does: nobody waits for the kubelet. */
+export function forceDelete(simulation: Simulation, ordinal: number): boolean {
+  return asked(simulation, { method: 'DELETE', path: podPath(ordinal), body: { gracePeriodSeconds: 0 } });
+}
+
 export function patchCluster(simulation: Simulation, body: Json): boolean {
   return asked(simulation, { method: 'PATCH', path: clusterPath, body });
 }

@@ -36,7 +36,9 @@ export interface ProcessOptions {
   readonly strategies: StrategySettings;
   /** Without it the process leads from the start, regardless of others. */
   readonly electsLeader: boolean;
-  readonly onEnd: (why: string) => void;
+  readonly onEnd: (why: string, actor: string) => void;
+  /** `isLeading` may have changed. */
+  readonly onLeading: () => void;
   readonly onReported: (actor: string, ...reported: Parameters<Client['onReported']>) => void;
   readonly onAnswered: (actor: string, ...answered: Parameters<Client['onAnswered']>) => void;
 }
@@ -78,6 +80,11 @@ export class ControllerProcess {
     return this.#life !== null && !this.#life.isFrozen;
   }
 
+  /** It acts, or would if it saw a reason. */
+  get isLeading(): boolean {
+    return this.isServing && this.#life?.isLeading === true;
+  }
+
   /** By this name the API server knows its present life. */
   get actor(): string | null {
     return this.#life && actorOf(this.#options.number, this.#lives);
@@ -95,6 +102,7 @@ export class ControllerProcess {
     this.#life = life;
     this.#lived.push(life);
     life.run();
+    this.#options.onLeading();
   }
 
   /** Killed, without a word to anybody; another one starts after a while. */
@@ -104,7 +112,8 @@ export class ControllerProcess {
     this.#life = null;
     this.#points = [];
     life.kill();
-    this.#options.onEnd(why);
+    this.#options.onLeading();
+    this.#options.onEnd(why, actorOf(this.#options.number, this.#lives));
     this.#options.clock.after(restartAfterMilliseconds, () => this.start());
   }
 
@@ -208,7 +217,10 @@ class Life {
           namespace: 'moco-rollout-system',
           name: 'moco-rollout',
           identity,
-          onStartedLeading: () => void this.#controller.work(),
+          onStartedLeading: () => {
+            options.onLeading();
+            void this.#controller.work();
+          },
           onStoppedLeading: () => this.#dependencies.ended('lost its lease'),
         })
       : null;
@@ -232,7 +244,7 @@ class Life {
       namespaces: [],
       concurrency: 8,
       holder: identity,
-      isLeading: () => !this.#stop.signal.aborted && (this.#elector?.isLeader() ?? true),
+      isLeading: () => this.isLeading,
     });
   }
 
@@ -245,6 +257,10 @@ class Life {
 
   get isFrozen(): boolean {
     return this.#frozen;
+  }
+
+  get isLeading(): boolean {
+    return !this.#stop.signal.aborted && (this.#elector?.isLeader() ?? true);
   }
 
   kill(): void {
@@ -260,13 +276,16 @@ class Life {
   async stop(): Promise<void> {
     await this.#controller.drain(drainMilliseconds);
     this.#stop.abort();
+    this.#options.onLeading();
     await this.#elector?.release();
   }
 
   freeze(milliseconds: number): void {
     this.#frozen = true;
+    this.#options.onLeading();
     this.#options.clock.after(milliseconds, () => {
       this.#frozen = false;
+      this.#options.onLeading();
       for (const callback of this.#held.splice(0)) this.#deliver(callback);
     });
   }

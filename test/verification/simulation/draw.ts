@@ -3,6 +3,7 @@ import { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
 import { drawHardTimes, hardThemes } from './hard-times.ts';
 import { drawInPlace } from './in-place.ts';
+import { drawLosses, lossThemes } from './losses.ts';
 import { type Circumstances, firstImage } from './simulation.ts';
 import { span } from './span.ts';
 import { budgets, imageNamed, narrowThemes, themes } from './themes.ts';
@@ -29,7 +30,7 @@ const modes = [
   'Observe',
 ] as const;
 const themeNames = Object.keys(themes);
-const everyTheme = { ...themes, ...narrowThemes, ...hardThemes };
+const everyTheme = { ...themes, ...narrowThemes, ...hardThemes, ...lossThemes };
 
 /** The scenario of a seed, always the same. Given themes replace those of the seed. */
 export function draw(seed: string, given: readonly string[] = []): Scenario {
@@ -83,7 +84,9 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   };
   const plan = calm ? calmPlan(chance) : wildPlan(chance, replicas, own);
   const hard = calm || given.length > 0 ? [] : drawHardTimes(chance.fork('hard times'), replicas);
-  const all = [...plan, ...hard].sort(byTime);
+  const hasLosses = !calm && given.length === 0 && mode === 'OnDelete';
+  const losses = hasLosses ? drawLosses(chance.fork('losses'), replicas) : [];
+  const all = [...plan, ...hard, ...losses].sort(byTime);
   return { circumstances, plan: inPlace === null ? all : inPlace.plan(all, replicas) };
 }
 

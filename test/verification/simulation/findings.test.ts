@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { realEnd } from '../../support/nodes/settings.ts';
 import type { Scenario } from './draw.ts';
 import { run } from './run.ts';
 import type { Circumstances } from './simulation.ts';
@@ -191,6 +192,33 @@ const findings: Readonly<Record<string, Scenario>> = {
           what: { kind: 'kill', ordinal: 1, container: 'mysqld', forMilliseconds: 200_000 },
         },
       },
+    ],
+  },
+  'keeps the revision of a member whose pod is going when the template changes': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      nodes: { ...realEnd, startMilliseconds: 2000 },
+      moco: { notice: 500, drain: 3000 },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'pause', forMilliseconds: 120_000 } },
+      { atMilliseconds: 2000, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      { atMilliseconds: 5000, what: { kind: 'deletePod', ordinal: 1 } },
+      { atMilliseconds: 10_000, what: { kind: 'rollOut', image: 'mysql:8.4.5' } },
+    ],
+  },
+  'finishes a resize that a failing check has held before, where new pods come up at the current revision': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '30',
+      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+      moco: { notice: 500, drain: 3000 },
+      inPlace: { mode: 'IfPossible', containers: [] },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'failCheck', forMilliseconds: 120_000 } },
+      { atMilliseconds: 50_000, what: { kind: 'changePod', part: 'cpu', value: '16' } },
     ],
   },
 };

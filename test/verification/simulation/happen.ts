@@ -10,11 +10,12 @@ import {
 } from '../../../src/moco/names.ts';
 import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
 import { agentsDie, backlog, breakReplica, receiverBehind } from './acts-of-moco.ts';
-import { drain, fault, loseNode, memberAt, neverScheduled, pullImage } from './acts-of-nodes.ts';
+import { drain, failPod, fault, loseNode, memberAt, neverScheduled, nodeGone, pullImage } from './acts-of-nodes.ts';
 import {
   annotateFor,
   asked,
   evict,
+  forceDelete,
   growVolumes,
   maintenance,
   noteInPlace,
@@ -46,6 +47,7 @@ export function happen(simulation: Simulation, what: Happening): void {
     if (struck) simulation.struck(what.kind as Fault);
   };
   impede(simulation, what);
+  impedeActing(simulation, what);
   switch (what.kind) {
     case 'rollOut':
       simulation.struck(what.image === firstImage ? 'revert' : 'change');
@@ -62,6 +64,9 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'manual':
       strikes(simulation.setting({ primaryUpdatePolicy: 'Manual' }));
       return later(what.forMilliseconds, () => simulation.setting({ primaryUpdatePolicy: null }));
+    case 'keepLost':
+      strikes(simulation.setting({ lostMembers: 'KeepRevision' }));
+      return later(what.forMilliseconds, () => simulation.setting({ lostMembers: null }));
     case 'pin':
       strikes(simulation.setting({ pinnedMembers: [{ ordinal: what.ordinal, reason: 'kept for a while' }] }));
       return later(what.forMilliseconds, () => simulation.setting({ pinnedMembers: null }));
@@ -122,6 +127,10 @@ export function happen(simulation: Simulation, what: Happening): void {
       return later(what.forMilliseconds, () => setBackup(simulation, false));
     case 'deletePod':
       return strikes(asked(simulation, { method: 'DELETE', path: podPath(what.ordinal), body: {} }));
+    case 'forceDelete':
+      return strikes(forceDelete(simulation, what.ordinal));
+    case 'failPod':
+      return strikes(failPod(simulation, what.ordinal));
     case 'evictPod':
       return strikes(evict(simulation, what.ordinal));
     case 'drain':
@@ -155,6 +164,8 @@ export function happen(simulation: Simulation, what: Happening): void {
       return strikes(kubelets.fault(namespace, podName(what.ordinal), withRestart(what.container)));
     case 'loseNode':
       return strikes(loseNode(simulation, what.ordinal, what.forMilliseconds));
+    case 'nodeGone':
+      return nodeGone(simulation, what, strikes);
     case 'unschedulable':
       kubelets.faultPlace(namespace, podName(what.ordinal), neverScheduled);
       return later(what.forMilliseconds, () => {
@@ -291,6 +302,40 @@ export function happen(simulation: Simulation, what: Happening): void {
 }
 
 const crashes = { before: 'crashBeforeWrite', onItsWay: 'crashOnItsWay', after: 'crashAfterWrite' } as const;
+
+/** A process that has lost touch tries again after this time, at the latest. */
+const retriesWithinMilliseconds = 45_000;
+/** After a dry run that was refused the next one may come so late. */
+const dryRunsWithinMilliseconds = 330_000;
+
+/** What lasts, or has an end at once, and keeps the program from seeing or writing, or what it sees from being true. */
+const troubles: ReadonlySet<Happening['kind']> = new Set([
+  'mishaps',
+  'watchLag',
+  'watchStalls',
+  'watchBreaks',
+  'watchExpires',
+  'watchForgets',
+  'watchRepeats',
+  'slowControllers',
+  'copyRollout',
+  'keepRollout',
+  'removeRollout',
+  'moveClock',
+  'stop',
+]);
+
+/** How long the program may be kept from acting. Whether a process leads, the processes say themselves. */
+function impedeActing({ clock, ability }: Simulation, what: Happening): void {
+  const now = clock.nowMilliseconds;
+  const lasts = 'forMilliseconds' in what ? what.forMilliseconds : 0;
+  // MOCO's webhook fails closed.
+  if (what.kind === 'stopMoco' && !what.otherReplica) ability.impede(now, now + lasts + dryRunsWithinMilliseconds);
+  if (!troubles.has(what.kind)) return;
+  const slow = what.kind === 'mishaps' && what.mishap.kind === 'slow' ? what.mishap.thereMilliseconds : 0;
+  const late = what.kind === 'watchLag' ? what.milliseconds : 0;
+  ability.impede(now, now + lasts + slow + late + retriesWithinMilliseconds);
+}
 
 /** How long the program may be kept from reading or writing, with a margin. */
 function impede({ clock, demotions }: Simulation, what: Happening): void {

@@ -26,6 +26,8 @@ export type LastingKind =
   | 'failCheck'
   /** The primary waits for approval. */
   | 'manual'
+  /** Lost members keep their revision. */
+  | 'keepLost'
   // Others: the MySQLRollout is that of another cluster, or a finalizer keeps it.
   | 'copyRollout'
   | 'keepRollout'
@@ -41,6 +43,7 @@ export type MemberKind =
   | 'drain'
   | 'foreignDemote'
   | 'loseNode'
+  | 'nodeGone'
   | 'unschedulable'
   | 'pullFails'
   | 'slowPull'
@@ -68,7 +71,7 @@ export interface AllOrAbort {
 export type Happening =
   | AllOrAbort
   | Lasting<LastingKind>
-  | ToMember<'deletePod' | 'evictPod' | 'breakReplica'>
+  | ToMember<'deletePod' | 'forceDelete' | 'failPod' | 'evictPod' | 'breakReplica'>
   | ToMemberForAWhile<MemberKind>
   | ToContainerForAWhile<ContainerKind>
   // The user.

@@ -77,6 +77,7 @@ async function playMany(): Promise<boolean> {
   console.log(
     `${tally.hoursPerSecond(seconds).toFixed(2)} simulated hours a second, ${cpuMilliseconds.toFixed(0)} ms of CPU for each rollout`,
   );
+  console.log(tally.lossLine);
   console.log(tally.closingLine);
   const neverStruck = wanted < enoughForEveryFault ? [] : tally.unstruck;
   if (neverStruck.length > 0) console.log(`faults that never struck: ${neverStruck.join(', ')}`);

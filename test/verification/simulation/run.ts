@@ -1,5 +1,6 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { demotedForAnnotation } from '../../../src/moco/names.ts';
+import type { LostMember } from '../witness/lost-members.ts';
 import type { Measures } from '../witness/measures.ts';
 import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
@@ -23,6 +24,9 @@ export interface Outcome {
   readonly measures: Measures;
   /** The steps of the program, and what came of each. */
   readonly deeds: readonly StepRecord[];
+  /** Members that somebody else took while they were held, and how many were given back the revision that they had. */
+  readonly lost: readonly LostMember[];
+  readonly restored: number;
   readonly strikes: Strikes;
   readonly situations: readonly Situation[];
   readonly historyHash: string;
@@ -78,6 +82,8 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     if (isUneventful(plan))
       witness.object('race', `${law}: ${text}, though no member failed by itself`, atMilliseconds);
   }
+  const { lost, restored } = witness.lostMembers(`${namespace}/${clusterName}`);
+  simulation.kept.ended({ lost, restored }, circumstances.replicas);
   const situations = simulation.situations.found;
   const why = ended || isOthers() ? null : stuckAt(record(rollout?.['status']));
   return {
@@ -88,6 +94,8 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
     races: findings.filter(({ kind }) => kind === 'race'),
     measures,
     deeds: witness.steps(`${namespace}/${clusterName}`, beganAt),
+    lost,
+    restored,
     strikes: simulation.strikes,
     situations,
     historyHash: simulation.historyHash(),

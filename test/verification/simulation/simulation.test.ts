@@ -26,7 +26,7 @@ describe('the simulation', function simulation() {
       tally.add(outcome);
       if (failure !== null) failures.push(failure);
     }
-    console.log(`      ${[...tally.situationLines, tally.closingLine].join('\n      ')}`);
+    console.log(`      ${[...tally.situationLines, tally.lossLine, tally.closingLine].join('\n      ')}`);
     expect(failures.join('\n')).to.equal('');
     expect(tally.disruptions).to.be.greaterThan(rolloutsWanted);
     expect(tally.needless).to.equal(0);

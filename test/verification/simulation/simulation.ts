@@ -20,6 +20,7 @@ import type { MySQLCluster } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { type ClusteringDurations, defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
 import { type NodesSettings, defaultSettings as nodesSettings } from '../../support/nodes/settings.ts';
+import { Ability } from '../witness/ability.ts';
 import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
@@ -37,6 +38,7 @@ import { FalseAlarms } from './false-alarms.ts';
 import type { Strike, Strikes } from './faults.ts';
 import { FoundStrikes } from './found-strikes.ts';
 import { noteImpairedPrimary } from './impaired-primary.ts';
+import { KeptRevisions } from './kept-revisions.ts';
 import { KubeControllers } from './kube-controllers.ts';
 import { Kubelets } from './kubelets.ts';
 import { LaggingCandidates } from './lagging-candidates.ts';
@@ -102,7 +104,8 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
 export class Simulation {
   readonly clock = new VirtualClock();
   readonly demotions = new Demotions(demotionAllowanceMilliseconds);
-  readonly witness = new Witness(this.demotions, epochMilliseconds);
+  readonly ability = new Ability();
+  readonly witness = new Witness(this.demotions, { epochMilliseconds, ability: this.ability });
   readonly chance: Chance;
   readonly server: ApiServer;
   readonly network: Network;
@@ -115,6 +118,7 @@ export class Simulation {
   /** By the user, whatever happens to the cluster. */
   readonly wanted: Wanted;
   readonly situations: Situations;
+  readonly kept: KeptRevisions;
   readonly mocoGoesOn: MocoGoesOn;
   readonly failoverGoesOn: FailoverGoesOn;
   readonly checks: FailingChecks;
@@ -167,6 +171,8 @@ export class Simulation {
     this.network.lagMilliseconds = circumstances.lagMilliseconds;
     this.situations = new Situations(() => !this.processes.some(({ isServing }) => isServing));
     if (processes > 1 && !electsLeader) this.situations.find('twoLeaders');
+    this.kept = new KeptRevisions((situation) => this.situations.find(situation));
+    server.onRequest((request) => this.kept.answered(request, clock.nowMilliseconds));
     server.onRequest((request, given) => this.situations.answered(request, given));
     this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
     const settings: NodesSettings = {
@@ -203,7 +209,8 @@ export class Simulation {
     });
     this.processes = Array.from({ length: processes }, (_, number) => {
       const own = chance.fork(`process ${number}`);
-      const onEnd = (why: string): void => {
+      const onEnd = (why: string, actor: string): void => {
+        this.kept.died(actor, clock.nowMilliseconds);
         this.ends.push(`controller ${number} ${why}`);
       };
       const { network } = this;
@@ -222,6 +229,7 @@ export class Simulation {
         },
         electsLeader,
         onEnd,
+        onLeading: () => this.ability.leads(this.#someoneLeads(), clock.nowMilliseconds),
         onReported: (...reported) => expectations.reported(...reported),
         onAnswered: (...answered) => expectations.answered(...answered),
       });
@@ -233,6 +241,7 @@ export class Simulation {
       alarms.changed(change, clock.nowMilliseconds);
       if (this.#began) {
         this.situations.changed(change, clock.nowMilliseconds, this.cluster);
+        this.kept.changed(change);
         if (watchedByI13.includes(change.kind)) {
           this.mocoGoesOn.look();
           this.failoverGoesOn.look();
@@ -273,6 +282,10 @@ export class Simulation {
     const { maxUnavailable, inPlace } = this.#circumstances;
     if (maxUnavailable !== null) this.setting({ maxUnavailable });
     if (inPlace !== undefined) this.setting({ inPlace });
+  }
+
+  #someoneLeads(): boolean {
+    return this.processes.some(({ isLeading }) => isLeading);
   }
 
   /** What the user wants of this cluster's rollouts from now on. */

@@ -45,6 +45,17 @@ export const situations = {
   resizeMayNotBegin:
     'the CPU changes of members that may be resized, while no maintenance window is open or a check fails',
   twoLeaders: 'two processes lead at once for the whole history',
+  keptAtRest: 'a held member has its next pod within a second, and comes back as what it was',
+  keptInTime: 'a held member that somebody else takes comes back as what it was, since the program has seen it going',
+  keptTwo: 'two held members go beside each other, and come back as what they were',
+  keptAlone: 'the only member of a cluster comes back as what it was',
+  updatedTooLate: 'a held member comes back updated, since its pod was created before the program could act',
+  sparesWorking: 'a held member comes back updated beside one that works at the update revision and goes as well',
+  restored: 'a member that has come back updated gets back the revision that it had',
+  templateChangesWhileKept: 'the template changes while new pods come up at the current revision',
+  recreatedWhileKept: 'the StatefulSet is made again while new pods come up at the current revision',
+  scaledWhileKept: 'the number of members changes while new pods come up at the current revision',
+  diesInTheFlip: 'a process dies right after it has changed what new pods come up at',
 } as const;
 
 export type Situation = keyof typeof situations;

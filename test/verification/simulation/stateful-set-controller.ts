@@ -31,8 +31,7 @@ export function syncStatefulSet(server: ApiServer, set: StoredObject, options: S
   const updateRevision = revisionNameOf(set.metadata.name, spec['template']);
   options.templates.set(updateRevision, spec['template']);
   keepRevision(server, set, updateRevision);
-  const known = before['currentRevision'];
-  const currentRevision = typeof known === 'string' ? known : updateRevision;
+  const currentRevision = currentRevisionOf(server, set, before['currentRevision']) ?? updateRevision;
   const strategy = record(spec['updateStrategy']) as Strategy;
   const members = ownPods(server, set);
   for (const [ordinal, pod] of members) {
@@ -47,6 +46,18 @@ export function syncStatefulSet(server: ApiServer, set: StoredObject, options: S
   }
   if (strategy.type === 'RollingUpdate') roll(server, set, replicas, strategy, updateRevision);
   writeStatus(server, set, { replicas, strategy, currentRevision, updateRevision, options });
+}
+
+/**
+ * The one of the status; `null` if no ControllerRevision has that name any more: then it is the update revision (1.36.3,
+ * stateful_set_control.go, getStatefulSetRevisions).
+ */
+function currentRevisionOf(
+  { store }: ApiServer,
+  { metadata: { namespace = '' } }: StoredObject,
+  name: unknown,
+): string | null {
+  return typeof name === 'string' && store.get(controllerRevisions, namespace, name) !== null ? name : null;
 }
 
 /** Where the program reads the template of a revision. */

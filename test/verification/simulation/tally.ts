@@ -16,6 +16,13 @@ export class Tally {
   failures = 0;
   longestWindowMilliseconds = 0;
   simulatedMilliseconds = 0;
+  /** Histories in which somebody else took a member while it was held. */
+  runsWithLosses = 0;
+  lost = 0;
+  kept = 0;
+  /** Created before the program could act. */
+  tooLate = 0;
+  restored = 0;
   /** Histories. */
   runs = 0;
   readonly deeds = new DeedCosts();
@@ -37,11 +44,24 @@ export class Tally {
     this.disruptions += outcome.measures.disruptions;
     this.needless += outcome.measures.needless;
     this.simulatedMilliseconds += outcome.simulatedMilliseconds;
+    this.#addLosses(outcome);
     for (const strike of allStrikes()) {
       this.strikes[strike] = (this.strikes[strike] ?? 0) + (outcome.strikes[strike] ?? 0);
     }
     const windows = outcome.races.map(({ windowMilliseconds }) => windowMilliseconds);
     this.longestWindowMilliseconds = Math.max(this.longestWindowMilliseconds, ...windows);
+  }
+
+  #addLosses({ lost, restored }: Outcome): void {
+    this.runsWithLosses += lost.length > 0 ? 1 : 0;
+    this.lost += lost.length;
+    this.kept += lost.filter(({ outcome }) => outcome === 'kept').length;
+    this.tooLate += lost.filter(({ outcome }) => outcome === 'late').length;
+    this.restored += restored;
+  }
+
+  get lossLine(): string {
+    return `${this.runsWithLosses} histories in which ${this.lost} members were lost while held: ${this.kept} kept their revision, ${this.tooLate} were created too soon; ${this.restored} were given it back`;
   }
 
   /** Hours of the simulated clock for each second of this machine's. */

@@ -61,6 +61,7 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
     `the user asks for ${image}, which fails, and ${seconds(forMilliseconds)} later for ${corrected}`,
   failCheck: (what) => `a check of the user fails ${lasting(what)}`,
   manual: (what) => `the user lets the primary wait for approval ${lasting(what)}`,
+  keepLost: (what) => `the user wants lost members to keep their revision ${lasting(what)}`,
   pin: (what) => `the user pins member ${what.ordinal} ${lasting(what)}`,
   pause: (what) => `the user pauses the rollout ${lasting(what)}`,
   maintenance: (what) =>
@@ -83,6 +84,8 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   backup: (what) => `a backup runs ${lasting(what)}`,
   allow: (what) => `the user lets ${what.maxUnavailable} members be away at once ${lasting(what)}`,
   deletePod: ({ ordinal }) => `somebody deletes member ${ordinal}`,
+  forceDelete: ({ ordinal }) => `somebody deletes member ${ordinal} by force`,
+  failPod: ({ ordinal }) => `the pod of member ${ordinal} fails`,
   evictPod: ({ ordinal }) => `somebody evicts member ${ordinal}`,
   drain: (what) => `somebody drains the node of member ${what.ordinal} ${lasting(what)}`,
   recreateStatefulSet: () => 'somebody deletes the StatefulSet and leaves its pods, and MOCO makes it again',
@@ -94,6 +97,8 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   flap: (what) => `container ${what.container} of member ${what.ordinal} is not ready ${lasting(what)}`,
   restart: ({ container, ordinal }) => `container ${container} of member ${ordinal} restarts`,
   loseNode: (what) => `the node of member ${what.ordinal} is lost ${lasting(what)}`,
+  nodeGone: (what) =>
+    `the node of member ${what.ordinal} is lost, and is deleted ${seconds(what.forMilliseconds)} later`,
   unschedulable: (what) => `no node takes member ${what.ordinal}, should it be made anew, ${lasting(what)}`,
   pullFails: (what) => `no image can be fetched where member ${what.ordinal} runs ${lasting(what)}`,
   hangTerminating: (what) => `the containers of member ${what.ordinal} don't end ${lasting(what)}`,

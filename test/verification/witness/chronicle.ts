@@ -27,6 +27,14 @@ export class Chronicle {
     return this.#moments.slice(Math.max(0, start - 1), end);
   }
 
+  /** Every moment in effect between two times. */
+  during(from: number, to: number): readonly Moment[] {
+    const last = this.#moments.findLastIndex(({ atMilliseconds }) => atMilliseconds <= to);
+    let first = last;
+    while (first > 0 && (this.#moments[first]?.atMilliseconds ?? 0) > from) first -= 1;
+    return this.#moments.slice(Math.max(0, first), last + 1);
+  }
+
   /** How many moments there are up to this revision. */
   #upTo(revision: number): number {
     let low = 0;

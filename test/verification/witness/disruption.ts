@@ -1,7 +1,10 @@
 /** What takes a member: its pod goes, by whosever hand, or containers of it restart. */
 export type TakingVerb = 'delete' | 'evict' | 'setPartition' | 'restartInPlace';
-/** What runs something of the update revision without taking the member, or prepares that it is taken. */
-export type Verb = TakingVerb | 'resize' | 'demote';
+/**
+ * What runs something of the update revision without taking the member, prepares that it is taken, or deletes an updated
+ * one that is to come back as what it was.
+ */
+export type Verb = TakingVerb | 'resize' | 'demote' | 'restore';
 
 /** A member whose disruption, directly or by the StatefulSet, the API server has just accepted; or another step with it. */
 export interface Disruption {

@@ -23,7 +23,7 @@ export interface Law {
   readonly isByTheClock?: true;
 }
 
-const taking: readonly Verb[] = ['delete', 'evict', 'setPartition', 'restartInPlace'];
+export const taking: readonly Verb[] = ['delete', 'evict', 'setPartition', 'restartInPlace'];
 /** What takes a member, and what runs something of the update revision in a running one. */
 export const takingOrResizing: readonly Verb[] = [...taking, 'resize'];
 /** The pod goes, by whosever hand. */

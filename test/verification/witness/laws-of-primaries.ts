@@ -1,6 +1,6 @@
+import { isApproved } from './held-members.ts';
 import { type Case, type Law, others, participating, takingPods } from './law.ts';
-import { isPrimary, isUpdated, participates, replicasOf, runs, updateRevisionOf } from './member.ts';
-import type { Moment } from './moment.ts';
+import { isPrimary, isUpdated, participates, replicasOf, runs } from './member.ts';
 import { isServed } from './observed-effects.ts';
 
 /** What can cost a cluster its primary, or what a failover needs. */
@@ -24,7 +24,8 @@ export const lawsOfPrimaries: readonly Law[] = [
       if (replicasOf(moment) < 2 || !isPrimary(moment, target) || !participates(moment, target)) return true;
       const { partition = 0, pinnedMembers = [] } = moment.settings?.spec ?? {};
       const older = others(given).filter((one) => !isUpdated(moment, one) && one.ordinal >= partition);
-      return isApproved(moment) && !older.some((one) => pinnedMembers.some(({ ordinal }) => ordinal === one.ordinal));
+      const mayGo = moment.settings?.spec?.primaryUpdatePolicy !== 'Manual' || isApproved(moment);
+      return mayGo && !older.some((one) => pinnedMembers.some(({ ordinal }) => ordinal === one.ordinal));
     },
   },
 ];
@@ -33,12 +34,4 @@ export const lawsOfPrimaries: readonly Law[] = [
 function isFollowed(given: Case): boolean {
   const primary = given.moment.members.find((one) => isPrimary(given.moment, one));
   return primary !== undefined && runs(primary) && participating(given).some((one) => !isPrimary(given.moment, one));
-}
-
-/** By the full name of the revision, or by the hash at its end. */
-function isApproved(moment: Moment): boolean {
-  const { primaryUpdatePolicy, approvedRevision = '' } = moment.settings?.spec ?? {};
-  const revision = updateRevisionOf(moment);
-  const names = [revision, revision.slice(revision.lastIndexOf('-') + 1)];
-  return primaryUpdatePolicy !== 'Manual' || names.includes(approvedRevision);
 }

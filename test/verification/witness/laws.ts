@@ -7,9 +7,11 @@ import {
 } from '../../../src/moco/names.ts';
 import { budgetOf } from './budget.ts';
 import type { Disruption } from './disruption.ts';
-import { type Case, type Law, others, participating, takingOrResizing } from './law.ts';
+import { keepsRevisions } from './held-members.ts';
+import { type Case, type Law, others, participating, taking, takingOrResizing, takingPods } from './law.ts';
 import { lawsInPlace } from './laws-in-place.ts';
 import { lawsOfPrimaries } from './laws-of-primaries.ts';
+import { lawsOfRestoring } from './laws-of-restoring.ts';
 import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
@@ -23,6 +25,7 @@ import {
   majorityOf,
   participates,
   replicasOf,
+  wasReady,
 } from './member.ts';
 import type { Member, Moment } from './moment.ts';
 
@@ -31,6 +34,7 @@ import type { Member, Moment } from './moment.ts';
  * has only the timestamps of objects, which are truncated to whole seconds.
  */
 const failoverGraceMilliseconds = 179_000;
+const progressDeadlineMilliseconds = 599_000;
 
 /** The pod goes, and nobody but its author decides which. */
 const byPod = ({ verb }: Disruption): boolean => verb === 'delete' || verb === 'evict';
@@ -56,7 +60,7 @@ export const laws: readonly Law[] = [
       if (participates(moment, target) || !canAcknowledge(moment, target) || replicasOf(moment) < 3) return true;
       if (nobodyCameBack(moment)) return true;
       const long = behindMilliseconds(moment, target) >= failoverGraceMilliseconds;
-      if (long && !hasRole(target)) return true;
+      if (long && hasNeverFollowed(moment, target)) return true;
       const known = others(given).filter(
         (member) => canAcknowledge(moment, member) && (participates(moment, member) || (long && hasRole(member))),
       );
@@ -94,7 +98,7 @@ export const laws: readonly Law[] = [
   {
     name: 'terminating',
     sentence: 'the member was on its way out already',
-    of: takingOrResizing,
+    of: [...takingOrResizing, 'restore'],
     holds: ({ target }) => !isTerminating(target),
   },
   {
@@ -113,6 +117,7 @@ export const laws: readonly Law[] = [
   {
     name: 'protected',
     sentence: 'the member was protected by MOCO',
+    of: [...taking, 'restore'],
     holds: ({ target }) => target.pod.metadata.annotations?.[preventDeleteAnnotation] !== annotationOn,
   },
   {
@@ -160,9 +165,22 @@ export const laws: readonly Law[] = [
       );
     },
   },
+  {
+    name: 'I24',
+    sentence: 'a member was taken while new pods came up at the current revision',
+    of: takingPods,
+    holds: ({ moment }) => !keepsRevisions(moment),
+  },
   ...lawsInPlace,
+  ...lawsOfRestoring,
   ...lawsOfPrimaries,
 ];
+
+/** MOCO has given it no role, or its mysqld has not been ready since it started, for so long that its label says nothing. */
+function hasNeverFollowed(moment: Moment, target: Member): boolean {
+  const isOld = !wasReady(target) && behindMilliseconds(moment, target) >= progressDeadlineMilliseconds;
+  return !hasRole(target) || isOld;
+}
 
 /** The primary has been unavailable for longer than a failover may take. */
 function nobodyCameBack({ primaryUnavailableSince, atMilliseconds }: Moment): boolean {

@@ -103,6 +103,12 @@ export function behindMilliseconds({ atMilliseconds }: Moment, { notReadySince }
   return atMilliseconds - (notReadySince.get(mysqldContainer) ?? atMilliseconds);
 }
 
+/** Its mysqld has been ready since it last started. */
+export function wasReady(member: Member): boolean {
+  const { restartCount = 0 } = mysqldOf(member) ?? {};
+  return (member.readyAtRestart.get(mysqldContainer) ?? -1) >= restartCount;
+}
+
 /** MOCO has configured its mysqld since the pod was created. */
 export const hasRole = ({ pod }: Member): boolean => pod.metadata.labels?.[roleLabel] !== undefined;
 

@@ -41,7 +41,11 @@ export interface WitnessedStatefulSet extends WitnessedObject {
       readonly rollingUpdate?: { readonly partition?: number } | null;
     };
   };
-  readonly status?: { readonly updateRevision?: string; readonly currentRevision?: string };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly updateRevision?: string;
+    readonly currentRevision?: string;
+  };
 }
 
 interface PodSpec {
@@ -106,6 +110,9 @@ export interface WitnessedSettings extends WitnessedObject {
     readonly approvedRevision?: string;
     readonly minReadySeconds?: number;
     readonly inPlace?: { readonly primary?: string };
+    readonly lostMembers?: string;
+    readonly restore?: { readonly revision?: string; readonly ordinals?: readonly number[] };
+    readonly overrides?: readonly unknown[];
   };
 }
 

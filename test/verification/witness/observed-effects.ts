@@ -1,8 +1,8 @@
 import { annotationOn, demoteAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
 import type { Disruption } from './disruption.ts';
 import { serviceOf } from './endpoints.ts';
-import { isPrimary, isTerminating, isUpdated, participates, runs } from './member.ts';
-import type { Member, Moment } from './moment.ts';
+import { isPrimary, isTerminating, isUpdated, participates, revisionOf, runs, updateRevisionOf } from './member.ts';
+import { type Member, type Moment, nothing } from './moment.ts';
 import type { WitnessedContainer } from './objects.ts';
 
 /**
@@ -24,9 +24,10 @@ interface Given {
   /** By name: how often each container had restarted. */
   readonly restarts: ReadonlyMap<string, number>;
   readonly resizedAt: number | null;
+  readonly updateRevision: string;
 }
 
-const takesPod = ({ verb }: Disruption): boolean => verb === 'delete' || verb === 'evict' || verb === 'setPartition';
+const takesPod = ({ verb }: Disruption): boolean => ['delete', 'evict', 'setPartition', 'restore'].includes(verb);
 
 /**
  * Watches one member that a step is about, from the step's request on, and finds the step's effects. What somebody else
@@ -37,6 +38,8 @@ export class ObservedEffects {
   readonly #step: Disruption;
   readonly #given: Given;
   readonly #found = new Set<ObservedEffect>();
+  /** The pod that came in the place of the one that the step took: later ones are not its doing. */
+  #successor: string | null = null;
 
   /** `window`: every moment from the beginning of the confirmation up to the request. */
   constructor(step: Disruption, window: readonly Moment[]) {
@@ -66,16 +69,24 @@ export class ObservedEffects {
     const { ran, wasEndpoint, led, wasUnserved } = this.#given;
     const goes = target === undefined || isTerminating(target);
     const stops = ran && goes && (target === undefined || !runs(target));
-    const successor = moment.members.find(
+    const next = moment.members.find(
       ({ ordinal, pod }) => ordinal === this.#step.ordinal && pod.metadata.uid !== this.#step.uid,
     );
+    this.#successor ??= next?.pod.metadata.uid ?? null;
+    const successor = next?.pod.metadata.uid === this.#successor ? next : undefined;
     return [
       ...effect('stops', stops),
       ...effect('losesRelayLog', stops && wasUnserved),
       ...effect('leavesService', wasEndpoint && goes),
       ...effect('movesPrimary', led && goes && !leads(moment, this.#step.ordinal)),
-      ...effect('brings', successor !== undefined && isUpdated(moment, successor) && startedAnything(successor)),
+      ...effect('brings', successor !== undefined && this.#isBrought(moment, successor) && startedAnything(successor)),
     ];
+  }
+
+  /** A member that is restored is not to have what was the update revision then. */
+  #isBrought(moment: Moment, successor: Member): boolean {
+    if (this.#step.verb !== 'restore') return isUpdated(moment, successor);
+    return revisionOf(successor.pod) === this.#given.updateRevision;
   }
 
   #ofDemotion(moment: Moment, target: Member): readonly ObservedEffect[] {
@@ -131,6 +142,7 @@ function givenIn(window: readonly Moment[], { uid }: Disruption): Given {
       last === undefined ? [] : containersOf(last).map(({ name, restartCount = 0 }) => [name, restartCount]),
     ),
     resizedAt: last?.resizedAt ?? null,
+    updateRevision: updateRevisionOf(window.at(-1) ?? nothing),
   };
 }
 

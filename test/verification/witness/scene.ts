@@ -1,3 +1,4 @@
+import { Ability } from './ability.ts';
 import type { Disruption } from './disruption.ts';
 import type { WitnessedKind, WitnessedObject } from './objects.ts';
 import { Witness } from './witness.ts';
@@ -11,6 +12,7 @@ export interface PodOptions {
   readonly mysqld?: 'ready' | 'running' | 'CrashLoopBackOff';
   readonly ready?: boolean;
   readonly terminating?: boolean;
+  readonly phase?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly uid?: string;
   /** Of mysqld: in the spec, and as the kubelet reports it. */
@@ -21,7 +23,9 @@ export interface PodOptions {
 
 /** A cluster of three whose member 0 is primary, all of it stale, as a store would have told of it. */
 export class Scene {
-  readonly witness = new Witness();
+  /** Nobody leads, until a test says so. */
+  readonly ability = new Ability();
+  readonly witness = new Witness(null, { ability: this.ability });
   #revision = 0;
   #now = 0;
 
@@ -50,6 +54,20 @@ export class Scene {
     this.put('StatefulSet', 'moco-test', { spec, status: { currentRevision, updateRevision: 'new' } });
   }
 
+  /** At OnDelete with the program's label, or with new pods at the current revision. */
+  adopted({ keeps = false, updateRevision = 'new', replicas = 3 } = {}): void {
+    const rolling = { type: 'RollingUpdate', rollingUpdate: { partition: replicas } };
+    const spec = { replicas, updateStrategy: keeps ? rolling : { type: 'OnDelete' } };
+    const newPods = keeps ? { 'moco-rollout.io/new-pods': 'CurrentRevision' } : {};
+    const labels = { 'moco-rollout.io/strategy': 'OnDelete', ...newPods };
+    const status = { currentRevision: 'old', updateRevision, observedGeneration: 1 };
+    this.put('StatefulSet', 'moco-test', { spec, status }, { generation: 1, labels });
+  }
+
+  settings(spec: object = {}, status: object = {}): void {
+    this.put('MySQLRollout', 'test', { spec, status });
+  }
+
   pod(ordinal: number, options: PodOptions = {}): void {
     const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
     const { terminating = false, ready = mysqld === 'ready', uid = `moco-test-${ordinal}-uid` } = options;
@@ -62,7 +80,7 @@ export class Scene {
       {
         spec: { containers: [{ name: 'mysqld', image: revision, ...(wanted && { resources: wanted }) }] },
         status: {
-          phase: 'Running',
+          phase: options.phase ?? 'Running',
           conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
           containerStatuses: [
             {

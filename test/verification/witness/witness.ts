@@ -1,4 +1,5 @@
 import { mysqldContainer, rolloutCompleteCondition } from '../../../src/moco/names.ts';
+import { Ability } from './ability.ts';
 import { budgetOf } from './budget.ts';
 import { Chronicle } from './chronicle.ts';
 import type { Demotions } from './demotions.ts';
@@ -6,11 +7,14 @@ import type { Disruption } from './disruption.ts';
 import { FailedTries } from './failed-tries.ts';
 import { isAskedOf } from './law.ts';
 import { laws } from './laws.ts';
+import { isRequested } from './laws-of-restoring.ts';
+import { type LostMember, LostMembers } from './lost-members.ts';
 import { type Measures, measure } from './measures.ts';
 import { isWell, revisionOf, updateRevisionOf } from './member.ts';
 import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
 import type { WitnessedPod } from './objects.ts';
 import { StepLog, type StepRecord } from './step-log.ts';
+import { Verification } from './verification.ts';
 
 /**
  * A law that did not hold when a member was taken down. It is a race where it had held since the actor began to ask,
@@ -31,6 +35,19 @@ interface Trial {
   readonly revision: string;
   readonly ordinal: number;
   readonly uid: string;
+}
+
+export interface Options {
+  /** When its times begin, since 1970. */
+  readonly epochMilliseconds?: number;
+  readonly ability?: Ability;
+  /** The program's own default. */
+  readonly minReadySeconds?: number;
+}
+
+interface Lost {
+  readonly verification: Verification;
+  readonly members: LostMembers;
 }
 
 /**
@@ -56,12 +73,19 @@ export class Witness {
   readonly #failedTries = new Map<string, FailedTries>();
   /** By cluster. */
   readonly #steps = new Map<string, StepLog>();
+  /** By cluster. */
+  readonly #lost = new Map<string, Lost>();
+  /** Lost members are not judged without: whether the program could act. */
+  readonly #ability: Ability;
+  readonly #minReadySeconds: number | undefined;
   #isDoubtful = false;
   #needless = 0;
 
-  constructor(demotions: Demotions | null = null, epochMilliseconds = 0) {
+  constructor(demotions: Demotions | null = null, { epochMilliseconds = 0, ability, minReadySeconds }: Options = {}) {
     this.#demotions = demotions;
     this.#epochMilliseconds = epochMilliseconds;
+    this.#ability = ability ?? new Ability();
+    this.#minReadySeconds = minReadySeconds;
   }
 
   /** In the order of the store's revisions. */
@@ -82,6 +106,11 @@ export class Witness {
       }
     }
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
+    const { verification, members } = this.#lostOf(cluster);
+    verification.observe(moment);
+    for (const text of members.observe(change, this.#chronicleOf(cluster))) {
+      this.object('I24', text, change.atMilliseconds);
+    }
     if (change.kind === 'MySQLCluster') this.#judgeCompletion(moment);
   }
 
@@ -92,11 +121,11 @@ export class Witness {
   }
 
   /** Right when it happens: after the changes before it, and before those that it makes. */
-  disrupted(disruption: Disruption): void {
-    const moments = this.#chronicleOf(disruption.cluster).between(
-      disruption.confirmingSince.revision,
-      disruption.before,
-    );
+  disrupted(given: Disruption): void {
+    const moments = this.#chronicleOf(given.cluster).between(given.confirmingSince.revision, given.before);
+    const disruption = moments.some((moment) => isToBeRestored(moment, given)) ? asRestore(given) : given;
+    const { members } = this.#lostOf(disruption.cluster);
+    members.took(disruption);
     const confirmedAtMilliseconds = this.#epochMilliseconds + disruption.confirmingSince.atMilliseconds;
     const cases = moments.flatMap((began, index) => {
       const atMilliseconds = moments[index + 1]?.atMilliseconds ?? disruption.atMilliseconds;
@@ -113,6 +142,14 @@ export class Witness {
     this.#stepsOf(disruption.cluster).begin(disruption, moments);
     if (disruption.verb === 'resize' || disruption.verb === 'demote') return;
     this.#judgeOrder(disruption);
+    if (disruption.verb === 'restore') {
+      const { ordinal } = disruption;
+      const isDue = ({ moment }: (typeof cases)[number]): boolean =>
+        isRequested(moment, ordinal) || members.heldBecause(moment, ordinal) !== null;
+      if (!cases.some(isDue)) this.#find('violation', 'I24', 'nothing kept it from the update revision', disruption);
+      this.#disruptions.push(disruption);
+      return;
+    }
     const last = cases.at(-1);
     if (last !== undefined) this.#count(disruption, last.moment, last.target);
     this.#disruptions.push(disruption);
@@ -146,6 +183,27 @@ export class Witness {
   /** What the program has done to a cluster since a moment, and what came of it. */
   steps(cluster: string, sinceMilliseconds: number): readonly StepRecord[] {
     return this.#stepsOf(cluster).records(this.#chronicleOf(cluster).moments, sinceMilliseconds);
+  }
+
+  /** Members of a cluster that somebody else has taken while they were held, and how many were given back their revision. */
+  lostMembers(cluster: string): { readonly lost: readonly LostMember[]; readonly restored: number } {
+    const { lost, restored } = this.#lostOf(cluster).members;
+    return { lost, restored };
+  }
+
+  #lostOf(cluster: string): Lost {
+    const known = this.#lost.get(cluster);
+    if (known !== undefined) return known;
+    const verification = new Verification(this.#minReadySeconds);
+    const members = new LostMembers({
+      ability: this.#ability,
+      verification,
+      epochMilliseconds: this.#epochMilliseconds,
+      isDoubtful: () => this.#isDoubtful,
+    });
+    const fresh = { verification, members };
+    this.#lost.set(cluster, fresh);
+    return fresh;
   }
 
   #stepsOf(cluster: string): StepLog {
@@ -232,6 +290,14 @@ export class Witness {
     });
   }
 }
+
+/** The program has written down that it deletes the pod so that the member comes back as what it was. */
+function isToBeRestored({ settings }: Moment, { verb, uid }: Disruption): boolean {
+  const { step, pods = [] } = settings?.status?.intent ?? {};
+  return verb === 'delete' && step === 'restore' && pods.some((one) => one.uid === uid);
+}
+
+const asRestore = (disruption: Disruption): Disruption => ({ ...disruption, verb: 'restore' });
 
 /** Whoever has come in its place runs something else: the partition was put back before the StatefulSet made a new one. */
 function isOff({ revision, ordinal, uid }: Trial, { members }: Moment): boolean {

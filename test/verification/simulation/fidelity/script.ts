@@ -1,6 +1,7 @@
 import type { CallOptions } from '../../../../src/kube/api-client.ts';
 import { ApiError } from '../../../../src/kube/api-error.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../../../src/kube/resource.ts';
+import { revisionHashLabel } from '../../../../src/moco/names.ts';
 import type { Json } from '../stored-object.ts';
 import type { Ground } from './ground.ts';
 import { setName } from './observed.ts';
@@ -72,6 +73,24 @@ export class Player {
     const set = await client.get<Json>(statefulSets, { namespace, name: setName }, options);
     const { updateRevision, updatedReplicas } = set['status'] as Json;
     return this.patchSet({ status: { currentRevision: updateRevision, currentReplicas: updatedReplicas } }, 'status');
+  }
+
+  /** To be the current one: that of a pod, or one that does not exist. */
+  async setCurrent(revisionOf: number | null): Promise<string> {
+    const { client, namespace } = this.#ground;
+    if (revisionOf === null) return this.patchSet({ status: { currentRevision: 'not-kept' } }, 'status');
+    const name = podName(revisionOf);
+    const pod = await client.get<{ metadata: { labels: Record<string, string> } }>(pods, { namespace, name }, options);
+    return this.patchSet({ status: { currentRevision: pod.metadata.labels[revisionHashLabel] } }, 'status');
+  }
+
+  /** As its kubelet does that evicts it. */
+  fail(ordinal: number): Promise<string> {
+    const { client, namespace } = this.#ground;
+    const conditions = ['Ready', 'ContainersReady'].map((type) => ({ type, status: 'False' }));
+    const status = { phase: 'Failed', reason: 'Evicted', conditions };
+    const place = { namespace, name: podName(ordinal), subresource: 'status' };
+    return answerTo(client.patch(pods, place, 'application/strategic-merge-patch+json', { status }, options));
   }
 
   /** Leaves the pods behind. */
@@ -227,6 +246,49 @@ export const scripts: Readonly<Record<string, readonly Deed[]>> = {
     ['2 is deleted', (player) => player.delete(2)],
     ends(2),
     ran(2),
+  ],
+  'new pods at the current revision, by a partition above the last member': [
+    ['a budget is made', (player) => player.createBudget()],
+    ['a StatefulSet is made', (player) => player.create({ type: 'OnDelete' }, 'one')],
+    ran(0),
+    ran(1),
+    ran(2),
+    ['another image is asked for', (player) => player.setImage('two')],
+    ['new pods are to come up at the current revision', (player) => player.setPartition(3)],
+    ['1 is deleted', (player) => player.delete(1)],
+    ends(1),
+    ran(1),
+    ['2 fails', (player) => player.fail(2)],
+    ran(2),
+    ['0 is deleted by force', (player) => player.deleteWithin(0, 0)],
+    ran(0),
+    [
+      'new pods are to come up at the update revision',
+      (player) => player.patchSet({ spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } }),
+    ],
+    ['2 is deleted', (player) => player.delete(2)],
+    ends(2),
+    ran(2),
+    ['new pods are to come up at the current revision again', (player) => player.setPartition(3)],
+    ['2 is deleted, which is updated', (player) => player.delete(2)],
+    ends(2),
+    ran(2),
+    ['the StatefulSet goes and leaves its pods', (player) => player.orphan()],
+    ['it is made again', (player) => player.create({ type: 'RollingUpdate', rollingUpdate: { partition: 3 } }, 'two')],
+    ['1 is deleted', (player) => player.delete(1)],
+    ends(1),
+    ran(1),
+    ['the revision of 0 becomes the current one', (player) => player.setCurrent(0)],
+    ['2 is deleted', (player) => player.delete(2)],
+    ends(2),
+    ran(2),
+    ['a revision becomes the current one that does not exist', (player) => player.setCurrent(null)],
+    ['2 is deleted', (player) => player.delete(2)],
+    ends(2),
+    ran(2),
+    ['0 is deleted, the last that is not updated', (player) => player.delete(0)],
+    ends(0),
+    ran(0),
   ],
   'one member': [
     ['a budget is made that lets nobody go', (player) => player.createBudget(0)],

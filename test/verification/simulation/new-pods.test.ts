@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { statefulSets } from '../../../src/kube/resource.ts';
+import { newPodsLabel, revisionHashLabel } from '../../../src/moco/names.ts';
+import { mocoManager, prefixedName } from '../../support/moco/names.ts';
+import { forceDelete, podPath, setImage } from './acts-of-people.ts';
+import { draw } from './draw.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
+import { record, type StoredObject } from './stored-object.ts';
+
+const minuteMilliseconds = 60_000;
+
+const setOf = ({ server }: Simulation): StoredObject | null =>
+  server.store.get(statefulSets, namespace, prefixedName(clusterName));
+const revisions = ({ members }: Simulation): readonly unknown[] =>
+  members.map(({ metadata }) => metadata.labels?.[revisionHashLabel]);
+
+/** A paused rollout to which nobody has been updated. */
+async function paused(onDeleteKeeper: 'policy' | 'webhook', replicas = 3): Promise<Simulation> {
+  const { circumstances } = draw('calm');
+  const simulation = new Simulation({
+    ...circumstances,
+    replicas,
+    mode: 'OnDelete',
+    onDeleteKeeper,
+    processes: 1,
+    electsLeader: false,
+  });
+  await simulation.start();
+  simulation.setting({ paused: true });
+  setImage(simulation, 'mysql:8.4.1');
+  await simulation.clock.runUntil(() => false, 5_000);
+  return simulation;
+}
+
+function end({ processes }: Simulation): void {
+  for (const process of processes) process.end();
+}
+
+describe('a paused rollout in the simulation', function held() {
+  this.timeout(60_000);
+
+  it('rests where new pods come up at the current revision, whatever MOCO’s partition controller asks for every 10 s', async () => {
+    const simulation = await paused('policy');
+    const { clock, server } = simulation;
+    const before = revisions(simulation);
+    let patches = 0;
+    server.onRequest(({ actor, method, path }) => {
+      if (actor === mocoManager && method === 'PATCH' && path.endsWith(`statefulsets/${prefixedName(clusterName)}`)) {
+        patches += 1;
+      }
+    });
+    await clock.runUntil(() => false, minuteMilliseconds);
+    expect(patches).to.be.within(5, 8);
+    const set = setOf(simulation);
+    expect(set?.metadata.labels?.[newPodsLabel]).to.equal('CurrentRevision');
+    expect(record(set?.['spec'])['updateStrategy']).to.deep.equal({
+      type: 'RollingUpdate',
+      rollingUpdate: { partition: 3 },
+    });
+    expect(revisions(simulation)).to.deep.equal(before);
+    end(simulation);
+  });
+
+  it('keeps the revision of members that are deleted by force, one and two at once, and of a single member', async () => {
+    for (const [replicas, ordinals] of [
+      [3, [1]],
+      [3, [0, 2]],
+      [1, [0]],
+    ] as const) {
+      const simulation = await paused('policy', replicas);
+      const before = revisions(simulation);
+      for (const ordinal of ordinals) expect(forceDelete(simulation, ordinal)).to.equal(true);
+      await simulation.clock.runUntil(() => false, minuteMilliseconds);
+      expect(revisions(simulation)).to.deep.equal(before);
+      const { lost } = simulation.witness.lostMembers(`${namespace}/${clusterName}`);
+      expect(lost.map(({ outcome }) => outcome)).to.deep.equal(ordinals.map(() => 'kept'));
+      end(simulation);
+    }
+  });
+
+  it('beside the webhook keeps that of a member that is deleted as usual, and goes back to OnDelete', async () => {
+    const simulation = await paused('webhook');
+    const before = revisions(simulation);
+    expect(setOf(simulation)?.metadata.labels?.[newPodsLabel]).to.equal(undefined);
+    simulation.request({ method: 'DELETE', path: podPath(1), body: {} });
+    await simulation.clock.runUntil(() => false, 5_000);
+    expect(setOf(simulation)?.metadata.labels?.[newPodsLabel]).to.equal('CurrentRevision');
+    await simulation.clock.runUntil(() => false, 2 * minuteMilliseconds);
+    expect(revisions(simulation)).to.deep.equal(before);
+    expect(setOf(simulation)?.metadata.labels?.[newPodsLabel]).to.equal(undefined);
+    expect(simulation.witness.findings).to.deep.equal([]);
+    end(simulation);
+  });
+});
