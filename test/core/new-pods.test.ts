@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
+import { neverInPlace } from '../../src/core/in-place.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
@@ -115,6 +116,12 @@ describe('new pods while nobody works at the update revision', () => {
       given: stale().mysqlCluster({ reconciledGeneration: 1 }),
       does: 'nothing',
       hold: 'NotReconciled',
+    },
+    'do not between the two halves of a resize': {
+      given: stale().members(member(2).stale().resizing({ awaited: [], forSeconds: 1 })),
+      settings: { inPlaceUpdates: { ...neverInPlace, mode: 'IfPossible' } },
+      does: 'nothing',
+      hold: 'AwaitingResize',
     },
     'do not while a step has still to end': {
       given: stale()
