@@ -117,7 +117,8 @@ export function remember(verdict: Verdict | null, read: c.Cells, after: c.Cells,
   // Nothing is begun where nobody is stale.
   if (!isNoted && stale === 0) return;
   const isKept = read[c.NEW_PODS] !== c.NewPods.Updated;
-  const takes = verdict !== null && ['delete', 'evict', 'updateInPlace', 'setPartition', 'restore'].includes(verdict.kind);
+  const takes =
+    verdict !== null && ['delete', 'evict', 'updateInPlace', 'setPartition', 'restore'].includes(verdict.kind);
   const waited = isNoted ? (read[c.WAITING] as number) : stale;
   after[c.NOTED] = 1;
   after[c.WAITING] = (waited | (isKept ? stale : 0)) & ~updated & ~(takes ? verdict.targets : 0);

@@ -201,10 +201,12 @@ export function hasRun(cells: c.Cells, ordinal: number): boolean {
 }
 
 /** The revision at which the StatefulSet controller creates a pod now (Kubernetes 1.36.3, newVersionedStatefulSetPod). */
-export const revisionOfNewPods = (cells: c.Cells): number => cells[cells[c.FOLLOWS] === 1 ? c.CURRENT : c.TARGET] as number;
+export const revisionOfNewPods = (cells: c.Cells): number =>
+  cells[cells[c.FOLLOWS] === 1 ? c.CURRENT : c.TARGET] as number;
 
 /** New pods come up at the current revision, or will as soon as the StatefulSet controller has observed its strategy. */
-export const keepsRevisions = (cells: c.Cells): boolean => cells[c.NEW_PODS] === c.NewPods.Kept || cells[c.FOLLOWS] === 1;
+export const keepsRevisions = (cells: c.Cells): boolean =>
+  cells[c.NEW_PODS] === c.NewPods.Kept || cells[c.FOLLOWS] === 1;
 
 /** The StatefulSet controller has observed the strategy and the template as they were last written. */
 export const isObserved = (cells: c.Cells): boolean =>

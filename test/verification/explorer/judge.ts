@@ -394,7 +394,12 @@ export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Inva
   if (verdict.kind === 'none' && verdict.hold === null && verdict.stale > 0) return 'I11';
   if ((cells[c.MOVES] as number) > 1) return 'I8';
   if (world.countMoves && cells[c.MOVES] === 1 && world.policy.partition > 0) return judgeKept(cells, world);
-  if (verdict.hold === 'UpdateRevisionFailing' && cells[c.RESTORE] === 0 && facts.count(cells, world.replicas, hasFailed) === 0) return 'slow';
+  if (
+    verdict.hold === 'UpdateRevisionFailing' &&
+    cells[c.RESTORE] === 0 &&
+    facts.count(cells, world.replicas, hasFailed) === 0
+  )
+    return 'slow';
   if (world.families.has('new-pods')) {
     const wrong = judgeNewPods(verdict, cells, world);
     if (wrong !== null) return wrong;
@@ -405,7 +410,8 @@ export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Inva
 
 /** A revision fails where mysqld of one of its members has ended, and not where one is slow to start. */
 const hasFailed = (cells: c.Cells, ordinal: number): boolean =>
-  facts.isUpdated(cells, ordinal) && (facts.isBroken(cells, ordinal) || facts.recovers(cells, ordinal) || endsUp(cells, ordinal));
+  facts.isUpdated(cells, ordinal) &&
+  (facts.isBroken(cells, ordinal) || facts.recovers(cells, ordinal) || endsUp(cells, ordinal));
 
 const endsUp = (cells: c.Cells, ordinal: number): boolean =>
   facts.healthOf(cells, ordinal) === c.Health.Failed || facts.healthOf(cells, ordinal) === c.Health.Unpulled;

@@ -79,7 +79,11 @@ const isNext = ({ newPods, hold }: Verdict, cells: c.Cells, ordinal: number): bo
 function keepsLost(verdict: Verdict, cells: c.Cells, world: World): boolean {
   if (verdict.kind === 'undemote' || !facts.isObserved(cells)) return true;
   const lost = ordinals(world).filter(
-    (one) => isLost(cells, one, world) && !has(verdict.targets, one) && !isNext(verdict, cells, one) && !isUnknown(cells, one, world),
+    (one) =>
+      isLost(cells, one, world) &&
+      !has(verdict.targets, one) &&
+      !isNext(verdict, cells, one) &&
+      !isUnknown(cells, one, world),
   );
   if (lost.length === 0) return true;
   const isVerified = facts.isVerified(cells, world.replicas);
@@ -107,7 +111,8 @@ function setsNobodyBack(verdict: Verdict, cells: c.Cells, world: World): boolean
 
 /** It is at the update revision, does not work, and is to leave it. */
 function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
-  if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal)) return false;
+  if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal))
+    return false;
   const isRequested = cells[c.RESTORE] === 1 && ordinal === world.replicas - 1;
   const isOutOfBand = has(cells[c.OUT_OF_BAND], ordinal) && !has(cells[c.RAN], ordinal);
   return isRequested || (isOutOfBand && isHeld(cells, ordinal, world));

@@ -73,11 +73,17 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   [c.PARTITION, (value) => `the partition is ${value}`],
   [c.SCALE, (value) => (value === c.Scale.Asked ? 'the user asks for two more members' : 'the StatefulSet gets them')],
   [c.NEW_PODS, (value) => newPodsWords[value] ?? ''],
-  [c.FOLLOWS, (value) => `the StatefulSet controller creates pods at the ${value === 1 ? 'current' : 'update'} revision`],
+  [
+    c.FOLLOWS,
+    (value) => `the StatefulSet controller creates pods at the ${value === 1 ? 'current' : 'update'} revision`,
+  ],
   [c.CURRENT, (value) => `the current revision is ${value}`],
   [c.WAITING, (value) => `noted as waiting, as bits: ${value}`],
   [c.OUT_OF_BAND, (value) => `noted as updated by others, as bits: ${value}`],
-  [c.RESTORE, (value) => (value === 1 ? 'the user wants the highest ordinal back' : 'the user no longer wants it back')],
+  [
+    c.RESTORE,
+    (value) => (value === 1 ? 'the user wants the highest ordinal back' : 'the user no longer wants it back'),
+  ],
   [c.VERIFIED, (value) => (value === 1 ? 'the revision is noted as verified' : '')],
   [
     c.INTENT,

@@ -281,10 +281,7 @@ function currentRevision(around: c.Cells, { families }: World): string {
   return revisionName(around[c.PROMOTED] === 1 ? (around[c.TARGET] as number) : 0);
 }
 
-function strategyOf(
-  around: c.Cells,
-  world: World,
-): Pick<StatefulSetFacts, 'strategy' | 'partition' | 'newPods'> {
+function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'strategy' | 'partition' | 'newPods'> {
   if (world.policy.mode !== 'OnDelete')
     return { strategy: 'RollingUpdate', partition: around[c.PARTITION] as number, newPods: 'UpdateRevision' };
   const newPods = around[c.NEW_PODS] === c.NewPods.Updated ? 'UpdateRevision' : 'CurrentRevision';

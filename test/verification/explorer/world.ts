@@ -136,7 +136,8 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.SCALE] = has('scaling') ? c.Scale.Before : c.Scale.Done;
       cells[c.PARTITION] = has('partition-mode') ? world.replicas : 0;
       found.push(cells);
-      if (!world.countMoves && world.faults !== 0 && !has('new-pods')) found.push(...withOneUnconfigured(cells, members));
+      if (!world.countMoves && world.faults !== 0 && !has('new-pods'))
+        found.push(...withOneUnconfigured(cells, members));
     }
   }
   return found;
