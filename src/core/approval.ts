@@ -10,6 +10,13 @@ function isNamed(approved: string | null, revision: string): boolean {
   return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
 }
 
+/** The members that a person wants back at the revision that they had: for this update revision alone. */
+export function toRestore({ policy: { restore }, snapshot }: Situation): readonly number[] {
+  return restore !== null && isNamed(restore.revision, snapshot.statefulSet?.updateRevision ?? '')
+    ? restore.ordinals
+    : [];
+}
+
 /** What was approved, where it is no revision that the cluster has or is to get: a typing error, as a rule. */
 export function unknownApproval({ policy, snapshot, members }: Situation): string | null {
   const { approvedRevision: approved } = policy;

@@ -1,3 +1,4 @@
+import { toRestore } from './approval.ts';
 import { type Evidence, provenForSeconds, stoppedInPlace } from './member.ts';
 import type { Member, Situation } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
@@ -13,8 +14,8 @@ export interface FailingMember {
  */
 export function failingMember(situation: Situation): FailingMember | null {
   if (isVerified(situation)) return null;
-  const restored = restoredMember(situation);
-  if (restored !== null) return { member: restored, evidence: { kind: 'restored' } };
+  const [restored] = toRestore(situation);
+  if (restored !== undefined) return { member: restored, evidence: { kind: 'restored' } };
   const { takenDown } = situation.snapshot.memory;
   for (const member of situation.members) {
     const works = member.participates && member.unsettled?.for !== 'containers';
@@ -23,11 +24,6 @@ export function failingMember(situation: Situation): FailingMember | null {
     if (evidence !== null) return { member: member.ordinal, evidence };
   }
   return null;
-}
-
-/** A member that a person has asked to take back from the update revision. */
-function restoredMember({ policy: { restore }, snapshot }: Situation): number | null {
-  return restore?.revision === snapshot.statefulSet?.updateRevision ? (restore?.ordinals[0] ?? null) : null;
 }
 
 /**

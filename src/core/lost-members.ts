@@ -1,4 +1,5 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from './adoption.ts';
+import { isApproved } from './approval.ts';
 import { isVerified } from './failing-revision.ts';
 import { firstHold } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
@@ -59,9 +60,9 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
   const step: Step = { kind: 'delete', rule: 'MemberDown', targets };
   const hold = firstHold(situation, step, [{ kind: 'comesUpdated', member }]);
   if (hold !== null) return { rule: hold.rule };
-  const approved = policy.approvedRevision === snapshot.statefulSet?.updateRevision;
   const isPrimary = ordinal === snapshot.cluster.primaryIndex;
-  if (policy.primaryUpdatePolicy === 'Manual' && isPrimary && !approved) return { rule: 'AwaitingApproval' };
+  if (policy.primaryUpdatePolicy === 'Manual' && isPrimary && !isApproved(situation))
+    return { rule: 'AwaitingApproval' };
   if (!isVerified(situation)) return 'unverified';
   return policy.lostMembers === 'KeepRevision' ? 'setting' : null;
 }

@@ -535,9 +535,10 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
   { weight: 3, arbitrary: fc.constant(defaultPolicy) },
   { weight: 1, arbitrary: fc.constant<RolloutPolicy>({ ...defaultPolicy, mode: 'Partition' }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.constant<RolloutPolicy>({
       ...defaultPolicy,
+      pinnedOrdinals: [1, 2],
       restore: { revision: revisionAfter, ordinals: [0, 1, 2] },
     }),
   },

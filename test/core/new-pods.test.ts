@@ -401,6 +401,30 @@ describe('a member that a person wants back at its revision', () => {
       does: 'nothing',
       hold: 'Paused',
     },
+    'is left if the rollout would update it again at once': {
+      given: failing().keepingRevisions(),
+      settings: { ...settings, overrides: [{ rule: 'UpdateRevisionFailing', remainingSeconds: 60 }] },
+      does: 'nothing',
+      hold: 'UpdatedMemberNotParticipating',
+    },
+    'is left if others work at the update revision, unless it is pinned': {
+      given: half()
+        .keepingRevisions()
+        .members(member(1).updated().down('CrashLoopBackOff'))
+        .memory({ verified: true, waiting: [0] }),
+      settings: { restore: { revision: revisionAfter, ordinals: [1] } },
+      does: 'updates new pods',
+      hold: 'UpdatedMemberNotParticipating',
+    },
+    'is deleted if it is pinned, although others work at the update revision': {
+      given: half()
+        .keepingRevisions()
+        .members(member(1).updated().down('CrashLoopBackOff'))
+        .memory({ verified: true, waiting: [0] }),
+      settings: { pinnedOrdinals: [1], restore: { revision: revisionAfter, ordinals: [1] } },
+      does: 'restore 1',
+      hold: 'UpdatedMemberNotParticipating',
+    },
     'is left if it participates': {
       given: failing().keepingRevisions().members(member(2).updated().participatingFor(1)),
       settings,

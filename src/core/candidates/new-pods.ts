@@ -1,5 +1,8 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
+import { toRestore } from '../approval.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
+import { isVerified } from '../failing-revision.ts';
+import { isOverridden } from '../gates.ts';
 import {
   isGoing,
   isRestoring,
@@ -123,12 +126,10 @@ interface Restorable {
  * was held, and its mysqld has not started since. One that participates is left: it may have upgraded its data.
  */
 function restorable(situation: Situation): Restorable | null {
-  const { members, policy, snapshot } = situation;
-  const { restore: request } = policy;
-  const requested = request?.revision === snapshot.statefulSet?.updateRevision ? (request?.ordinals ?? []) : [];
-  for (const member of members) {
+  const requested = toRestore(situation);
+  for (const member of situation.members) {
     if (!member.updated || member.participates || isGoing(member)) continue;
-    if (requested.includes(member.ordinal)) return { member, rule: 'RestoreRequested' };
+    if (requested.includes(member.ordinal) && wouldStay(situation, member)) return { member, rule: 'RestoreRequested' };
     const byOthers = isUpdatedOutOfBand(situation, member) && hasNeverStarted(member.facts);
     if (byOthers && keptBecause(situation, { ordinal: member.ordinal, member }) !== null) {
       return { member, rule: 'UpdatedByOthers' };
@@ -136,6 +137,12 @@ function restorable(situation: Situation): Restorable | null {
   }
   return null;
 }
+
+/** Nothing would update it again at once. */
+const wouldStay = (situation: Situation, { pinned, ordinal }: Member): boolean =>
+  pinned ||
+  ordinal < situation.policy.partition ||
+  (!isVerified(situation) && !isOverridden(situation, 'UpdateRevisionFailing'));
 
 /** Only once new pods come up at the revision that the member had. */
 function restore(situation: Situation, { member, rule }: Restorable): Step | null {
