@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { RolloutSpec } from '../../../src/api/rollout.ts';
 import type { RolloutProgress } from '../../../src/api/rollout-status.ts';
-import { revisionAfter } from '../../controller/moco-objects.ts';
+import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
+import { heldByMoco } from '../../controller/object-server.ts';
 import { fails, imagePath as image, progress } from '../failing-member.ts';
 import { FakeCluster, forbidden } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
@@ -230,6 +231,34 @@ describe('restore', () => {
     expect(after.out).to.contain(
       '  update the restored member again: kubectl moco-rollout unrestore moco-test-2 -n default\n',
     );
+  });
+
+  it('is carried out by the controller, which then holds the revision until unrestore', async () => {
+    const { bench } = cluster;
+    bench.server.admit = heldByMoco;
+    await phases['failing']?.(cluster);
+    const before = bench.steps.length;
+    expect((await cluster.run('restore', 'moco-test-2', '--yes')).status).to.equal(0);
+    const program = bench.start();
+    await program.work();
+    const steps = (): readonly string[] => bench.steps.slice(before).filter((step) => !/keepRevisions/.test(step));
+    expect(steps()).to.deep.equal(['delete 2']);
+    expect(bench.status.intent).to.include({ step: 'restore', rule: 'RestoreRequested' });
+    bench.replace(2, { revision: revisionBefore });
+    bench.world.freeze(60_000);
+    await program.work();
+    expect(steps()).to.deep.equal(['delete 2']);
+    expect(bench.status.hold?.rule).to.equal('UpdateRevisionFailing');
+    expect(bench.status.settings?.restore?.value).to.deep.equal({ revision: revisionAfter, members: [2] });
+    const { out } = await cluster.run('plan', 'test');
+    expect(out).to.contain('kubectl moco-rollout unrestore moco-test-2 -n default');
+    cluster.server.script('PATCH', /mysqlrollouts/, (_, carryOut) => {
+      bench.changeRollout({ spec: { restore: null } });
+      return carryOut();
+    });
+    expect((await cluster.run('unrestore', 'moco-test-2')).status).to.equal(0);
+    await program.work();
+    expect(bench.status.hold?.rule).to.not.equal('UpdateRevisionFailing');
   });
 
   it('reports a forbidden write as kubectl does', async () => {
