@@ -16,7 +16,12 @@ export const clusterPermissions: readonly Permission[] = [
   { group: 'apps', resource: 'statefulsets', verbs: watched, why: 'the update revision' },
   { group: 'apps', resource: 'statefulsets', verbs: ['patch'], why: 'the strategy and its label, as a dry run first' },
   { group: 'apps', resource: 'statefulsets/status', verbs: ['patch'], why: 'currentRevision after a rollout' },
-  { group: 'apps', resource: 'controllerrevisions', verbs: ['get'], why: 'what a rollout changes in the template' },
+  {
+    group: 'apps',
+    resource: 'controllerrevisions',
+    verbs: ['get'],
+    why: 'what a rollout changes in the template, and whether lost members can come back at their revision',
+  },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'list', 'watch'], why: 'what may be evicted' },
   { group: 'batch', resource: 'cronjobs', verbs: watched, why: 'whether a backup of a single member runs' },
   { group: 'moco.cybozu.com', resource: 'mysqlclusters', verbs: watched, why: 'the primary and the health' },

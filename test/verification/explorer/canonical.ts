@@ -10,11 +10,13 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   const n = facts.replicasOf(after, world);
   const index = after[c.INDEX] as number;
   const moved = index !== before[c.INDEX];
+  const remembersPods = world.families.has('new-pods');
+  if (remembersPods) rememberPods(after, n);
   let demoted = false;
   for (let ordinal = 0; ordinal < n; ordinal++) {
     const health = after[c.HEALTH + ordinal];
     if (health === Health.Missing || health === Health.Terminating || health === Health.Ending) {
-      after[c.REVISION + ordinal] = 0;
+      if (!remembersPods) after[c.REVISION + ordinal] = 0;
       after[c.SETTLED + ordinal] = 0;
       after[c.DEMOTE + ordinal] = c.Demote.None;
       after[c.RESTARTING] = (after[c.RESTARTING] as number) & ~(1 << ordinal);
@@ -63,6 +65,21 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
   if (!world.families.has('budget')) after[c.OPEN] = facts.budgetAllows(after, n) ? 1 : 0;
   if (after[c.INTENT] !== 0 && world.preconditions) forgetTouched(before, after, n);
   if (world.folded) fold(after, world);
+}
+
+/** What pods were that are gone, and whose doing it is that they go. */
+function rememberPods(after: c.Cells, replicas: number): void {
+  for (let ordinal = 0; ordinal < replicas; ordinal++) {
+    const bit = 1 << ordinal;
+    const exists = !facts.isMissing(after, ordinal) && !facts.isTerminating(after, ordinal);
+    const updated = facts.isUpdated(after, ordinal);
+    if (exists) {
+      after[c.TOOK] = (after[c.TOOK] as number) & ~bit;
+      after[c.BACK] = (after[c.BACK] as number) & ~bit;
+    }
+    if (updated && facts.hasRun(after, ordinal)) after[c.RAN] = (after[c.RAN] as number) | bit;
+    if (!updated) after[c.RAN] = (after[c.RAN] as number) & ~bit;
+  }
 }
 
 /** Once somebody leads again, it sends anew what was not applied. */

@@ -106,7 +106,28 @@ export const BROKEN = 86;
 /** Replicas are too far behind for a switchover. */
 export const DELAYED = 87;
 
-export const cellCount = 88;
+/** What the label of the StatefulSet asks for, and whether its strategy is what that needs. */
+export const NEW_PODS = 88;
+/** The StatefulSet controller has observed that strategy: it creates pods at the current revision. */
+export const FOLLOWS = 89;
+/** `status.currentRevision`. */
+export const CURRENT = 90;
+/** Of the MySQLRollout: members that no step has taken, as bits, where that has been written down (`NOTED`). */
+export const WAITING = 91;
+export const NOTED = 92;
+/** Members that came up at the update revision without a step, as bits. */
+export const OUT_OF_BAND = 93;
+/** Members that the last step has deleted so that they come back as what they were, as bits. */
+export const RESTORING = 94;
+/** A person asks for the member of the highest ordinal to be given back its revision. */
+export const RESTORE = 95;
+/** Of pods that are going or gone, as bits: a step of the rollout has taken them, or one that restores them. */
+export const TOOK = 96;
+export const BACK = 97;
+/** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
+export const RAN = 98;
+
+export const cellCount = 99;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {
@@ -142,6 +163,10 @@ export const Health = {
   Recovering: 14,
   /** The same for progressDeadlineSeconds. */
   Hanging: 15,
+  /** Its pod has failed: the kubelet has evicted it. The StatefulSet controller is about to delete it. */
+  Failed: 16,
+  /** ImagePullBackOff: its mysqld has never run in this pod. */
+  Unpulled: 17,
 } as const;
 
 export const Demote = { None: 0, Ours: 1, Foreign: 2, MarkWithoutDemote: 3, OursForAnother: 4 } as const;
@@ -173,6 +198,18 @@ export const Status = { Poor: 0, Available: 1, Healthy: 2 } as const;
 
 /** Of a template change: the user has asked, MOCO has applied, the StatefulSet has seen. */
 export const Stage = { Settled: 0, Asked: 1, Applied: 2 } as const;
+
+export const NewPods = {
+  /** At the update revision: OnDelete. */
+  Updated: 0,
+  /** The label asks for the current revision, and the strategy is OnDelete. */
+  Asked: 1,
+  /** At the current revision: RollingUpdate with partition = replicas. */
+  Kept: 2,
+} as const;
+
+/** A revision that no member has, older than theirs. */
+export const olderRevision = 3;
 
 export const Backup = { None: 0, Began: 1, Closed: 2 } as const;
 export const Upstream = { None: 0, Answers: 1, Away: 2 } as const;

@@ -2,6 +2,7 @@ import { canonical, isTouched } from './canonical.ts';
 import * as c from './cells.ts';
 import type { Verdict } from './decisions.ts';
 import * as facts from './facts.ts';
+import { revisionNumber } from './view.ts';
 import type { World } from './world.ts';
 
 /** Steps that are confirmed and written down, and carry the pod's uid and resourceVersion. */
@@ -12,32 +13,53 @@ export const isDisruptive = ({ kind, demoted }: Verdict): boolean =>
   kind === 'resizeInPlace' ||
   kind === 'demote' ||
   kind === 'setPartition' ||
+  kind === 'restore' ||
   (kind === 'undemote' && demoted);
 
-/** Every pod that the step is about is still as it was read. */
-export function untouched(read: c.Cells, now: c.Cells, { targets }: Verdict): boolean {
+/** Steps that change the StatefulSet alone: they carry its uid and resourceVersion, and nothing is read again before. */
+export const changesStatefulSet = ({ kind }: Verdict): boolean => kind === 'setStrategy' || kind === 'promoteRevision';
+
+const ofStatefulSet = [c.NEW_PODS, c.FOLLOWS, c.CURRENT, c.TARGET, c.STAGE, c.SCALE] as const;
+
+/** What the step is about, its pods or the StatefulSet, is still as it was read. */
+export function untouched(read: c.Cells, now: c.Cells, verdict: Verdict): boolean {
+  const { targets } = verdict;
+  if (changesStatefulSet(verdict) && ofStatefulSet.some((at) => read[at] !== now[at])) return false;
   for (let ordinal = 0; targets >> ordinal !== 0; ordinal++) {
     if ((targets & (1 << ordinal)) !== 0 && isTouched(read, now, ordinal)) return false;
   }
   return true;
 }
 
-/** Does the step to `now`, which becomes the state after it. `taken` were participating all the time until then. */
-export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: World, taken: number): void {
+/**
+ * Does the step to `now`, which becomes the state after it. `taken` were participating all the time until then. What is
+ * written down of members is what was true at `read`.
+ */
+export function perform(
+  verdict: Verdict,
+  now: c.Cells,
+  after: c.Cells,
+  world: World,
+  taken: number,
+  read: c.Cells = now,
+): void {
   after.set(now);
-  const needsPod = ['delete', 'evict', 'updateInPlace', 'resizeInPlace'].includes(verdict.kind);
+  if (world.families.has('new-pods')) remember(verdict, read, after, world);
+  const needsPod = ['delete', 'evict', 'updateInPlace', 'resizeInPlace', 'restore'].includes(verdict.kind);
   const targets = needsPod ? liveTargets(verdict, now) : verdict.targets;
   for (let ordinal = 0; targets >> ordinal !== 0; ordinal++) {
     if ((targets & (1 << ordinal)) === 0) continue;
     switch (verdict.kind) {
       case 'delete':
       case 'evict':
-        if (verdict.kind === 'delete' && facts.isProtected(now, ordinal)) break;
+      case 'restore':
+        if (verdict.kind !== 'evict' && facts.isProtected(now, ordinal)) break;
         after[c.HEALTH + ordinal] = facts.answers(now, ordinal)
           ? c.Health.Terminating
           : world.detail === 'fine' || facts.isProtected(now, ordinal) || facts.isGone(now, ordinal)
             ? c.Health.Ending
             : c.Health.Missing;
+        addBit(after, verdict.kind === 'restore' ? c.BACK : c.TOOK, ordinal);
         break;
       case 'updateInPlace':
         after[c.REVISION + ordinal] = after[c.TARGET] as number;
@@ -61,15 +83,47 @@ export function perform(verdict: Verdict, now: c.Cells, after: c.Cells, world: W
   }
   if (verdict.kind === 'setPartition') after[c.PARTITION] = verdict.partition;
   if (verdict.kind === 'promoteRevision') after[c.PROMOTED] = 1;
+  if (verdict.promotes !== null) after[c.CURRENT] = revisionNumber(verdict.promotes);
+  if (verdict.newPods !== null)
+    after[c.NEW_PODS] = verdict.newPods === 'CurrentRevision' ? c.NewPods.Kept : c.NewPods.Updated;
   if (verdict.rule === 'MemberDown') after[c.TAKEN] = (after[c.TAKEN] as number) | targets;
   if (verdict.reason === 'TimedOut') {
     after[c.TRIES] = Math.min(2, (after[c.TRIES] as number) + 1);
     after[c.WAITED] = 0;
   }
   if (verdict.verified) after[c.VERIFIED] = 1;
-  after[c.STUCK] = 0;
+  if (!changesStatefulSet(verdict)) after[c.STUCK] = 0;
   if (after[c.BAD] !== 0) after[c.LOST] = Math.min(3, (after[c.LOST] as number) + taken);
   canonical(now, after, world);
+}
+
+const addBit = (cells: c.Cells, at: number, ordinal: number): void => {
+  cells[at] = (cells[at] as number) | (1 << ordinal);
+};
+
+/**
+ * What the status then says of members, as src/controller/status/member-progress.ts has it: written with the intent of a
+ * step, or after a pass. Without a verdict the pass has done nothing.
+ */
+export function remember(verdict: Verdict | null, read: c.Cells, after: c.Cells, world: World): void {
+  const n = facts.replicasOf(read, world);
+  let [stale, updated] = [0, 0];
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    if (facts.isMissing(read, ordinal)) continue;
+    if (facts.isUpdated(read, ordinal)) updated |= 1 << ordinal;
+    else if (!facts.isTerminating(read, ordinal)) stale |= 1 << ordinal;
+  }
+  const isNoted = read[c.NOTED] === 1;
+  // Nothing is begun where nobody is stale.
+  if (!isNoted && stale === 0) return;
+  const isKept = read[c.NEW_PODS] !== c.NewPods.Updated;
+  const takes =
+    verdict !== null && ['delete', 'evict', 'updateInPlace', 'setPartition', 'restore'].includes(verdict.kind);
+  const waited = isNoted ? (read[c.WAITING] as number) : stale;
+  after[c.NOTED] = 1;
+  after[c.WAITING] = (waited | (isKept ? stale : 0)) & ~updated & ~(takes ? verdict.targets : 0);
+  after[c.OUT_OF_BAND] = ((read[c.OUT_OF_BAND] as number) & ~stale) | (waited & updated);
+  if (verdict !== null && isDisruptive(verdict)) after[c.RESTORING] = verdict.kind === 'restore' ? verdict.targets : 0;
 }
 
 /** A pod that is terminating already only goes on terminating. */

@@ -23,6 +23,10 @@ export interface Verdict {
   /** `demote` itself is taken back, not only a mark. */
   readonly demoted: boolean;
   readonly partition: number;
+  /** What new pods are to come up at from now on. */
+  readonly newPods: 'UpdateRevision' | 'CurrentRevision' | null;
+  /** The revision that `status.currentRevision` becomes. */
+  readonly promotes: string | null;
   readonly hold: HoldRule | null;
   readonly stale: number;
   readonly verified: boolean;
@@ -49,6 +53,9 @@ const unseen = Uint8Array.of(
   c.GONE,
   c.AGENTLESS,
   c.BROKEN,
+  c.TOOK,
+  c.BACK,
+  c.RAN,
 );
 const ofTheCluster = Uint8Array.of(c.INDEX, c.STATUS, c.SYNCED, c.ERRANT);
 const ofItsSurroundings = Uint8Array.of(
@@ -64,6 +71,14 @@ const ofItsSurroundings = Uint8Array.of(
   c.PARTITION,
   c.WINDOW,
   c.DELAYED,
+  c.NEW_PODS,
+  c.FOLLOWS,
+  c.CURRENT,
+  c.WAITING,
+  c.NOTED,
+  c.OUT_OF_BAND,
+  c.RESTORING,
+  c.RESTORE,
 );
 
 /** `decide`, asked once about everything that it can be shown: reads of up to three moments. */
@@ -128,6 +143,7 @@ export class Decisions {
     for (let ordinal = 0; ordinal < this.#world.replicas; ordinal++) {
       // Whether it follows somebody is MOCO's to know.
       const health = shown[c.HEALTH + ordinal];
+      if (health === c.Health.Missing) shown[c.REVISION + ordinal] = 0;
       if (health === c.Health.Severed) shown[c.HEALTH + ordinal] = c.Health.Lagging;
       if (!sameIndex && (ordinal === index || ordinal === pods[c.INDEX])) shown[c.SETTLED + ordinal] = 0;
     }
@@ -166,6 +182,8 @@ export function verdictOf(decision: Decision, effects: readonly Effect[] = []): 
     reason: step.kind === 'undemote' ? step.reason : null,
     demoted: step.kind === 'undemote' && step.demoted,
     partition: step.kind === 'setPartition' ? step.partition : -1,
+    newPods: step.kind === 'setStrategy' ? step.newPods : null,
+    promotes: step.kind === 'promoteRevision' ? step.revision : null,
     hold: hold?.rule ?? null,
     stale,
     verified,

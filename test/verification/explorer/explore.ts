@@ -1,5 +1,6 @@
+import { canonical } from './canonical.ts';
 import * as c from './cells.ts';
-import { isDisruptive, perform, untouched } from './controller.ts';
+import { changesStatefulSet, isDisruptive, perform, remember, untouched } from './controller.ts';
 import { Decisions, type Verdict } from './decisions.ts';
 import { environmentMoves } from './environment.ts';
 import * as facts from './facts.ts';
@@ -21,6 +22,7 @@ const intents: readonly Verdict['kind'][] = [
   'setPartition',
   'updateInPlace',
   'resizeInPlace',
+  'restore',
 ];
 
 const nothing: Verdict = {
@@ -30,6 +32,8 @@ const nothing: Verdict = {
   reason: null,
   demoted: false,
   partition: -1,
+  newPods: null,
+  promotes: null,
   hold: null,
   stale: 0,
   verified: false,
@@ -38,6 +42,14 @@ const nothing: Verdict = {
 };
 
 const isTaken = ({ targets }: Verdict, member: number): boolean => member >= 0 && (targets & c.bit(member)) !== 0;
+
+/** What a pass without a step writes down, where that is worth a state of its own. */
+export function notes(verdict: Verdict, now: c.Cells, after: c.Cells, world: World): void {
+  after.set(now);
+  remember(null, now, after, world);
+  if (verdict.verified) after[c.VERIFIED] = 1;
+  canonical(now, after, world);
+}
 
 /**
  * Every state that can be reached, those with the fewest faults first and then breadth first, so that no counterexample
@@ -157,7 +169,10 @@ export class Exploration {
     const further = again ? 0 : this.#first.count;
     for (let one = 0; one < further; one++) this.#reach(this.#first.states[one] as c.Cells, this.#at);
     this.#lastReads.fill(null);
-    if (now.verified && zero[c.VERIFIED] === 0) {
+    if (world.families.has('new-pods')) {
+      notes(now, zero, this.#after, world);
+      this.#reach(this.#after, this.#at);
+    } else if (now.verified && zero[c.VERIFIED] === 0) {
       this.#after.set(zero);
       this.#after[c.VERIFIED] = 1;
       this.#after[c.TAKEN] = 0;
@@ -169,6 +184,7 @@ export class Exploration {
     }
     if (isDisruptive(now)) this.#commit(now, zero, [zero], 2);
     else if (now.kind === 'undemote') this.#act(now, [zero]);
+    else if (changesStatefulSet(now) && world.families.has('new-pods')) this.#commit(now, zero, [zero], 1);
     for (let one = 0; one < this.#first.count && this.#found === null; one++) {
       this.#confirmAcross(zero, this.#first.states[one] as c.Cells, now);
     }
@@ -230,7 +246,7 @@ export class Exploration {
   /** Done at once, or after at most so many moves that leave its pods alone. */
   #commit(verdict: Verdict, at: c.Cells, path: readonly c.Cells[], moves: number): void {
     if (this.#found !== null) return;
-    if (this.world.families.has('late-write')) this.#intend(verdict, at);
+    if (this.world.families.has('late-write') && isDisruptive(verdict)) this.#intend(verdict, at);
     this.#act(verdict, path);
     if (moves === 0) return;
     const next = this.#between[moves] as Successors;
@@ -258,7 +274,7 @@ export class Exploration {
     if (violated !== null) return this.#find(violated, path, verdict);
     if (twice && this.#isWanted('I1')) return this.#find('I1', path, verdict);
     this.#steps++;
-    perform(verdict, now, this.#after, this.world, taken);
+    perform(verdict, now, this.#after, this.world, taken, path[0]);
     if (isDisruptive(verdict)) this.#observe(verdict, path);
     // Whoever decided while the primary served is not to blame for what its death has made of the step.
     if ((path[0] as c.Cells)[c.TOP] === 0 && isTaken(verdict, (now[c.TOP] as number) - 1)) this.#after[c.TOP] = 0;

@@ -177,6 +177,50 @@ export function isBehind(cells: c.Cells, ordinal: number): boolean {
   return runs && !isErrant(cells, ordinal) && !leadsFromElsewhere(cells, ordinal);
 }
 
+/** Its pod is about to go, or has gone, whoever has taken it. */
+export function isGoing(cells: c.Cells, ordinal: number): boolean {
+  const health = healthOf(cells, ordinal);
+  const lost = health === Health.Unreachable || health === Health.Failed;
+  return lost || isMissing(cells, ordinal) || isTerminating(cells, ordinal);
+}
+
+/** mysqld of this pod has run. */
+export function hasRun(cells: c.Cells, ordinal: number): boolean {
+  switch (healthOf(cells, ordinal)) {
+    case Health.Missing:
+    case Health.Starting:
+    case Health.Idle:
+    case Health.Unpulled:
+    // Whether it had run is remembered of these.
+    case Health.Ending:
+    case Health.Failed:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** The revision at which the StatefulSet controller creates a pod now (Kubernetes 1.36.3, newVersionedStatefulSetPod). */
+export const revisionOfNewPods = (cells: c.Cells): number =>
+  cells[cells[c.FOLLOWS] === 1 ? c.CURRENT : c.TARGET] as number;
+
+/** New pods come up at the current revision, or will as soon as the StatefulSet controller has observed its strategy. */
+export const keepsRevisions = (cells: c.Cells): boolean =>
+  cells[c.NEW_PODS] === c.NewPods.Kept || cells[c.FOLLOWS] === 1;
+
+/** The StatefulSet controller has observed the strategy and the template as they were last written. */
+export const isObserved = (cells: c.Cells): boolean =>
+  cells[c.STAGE] !== c.Stage.Applied && (cells[c.NEW_PODS] === c.NewPods.Kept) === (cells[c.FOLLOWS] === 1);
+
+/** A member at the update revision has participated for minReadySeconds: now, or before in this rollout. */
+export const isVerified = (cells: c.Cells, replicas: number): boolean =>
+  cells[c.VERIFIED] === 1 || count(cells, replicas, provesRevision) > 0;
+
+const provesRevision = (cells: c.Cells, ordinal: number): boolean =>
+  isUpdated(cells, ordinal) && participates(cells, ordinal) && healthOf(cells, ordinal) !== Health.Young;
+
+export const has = (members: number | undefined, ordinal: number): boolean => ((members ?? 0) & (1 << ordinal)) !== 0;
+
 /** What is to count once others have been behind for long: MOCO has configured it, and it has served before. */
 export function mayAcknowledge(cells: c.Cells, ordinal: number): boolean {
   const configured = isBehind(cells, ordinal) && cells[c.SETTLED + ordinal] === 1 && !isUpdated(cells, ordinal);

@@ -3,7 +3,7 @@ import * as c from './cells.ts';
 import * as facts from './facts.ts';
 import { applies } from './relay-log.ts';
 import { benign, moco, type Successors } from './successors.ts';
-import type { World } from './world.ts';
+import { mayAsk, type World } from './world.ts';
 
 const { Backup, Health, Scale, Stage } = c;
 
@@ -47,11 +47,12 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     set(c.SCALE, (cells[c.SCALE] as number) + 1, benign);
   }
   if (has('template')) templateMoves(cells, out);
-  if (has('user')) {
-    set(c.PAUSED, 1 - (cells[c.PAUSED] as number), cells[c.PAUSED] === 1 ? benign : 0);
-    set(c.HELD, 1 - (cells[c.HELD] as number), cells[c.HELD] === 1 ? benign : 0);
-    if (cells[c.APPROVED] === 0) set(c.APPROVED, 1, benign);
+  for (const [request, at] of requestCells) {
+    if (!mayAsk(world, request)) continue;
+    if (request !== 'approves') set(at, 1 - (cells[at] as number), cells[at] === 1 ? benign : 0);
+    else if (cells[at] === 0) set(at, 1, benign);
   }
+  if (has('new-pods')) strategyMoves(cells, world, out, fails);
   if (has('foreign-demote')) {
     for (let ordinal = 0; ordinal < n; ordinal++) {
       if (facts.isMissing(cells, ordinal) || facts.isTerminating(cells, ordinal)) continue;
@@ -69,6 +70,40 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     const invalidated = set(c.INTENT, 0, benign);
     invalidated[c.INTENDED] = 0;
   }
+}
+
+const requestCells = [
+  ['pauses', c.PAUSED],
+  ['pins', c.HELD],
+  ['approves', c.APPROVED],
+  ['restores', c.RESTORE],
+] as const;
+
+function observe(next: c.Cells): void {
+  next[c.FOLLOWS] = next[c.NEW_PODS] === c.NewPods.Kept ? 1 : 0;
+}
+
+/** The StatefulSet controller observes the strategy, and promotes the revision that every member has and is Ready with. */
+function strategyMoves(cells: c.Cells, world: World, out: Successors, fails: (state: c.Cells) => boolean): void {
+  const { replicas } = world;
+  if (cells[c.STAGE] !== Stage.Applied && !facts.isObserved(cells)) observe(out.add(cells, benign));
+  const isDone = (at: c.Cells, ordinal: number): boolean =>
+    facts.isUpdated(at, ordinal) && facts.isReady(at, ordinal) && !facts.isTerminating(at, ordinal);
+  if (cells[c.FOLLOWS] === 1 && facts.count(cells, replicas, isDone) === replicas)
+    out.add(cells, benign)[c.CURRENT] = cells[c.TARGET] as number;
+  if (world.current === 'older' && cells[c.CURRENT] === 0) {
+    // A sync that began before the current revision was set overwrites it.
+    const next = out.add(cells, 0);
+    next[c.CURRENT] = c.olderRevision;
+    if (!fails(next)) out.drop();
+  }
+  if (world.keeper === 'policy') return;
+  // Somebody writes the StatefulSet while the webhook does not answer, and later while it does.
+  if (cells[c.NEW_PODS] === c.NewPods.Asked) out.add(cells, benign)[c.NEW_PODS] = c.NewPods.Kept;
+  if (cells[c.NEW_PODS] !== c.NewPods.Kept) return;
+  const next = out.add(cells, 0);
+  next[c.NEW_PODS] = c.NewPods.Asked;
+  if (!fails(next)) out.drop();
 }
 
 /**
@@ -103,6 +138,7 @@ function templateMoves(cells: c.Cells, out: Successors): void {
     const next = out.add(cells, benign);
     next[c.STAGE] = Stage.Settled;
     next[c.TARGET] = next[c.WANTED] as number;
+    observe(next);
     newRevision(next);
   }
   if ((cells[c.CHANGES] as number) >= 2) return;
@@ -117,7 +153,7 @@ function templateMoves(cells: c.Cells, out: Successors): void {
 
 /** What is remembered is remembered of one revision. */
 function newRevision(next: c.Cells): void {
-  for (const at of [c.VERIFIED, c.TAKEN, c.TRIES, c.WAITED, c.STUCK]) next[at] = 0;
+  for (const at of [c.VERIFIED, c.TAKEN, c.TRIES, c.WAITED, c.STUCK, c.WAITING, c.NOTED, c.OUT_OF_BAND]) next[at] = 0;
   for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
     const demote = next[c.DEMOTE + ordinal];
     if (demote === c.Demote.Ours) next[c.DEMOTE + ordinal] = c.Demote.OursForAnother;

@@ -13,25 +13,29 @@ export function fold(cells: c.Cells, world: World): void {
   const labelled = rolesLabelled(cells);
   // An updated member stays one, unless the template changes back; and its label says nothing else than its state.
   const { families } = world;
-  const finished = !families.has('template') && !families.has('upstream') && !families.has('unconfigurable');
+  const finished = !unfinished.some((family) => families.has(family));
   for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
     if (finished && facts.isUpdated(cells, ordinal)) foldUpdated(cells, ordinal, labelled);
     else if (foldsReplication(world)) foldBehind(cells, ordinal);
     const health = facts.healthOf(cells, ordinal);
-    // Waiting out minReadySeconds only forbids.
-    if (health === Health.Young) cells[c.HEALTH + ordinal] = Health.Serving;
+    // Waiting out minReadySeconds only forbids, but for what comes of a revision that nobody has verified.
+    const verifies = families.has('new-pods') && cells[c.VERIFIED] === 0;
+    if (health === Health.Young && !verifies) cells[c.HEALTH + ordinal] = Health.Serving;
   }
   // The parts of a configuration that MOCO has begun: each can come at any time (`anyTime` in moco-moves.ts).
   if ((cells[c.PHASE] as number) >= Phase.Repointing) cells[c.PHASE] = Phase.Watching;
   // Failed switchovers only forbid the next one.
   cells[c.TRIES] = 0;
   cells[c.WAITED] = 0;
-  if (world.badRevision) return;
+  if (world.badRevision || families.has('new-pods')) return;
   // A revision that is not yet verified only forbids, and what was taken while it was down only allows what it allows.
   cells[c.VERIFIED] = 1;
   cells[c.TAKEN] = 0;
   if (!families.has('unconfigurable')) cells[c.STUCK] = 0;
 }
+
+/** Where an updated member may be stale again, or what it does before it participates makes a difference. */
+const unfinished = ['template', 'upstream', 'unconfigurable', 'new-pods'] as const;
 
 /**
  * An updated member is never taken, and counts for others only while it participates: whether it acknowledges before makes

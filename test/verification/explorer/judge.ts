@@ -2,6 +2,7 @@ import * as c from './cells.ts';
 import type { Verdict } from './decisions.ts';
 import * as facts from './facts.ts';
 import { foldsReplication } from './fold.ts';
+import { judgeNewPods } from './new-pods.ts';
 import { membersBeforeScaling, type World } from './world.ts';
 
 // The invariants as SPEC.md numbers them, judged on the truth and not on what was read. Every one is a condition of a
@@ -31,7 +32,15 @@ export type Invariant =
   | 'recovering'
   | 'backup'
   | 'creation'
-  | 'slow';
+  | 'slow'
+  /** A member that somebody else has taken, and that is held, may come back updated after a decision. */
+  | 'lost'
+  /** A member that has worked at the update revision may come back at another one after a decision. */
+  | 'back'
+  /** A step takes a member for the update revision while new pods come up at another one. */
+  | 'kept'
+  /** A member is given back its revision that works, that has run, or that would come back updated. */
+  | 'restored';
 
 interface Moment {
   readonly cells: c.Cells;
@@ -185,6 +194,20 @@ const resizesAlone: Condition = ({ cells, n, target }) =>
 /** The kubelet has made its resize. */
 const hasItsResources: Condition = ({ cells, target }) => cells[c.RESIZE + target] === c.Resize.Done;
 
+/** Its next pod comes up at the update revision. */
+const comesUpUpdated: Condition = ({ cells }) => !facts.keepsRevisions(cells);
+
+const comesUpAsItWas: Condition = ({ cells }) =>
+  cells[c.NEW_PODS] === c.NewPods.Kept && cells[c.FOLLOWS] === 1 && cells[c.CURRENT] !== cells[c.TARGET];
+
+const updated: Condition = (moment) => !stale(moment);
+
+const doesNotWork: Condition = ({ cells, target }) => !facts.participates(cells, target);
+
+/** Its data are as they were before, or the person who asks knows that they are not. */
+const mayGoBack: Condition = ({ cells, target, world }) =>
+  !facts.has(cells[c.RAN], target) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
+
 /** What holds for the end of a primary that serves, whatever the step is called. */
 const primaryMoves = [
   ['setting', approvedToMove],
@@ -201,6 +224,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I3', handedOver],
         ['I4', notWell],
         ['I5', stale],
+        ['kept', comesUpUpdated],
         ['setting', configured],
         ['protected', unprotected],
         ['recovering', notRecovering],
@@ -216,6 +240,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I2', quorumStays],
         ['I3', handedOver],
         ['I5', stale],
+        ['kept', comesUpUpdated],
         ['setting', configured],
         ['protected', unprotected],
         ['creation', nobodyMissing],
@@ -229,6 +254,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
       return [
         ['I17', resizesAlone],
         ['I5', stale],
+        ['kept', comesUpUpdated],
         ['setting', configured],
         ['I18', fits],
         ['sequence', othersDone],
@@ -239,6 +265,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
           ['I17', hasItsResources],
           ['I17', works],
           ['I5', stale],
+          ['kept', comesUpUpdated],
           ['setting', configured],
         ];
       }
@@ -249,17 +276,29 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I3', rolesRest],
         ['I21', keepsAddress],
         ['I5', stale],
+        ['kept', comesUpUpdated],
         ['setting', configured],
         ['protected', unprotected],
         ['backup', noBackup],
         ['I18', fits],
         ['sequence', othersDone],
       ];
+    case 'restore':
+      return [
+        ['restored', updated],
+        ['restored', doesNotWork],
+        ['restored', mayGoBack],
+        ['restored', comesUpAsItWas],
+        ['protected', unprotected],
+        ['creation', nobodyMissing],
+        ['I20', relayLogStays],
+      ];
     case 'demote':
       return [
         ['I2', fullHouse],
         ['I3', isPrimary],
         ['I5', stale],
+        ['kept', comesUpUpdated],
         ['setting', configured],
         ['backup', noBackup],
         ['I18', fitsTogether],
@@ -355,14 +394,27 @@ export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Inva
   if (verdict.kind === 'none' && verdict.hold === null && verdict.stale > 0) return 'I11';
   if ((cells[c.MOVES] as number) > 1) return 'I8';
   if (world.countMoves && cells[c.MOVES] === 1 && world.policy.partition > 0) return judgeKept(cells, world);
-  if (verdict.hold === 'UpdateRevisionFailing' && facts.count(cells, world.replicas, hasFailed) === 0) return 'slow';
+  if (
+    verdict.hold === 'UpdateRevisionFailing' &&
+    cells[c.RESTORE] === 0 &&
+    facts.count(cells, world.replicas, hasFailed) === 0
+  )
+    return 'slow';
+  if (world.families.has('new-pods')) {
+    const wrong = judgeNewPods(verdict, cells, world);
+    if (wrong !== null) return wrong;
+  }
   const overdue = demotionOverdue(cells, world);
   return overdue && verdict.kind !== 'undemote' ? 'I12' : null;
 }
 
 /** A revision fails where mysqld of one of its members has ended, and not where one is slow to start. */
 const hasFailed = (cells: c.Cells, ordinal: number): boolean =>
-  facts.isUpdated(cells, ordinal) && (facts.isBroken(cells, ordinal) || facts.recovers(cells, ordinal));
+  facts.isUpdated(cells, ordinal) &&
+  (facts.isBroken(cells, ordinal) || facts.recovers(cells, ordinal) || endsUp(cells, ordinal));
+
+const endsUp = (cells: c.Cells, ordinal: number): boolean =>
+  facts.healthOf(cells, ordinal) === c.Health.Failed || facts.healthOf(cells, ordinal) === c.Health.Unpulled;
 
 /** The primary that a rollout began with lies below the partition, and yet another one leads. */
 function judgeKept(cells: c.Cells, world: World): Invariant | null {

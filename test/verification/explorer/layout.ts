@@ -1,5 +1,5 @@
 import * as c from './cells.ts';
-import type { World } from './world.ts';
+import { mayAsk, type World } from './world.ts';
 
 /** Packs the cells that vary in a world into as few words as they need; no cell lies in two words. */
 export class Layout {
@@ -56,11 +56,12 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   const { replicas: n, families } = world;
   const when = (condition: boolean, bits: number): number => (condition ? bits : 0);
   const several = n > 1;
-  const remembers = !world.folded || world.badRevision;
+  const remembers = !world.folded || world.badRevision || families.has('new-pods');
   const template = families.has('template');
+  const newPods = families.has('new-pods');
   for (let ordinal = 0; ordinal < n; ordinal++) {
-    yield [c.HEALTH + ordinal, 4];
-    yield [c.REVISION + ordinal, template ? 2 : 1];
+    yield [c.HEALTH + ordinal, newPods ? 5 : 4];
+    yield [c.REVISION + ordinal, template || newPods ? 2 : 1];
     yield [c.SETTLED + ordinal, 1];
     yield [c.DEMOTE + ordinal, template ? 3 : 2];
   }
@@ -89,9 +90,10 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.BACKUP, when(families.has('budget'), 2)];
   yield [c.PREVENT, when(families.has('prevent-delete'), n)];
   yield [c.ERRANT, when(families.has('errant'), n)];
-  yield [c.PAUSED, when(families.has('user'), 1)];
-  yield [c.HELD, when(families.has('user'), 1)];
-  yield [c.APPROVED, when(families.has('user'), 1)];
+  yield [c.PAUSED, when(mayAsk(world, 'pauses'), 1)];
+  yield [c.HELD, when(mayAsk(world, 'pins'), 1)];
+  yield [c.APPROVED, when(mayAsk(world, 'approves'), 1)];
+  yield [c.RESTORE, when(mayAsk(world, 'restores'), 1)];
   yield [c.PARTITION, when(families.has('partition-mode'), 3)];
   yield [c.UPSTREAM, when(families.has('upstream'), 2)];
   yield [c.WINDOW, when(families.has('maintenance'), 2)];
@@ -104,6 +106,11 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.AGENTLESS, when(families.has('agents'), n)];
   yield [c.BROKEN, when(families.has('unconfigurable'), n)];
   yield [c.DELAYED, when(families.has('delay'), 1)];
+  yield [c.NEW_PODS, when(newPods, 2)];
+  yield [c.FOLLOWS, when(newPods, 1)];
+  yield [c.CURRENT, when(newPods, 2)];
+  yield [c.NOTED, when(newPods, 1)];
+  for (const at of [c.WAITING, c.OUT_OF_BAND, c.RESTORING, c.TOOK, c.BACK, c.RAN]) yield [at, when(newPods, n)];
   yield [c.MOVES, when(world.countMoves, 2)];
   yield [c.LOST, when(world.badRevision, 2)];
 }

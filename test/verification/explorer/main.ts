@@ -3,13 +3,15 @@ import { progressOf } from './progress.ts';
 import { situationLines } from './situations.ts';
 import { changes, tell } from './story.ts';
 import { type Measured, measured, nullDecide, summaryOf } from './summary.ts';
-import { type Family, families, type World, worldOf } from './world.ts';
+import { type Family, families, requests, type World, worldOf } from './world.ts';
 
 // Explores the decision core. Exit 0 where every invariant holds, 1 with a counterexample, 2 for a wrong call.
 
 const usage = `usage: test/verification/explorer/main.ts [--replicas 1|3|5] [--faults N|any] [--families a,b | --alone | --pairs]
   [--coarse] [--good] [--unfolded] [--states N]
-families: ${families.join(', ')}`;
+  [--requests a,b] [--keeper policy|webhook] [--current old|updated|older] [--lost-members KeepRevision] [--partition N]
+families: ${families.join(', ')}
+requests: ${requests.join(', ')}`;
 
 const { values } = readArguments();
 const replicas = Number(values.replicas ?? 3);
@@ -22,6 +24,7 @@ if (![1, 3, 5].includes(replicas) || unknown !== undefined) {
       : `expected a family, got "${unknown}"`,
   );
 }
+const asked = requests.filter((request) => (values.requests ?? '').split(',').includes(request));
 const faults = values.faults === 'any' || values.faults === undefined ? null : Number(values.faults);
 if (faults !== null && !(Number.isInteger(faults) && faults >= 0 && faults <= 3)) {
   fail(`expected 0 to 3 faults or "any", got ${values.faults}`);
@@ -49,13 +52,23 @@ function chosenFamilies(): readonly (readonly Family[])[] {
 }
 
 function world(wanted: readonly Family[]): World {
-  return worldOf(replicas, {
-    faults,
-    badRevision: values.good !== true,
-    detail: values.coarse ? 'coarse' : 'fine',
-    folded: values.unfolded !== true,
-    families: new Set(wanted),
-  });
+  return worldOf(
+    replicas,
+    {
+      faults,
+      badRevision: values.good !== true,
+      detail: values.coarse ? 'coarse' : 'fine',
+      folded: values.unfolded !== true,
+      families: new Set(wanted),
+      requests: new Set(asked),
+      ...(values.keeper === undefined ? {} : { keeper: values.keeper as World['keeper'] }),
+      ...(values.current === undefined ? {} : { current: values.current as World['current'] }),
+    },
+    {
+      ...(values['lost-members'] === 'KeepRevision' ? { lostMembers: 'KeepRevision' } : {}),
+      ...(values.partition === undefined ? {} : { partition: Number(values.partition) }),
+    },
+  );
 }
 
 function explore(one: World): Measured {
@@ -103,6 +116,11 @@ function readArguments() {
         coarse: { type: 'boolean' },
         unfolded: { type: 'boolean' },
         good: { type: 'boolean' },
+        requests: { type: 'string' },
+        keeper: { type: 'string' },
+        current: { type: 'string' },
+        'lost-members': { type: 'string' },
+        partition: { type: 'string' },
       },
     });
   } catch (error) {

@@ -22,6 +22,7 @@ export function memberMoves(
   /** A revision that never starts breaks its members by itself. */
   const bad = facts.isBad(cells, ordinal);
   const fault = (health: number): void => {
+    if (onlyTaken && !isTakenAway(health)) return;
     const next = become(health, 0);
     if (!fails(next)) out.drop();
   };
@@ -30,13 +31,18 @@ export function memberMoves(
   /** Its process runs again; where those that are behind are all alike, between two attempts is no moment either. */
   const again = !fine && foldsReplication(world) ? Health.Up : Health.Retrying;
   const kept = facts.isProtected(cells, ordinal);
+  const newPods = world.families.has('new-pods');
+  /** Where pods are taken away by others, in coarse detail nothing else goes wrong. */
+  const onlyTaken = newPods && !fine;
   const restartsAgent = facts.restarts(cells, ordinal) && !world.families.has('slow-log');
   const drained = (): void => fault(facts.answers(cells, ordinal) ? Health.Terminating : Health.Ending);
+  if (newPods) takenAway();
   if (facts.restarts(cells, ordinal)) restartMoves();
   if (facts.isResizing(cells, ordinal)) resizeMoves();
   if (cells[c.RESIZE + ordinal] === c.Resize.Fresh) out.add(cells, benign)[c.RESIZE + ordinal] = c.Resize.Done;
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
+      if (newPods) return created();
       const next = become(fine ? Health.Starting : Health.Up, benign);
       const below = world.families.has('partition-mode') && ordinal < (cells[c.PARTITION] as number);
       // Below the partition the StatefulSet controller makes pods from the current revision.
@@ -47,6 +53,7 @@ export function memberMoves(
     case Health.Starting:
       become(Health.Up, bad ? 0 : benign);
       if (fine) become(Health.Idle, late);
+      if (newPods) pullFails();
       crash();
       if (fine) drained();
       return;
@@ -119,11 +126,49 @@ export function memberMoves(
     case Health.Ending:
       if (!kept && !facts.isGone(cells, ordinal)) become(Health.Missing, benign);
       return;
+    case Health.Failed:
+      // The StatefulSet controller deletes it, and nothing of it runs.
+      become(Health.Missing, benign);
+      return;
+    case Health.Unpulled:
+      // Nobody can pull the image of a revision that never starts.
+      if (!bad) become(Health.Up, benign);
+      return;
     case Health.Impaired:
       become(participating(cells, ordinal), 0);
       if (connectionLost(cells, ordinal) === true) become(Health.Lagging, benign);
       crash();
       return;
+  }
+
+  /** Somebody deletes the pod, by force or not, or drains its node, or the kubelet evicts it. */
+  function takenAway(): void {
+    const health = facts.healthOf(cells, ordinal);
+    if (health === Health.Missing) return;
+    fault(Health.Missing);
+    if (facts.isTerminating(cells, ordinal)) return;
+    const isDrained = health === Health.Young || health === Health.Serving;
+    if (!isDrained && facts.answers(cells, ordinal)) fault(Health.Terminating);
+    else if (!isDrained && fine) fault(Health.Ending);
+    if (health === Health.Failed || health === Health.Unreachable) return;
+    fault(Health.Failed);
+    if (!isDrained && facts.answers(cells, ordinal)) fault(Health.Unreachable);
+  }
+
+  /** At the revision that the StatefulSet controller has observed, and the image can be pulled or not. */
+  function created(): void {
+    const revision = facts.revisionOfNewPods(cells);
+    const next = become(fine ? Health.Starting : Health.Up, benign);
+    next[c.REVISION + ordinal] = revision;
+    if (fine) return;
+    const unpulled = become(Health.Unpulled, 0);
+    unpulled[c.REVISION + ordinal] = revision;
+    if (!facts.isBadRevision(cells, revision) && !fails(unpulled)) out.drop();
+  }
+
+  function pullFails(): void {
+    if (bad) become(Health.Unpulled, 0);
+    else fault(Health.Unpulled);
   }
 
   /** A clone may take for ever at a revision that has to be replaced. */
@@ -189,6 +234,14 @@ export function memberMoves(
     if (world.families.has('recovery')) fault(Health.Recovering);
   }
 }
+
+const isTakenAway = (health: number): boolean =>
+  health === Health.Missing ||
+  health === Health.Terminating ||
+  health === Health.Ending ||
+  health === Health.Unreachable ||
+  health === Health.Failed ||
+  health === Health.Unpulled;
 
 /** Stale members have served for long, or it doesn't matter since when. */
 function participating(cells: c.Cells, ordinal: number): number {

@@ -1,9 +1,9 @@
 import type { HoldRule } from '../../../src/core/decision.ts';
 import * as c from './cells.ts';
-import { isDisruptive, perform } from './controller.ts';
+import { changesStatefulSet, isDisruptive, perform } from './controller.ts';
 import type { Verdict } from './decisions.ts';
 import { environmentMoves } from './environment.ts';
-import type { Exploration } from './explore.ts';
+import { type Exploration, notes } from './explore.ts';
 import * as facts from './facts.ts';
 import { benign, late, Successors } from './successors.ts';
 
@@ -47,6 +47,7 @@ const done = 2;
  */
 export function progressOf(exploration: Exploration): Progress {
   const { table, world } = exploration;
+  const newPods = world.families.has('new-pods');
   const marks = new Uint8Array(table.count);
   const stack: number[] = [];
   const futures: Int32Array[] = [];
@@ -107,8 +108,13 @@ export function progressOf(exploration: Exploration): Progress {
     exploration.state(number, cells);
     let verdict = exploration.decisions.of(cells, cells, cells);
     const found = new Set<number>();
-    const steps = isDisruptive(verdict) || verdict.kind === 'undemote';
+    const writes = newPods && changesStatefulSet(verdict);
+    const steps = isDisruptive(verdict) || verdict.kind === 'undemote' || writes;
     if (steps && cells[c.INTENT] === 0) step(verdict, found);
+    if (newPods) {
+      notes(verdict, cells, after, world);
+      found.add(exploration.numberOf(after));
+    }
     environmentMoves(cells, world, moves);
     const follow = (kinds: number): void => {
       for (let move = 0; move < moves.count; move++) {
@@ -122,7 +128,7 @@ export function progressOf(exploration: Exploration): Progress {
     if (found.size === 0 && world.folded && facts.graceRuns(cells, world)) {
       cells[c.GRACE] = 1;
       verdict = exploration.decisions.of(cells, cells, cells);
-      if (isDisruptive(verdict)) step(verdict, found);
+      if (isDisruptive(verdict) || (newPods && changesStatefulSet(verdict))) step(verdict, found);
       found.delete(number);
     }
     if (found.size === 0) {

@@ -15,6 +15,10 @@ const around = [
   c.SCALE,
   c.WINDOW,
   c.DELAYED,
+  c.NEW_PODS,
+  c.FOLLOWS,
+  c.CURRENT,
+  c.RESTORE,
 ];
 const last = [c.INDEX, c.STATUS, c.SYNCED, c.ERRANT, c.STAGE, c.SCALE];
 

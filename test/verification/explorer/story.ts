@@ -32,6 +32,12 @@ const windowWords = [
   'the maintenance window closes',
 ];
 
+const newPodsWords = [
+  'new pods are to come up at the update revision',
+  'the label asks for the current revision, and the strategy is OnDelete',
+  'new pods are to come up at the current revision',
+];
+
 const others: readonly (readonly [at: number, say: (value: number) => string])[] = [
   [c.INDEX, (value) => `MOCO moves the primary index to ${value}`],
   [c.STATUS, (value) => `MOCO writes that the cluster is ${statusNames[value]}`],
@@ -66,6 +72,19 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   [c.APPROVED, (value) => (value === 1 ? 'the user approves the primary' : '')],
   [c.PARTITION, (value) => `the partition is ${value}`],
   [c.SCALE, (value) => (value === c.Scale.Asked ? 'the user asks for two more members' : 'the StatefulSet gets them')],
+  [c.NEW_PODS, (value) => newPodsWords[value] ?? ''],
+  [
+    c.FOLLOWS,
+    (value) => `the StatefulSet controller creates pods at the ${value === 1 ? 'current' : 'update'} revision`,
+  ],
+  [c.CURRENT, (value) => `the current revision is ${value}`],
+  [c.WAITING, (value) => `noted as waiting, as bits: ${value}`],
+  [c.OUT_OF_BAND, (value) => `noted as updated by others, as bits: ${value}`],
+  [
+    c.RESTORE,
+    (value) => (value === 1 ? 'the user wants the highest ordinal back' : 'the user no longer wants it back'),
+  ],
+  [c.VERIFIED, (value) => (value === 1 ? 'the revision is noted as verified' : '')],
   [
     c.INTENT,
     (value) => (value === 0 ? 'no intent is left' : 'an intent is written down, and its author dies or is slow'),
@@ -116,8 +135,10 @@ export function changes(before: c.Cells, after: c.Cells): string {
 }
 
 /** A decision in words. */
-export function decided({ kind, targets, rule, hold }: Verdict): string {
+export function decided({ kind, targets, rule, hold, newPods, promotes }: Verdict): string {
   if (kind === 'none') return hold === null ? 'nothing is decided, and nothing said' : `the controller waits: ${hold}`;
+  if (newPods !== null) return `${kind} ${newPods}`;
+  if (promotes !== null) return `${kind} ${promotes}`;
   const members = [...Array(c.mostMembers).keys()].filter((ordinal) => (targets & c.bit(ordinal)) !== 0);
   return `${kind} ${members.map(memberName).join(', ')}${rule === null ? '' : ` (${rule})`}`;
 }

@@ -7,6 +7,8 @@ import type {
   MaintenanceFacts,
   MemberFacts,
   Moment,
+  RolloutMemory,
+  StatefulSetFacts,
 } from '../../../src/core/snapshot.ts';
 import { delayRead, noDelays } from '../../core/replication-delays.ts';
 import { undisturbed } from '../../core/undisturbed.ts';
@@ -17,7 +19,9 @@ import type { World } from './world.ts';
 // What a controller reads of a state, in the core's words. Three reads at up to three moments: the StatefulSet, the
 // budgets and its own MySQLRollout together, then the pods, the MySQLCluster last.
 
-export const revisionName = (revision: number): string => `revision-${revision}`;
+const revisionPrefix = 'revision-';
+export const revisionName = (revision: number): string => `${revisionPrefix}${revision}`;
+export const revisionNumber = (name: string): number => Number(name.slice(revisionPrefix.length));
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
@@ -67,6 +71,8 @@ const mysqldOf: Readonly<Record<number, Partial<ContainerFacts>>> = {
   [Health.Hanging]: recovering,
   [Health.Crashed]: backOff,
   [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false },
+  [Health.Failed]: { ...notReady, state: 'terminated', reason: 'Error', started: false },
+  [Health.Unpulled]: { ...creating, reason: 'ImagePullBackOff' },
 };
 
 const behindFor = (pods: c.Cells, ordinal: number): Partial<ContainerFacts> =>
@@ -116,6 +122,14 @@ function inPlaceOf(pods: c.Cells, ordinal: number, world: World): InPlaceUpdate 
   return changed === null ? null : changesImage(changed);
 }
 
+function phaseOf(health: number): MemberFacts['phase'] {
+  if (health === Health.Failed) return 'Failed';
+  return health === Health.Starting || health === Health.Idle || health === Health.Unpulled ? 'Pending' : 'Running';
+}
+
+const ordinalsOf = (members: number | undefined, replicas: number): readonly number[] =>
+  [...Array(replicas).keys()].filter((ordinal) => facts.has(members, ordinal));
+
 /** One that lacks its label while another is behind has served for as long as that. */
 function servedForSeconds(pods: c.Cells, ordinal: number): number {
   if (facts.healthOf(pods, ordinal) === Health.Young) return 0;
@@ -146,7 +160,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     resourceVersion: '1',
     revision: facts.isHalfResized(pods, ordinal) ? '' : revisionName(pods[c.REVISION + ordinal] as number),
     role: settledThen ? role : null,
-    phase: health === Health.Starting || health === Health.Idle ? 'Pending' : 'Running',
+    phase: phaseOf(health),
     ready: health === Health.Young || health === Health.Serving || health === Health.Terminating,
     readinessGateClosed: false,
     unschedulable: null,
@@ -218,14 +232,12 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     statefulSet: {
       deleting: false,
       replicas: facts.podsWanted(around, world),
-      observed: around[c.STAGE] !== c.Stage.Applied,
-      currentRevision: around[c.PROMOTED] === 1 ? target : revisionName(0),
+      observed: facts.isObserved(around),
+      currentRevision: currentRevision(around, world),
       updateRevision: target,
-      strategy: world.policy.mode === 'OnDelete' ? 'OnDelete' : 'RollingUpdate',
-      partition: world.policy.mode === 'OnDelete' ? null : (around[c.PARTITION] as number),
       forcedRollingUpdate: false,
       labelled: world.policy.mode === 'OnDelete',
-      newPods: 'UpdateRevision',
+      ...strategyOf(around, world),
     },
     members,
     budgets:
@@ -250,10 +262,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       takenDown: [...Array(world.replicas).keys()].filter(
         (ordinal) => ((around[c.TAKEN] as number) & c.bit(ordinal)) !== 0,
       ),
-      waiting: [],
-      from: null,
-      restoring: [],
-      updatedOutOfBand: [],
+      ...remembered(around, world),
       sinceProgressSeconds: around[c.STUCK] === 1 ? longSeconds : 0,
       // After the second try of the model there is none left that comes by itself.
       switchoverTries: around[c.TRIES] === 2 ? 4 : (around[c.TRIES] as number),
@@ -261,8 +270,38 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       recentRevisionAgesSeconds: [],
     },
     ...undisturbed,
+    ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
     maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
     replicationDelays: around[c.DELAYED] === 1 ? longDelays(members) : noDelays(members),
+  };
+}
+
+function currentRevision(around: c.Cells, { families }: World): string {
+  if (families.has('new-pods')) return revisionName(around[c.CURRENT] as number);
+  return revisionName(around[c.PROMOTED] === 1 ? (around[c.TARGET] as number) : 0);
+}
+
+function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'strategy' | 'partition' | 'newPods'> {
+  if (world.policy.mode !== 'OnDelete')
+    return { strategy: 'RollingUpdate', partition: around[c.PARTITION] as number, newPods: 'UpdateRevision' };
+  const newPods = around[c.NEW_PODS] === c.NewPods.Updated ? 'UpdateRevision' : 'CurrentRevision';
+  return around[c.NEW_PODS] === c.NewPods.Kept
+    ? { strategy: 'RollingUpdate', partition: facts.podsWanted(around, world), newPods }
+    : { strategy: 'OnDelete', partition: null, newPods };
+}
+
+/** Where nothing is remembered of members, a step has taken each: nobody's revision is kept. */
+function remembered(
+  around: c.Cells,
+  { families, replicas }: World,
+): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand'> {
+  const isNoted = around[c.NOTED] === 1;
+  const waiting = isNoted ? ordinalsOf(around[c.WAITING], replicas) : null;
+  return {
+    waiting: families.has('new-pods') ? waiting : [],
+    from: isNoted ? revisionName(0) : null,
+    restoring: ordinalsOf(around[c.RESTORING], replicas),
+    updatedOutOfBand: ordinalsOf(around[c.OUT_OF_BAND], replicas),
   };
 }
 
@@ -284,11 +323,13 @@ function maintenanceFacts(around: c.Cells): MaintenanceFacts {
 }
 
 export function policyOf(around: c.Cells, world: World): RolloutPolicy {
-  if (!world.families.has('user')) return world.policy;
+  if (!world.families.has('user') && world.requests.size === 0) return world.policy;
+  const target = revisionName(around[c.TARGET] as number);
   return {
     ...world.policy,
     paused: around[c.PAUSED] === 1,
     pinnedOrdinals: around[c.HELD] === 1 ? [world.replicas - 1] : [],
-    approvedRevision: around[c.APPROVED] === 1 ? revisionName(around[c.TARGET] as number) : null,
+    approvedRevision: around[c.APPROVED] === 1 ? target : null,
+    restore: around[c.RESTORE] === 1 ? { revision: target, ordinals: [world.replicas - 1] } : null,
   };
 }

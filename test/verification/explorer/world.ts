@@ -25,8 +25,13 @@ export const families = [
   'agents',
   'unconfigurable',
   'delay',
+  'new-pods',
 ] as const;
 export type Family = (typeof families)[number];
+
+/** What a person may do at any time, and take back. */
+export const requests = ['pauses', 'pins', 'approves', 'restores'] as const;
+export type Request = (typeof requests)[number];
 
 /** What is explored. */
 export interface World {
@@ -47,10 +52,20 @@ export interface World {
   readonly folded: boolean;
   /** A late write carries uid and resourceVersion, as it should. */
   readonly preconditions: boolean;
+  /** What a person does; with the family `user` all but restores. */
+  readonly requests: ReadonlySet<Request>;
+  /** Who keeps the strategy of the StatefulSet. */
+  readonly keeper: 'policy' | 'webhook';
+  /** The current revision in the beginning: that of the members, the update revision, or one that no member has. */
+  readonly current: 'old' | 'updated' | 'older';
   readonly policy: RolloutPolicy;
 }
 
-export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas' | 'policy'>> = {}): World {
+export function worldOf(
+  replicas: number,
+  wanted: Partial<Omit<World, 'replicas' | 'policy'>> = {},
+  settings: Partial<RolloutPolicy> = {},
+): World {
   const chosen = wanted.families ?? new Set<Family>();
   return {
     replicas,
@@ -61,6 +76,9 @@ export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas'
     detail: 'fine',
     folded: true,
     preconditions: true,
+    requests: new Set(),
+    keeper: 'policy',
+    current: 'old',
     ...wanted,
     policy: {
       ...defaultPolicy,
@@ -70,13 +88,20 @@ export function worldOf(replicas: number, wanted: Partial<Omit<World, 'replicas'
       ...(updatesInPlace(chosen)
         ? { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' as const } }
         : {}),
-      ...(chosen.has('user') ? { primaryUpdatePolicy: 'Manual' as const } : {}),
+      ...(chosen.has('user') || wanted.requests?.has('approves') ? { primaryUpdatePolicy: 'Manual' as const } : {}),
+      ...settings,
     },
   };
 }
 
 const updatesInPlace = (chosen: ReadonlySet<Family>): boolean =>
   chosen.has('in-place') || chosen.has('slow-log') || chosen.has('resize');
+
+/** Whether a person may ask for that in the world. */
+export const mayAsk = ({ families: chosen, requests: asked }: World, request: Request): boolean =>
+  asked.has(request) || (request !== 'restores' && chosen.has('user'));
+
+const currentRevisions = { old: 0, updated: 1, older: c.olderRevision } as const;
 
 /** Members before scaling in a world that scales, which has room for two more. */
 export const membersBeforeScaling = (world: World): number => world.replicas - 2;
@@ -102,7 +127,8 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.TARGET] = 1;
       cells[c.WANTED] = 1;
       cells[c.BAD] = bad;
-      if (world.folded && !world.badRevision) cells[c.VERIFIED] = 1;
+      if (world.folded && !world.badRevision && !has('new-pods')) cells[c.VERIFIED] = 1;
+      if (has('new-pods')) cells[c.CURRENT] = currentRevisions[world.current];
       cells[c.OPEN] = members >= 3 ? 1 : 0;
       cells[c.COMPUTED] = 1;
       cells[c.PROMOTED] = 1;
@@ -110,7 +136,8 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.SCALE] = has('scaling') ? c.Scale.Before : c.Scale.Done;
       cells[c.PARTITION] = has('partition-mode') ? world.replicas : 0;
       found.push(cells);
-      if (!world.countMoves && world.faults !== 0) found.push(...withOneUnconfigured(cells, members));
+      if (!world.countMoves && world.faults !== 0 && !has('new-pods'))
+        found.push(...withOneUnconfigured(cells, members));
     }
   }
   return found;

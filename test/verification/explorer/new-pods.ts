@@ -1,0 +1,134 @@
+import * as c from './cells.ts';
+import type { Verdict } from './decisions.ts';
+import * as facts from './facts.ts';
+import { revisionName } from './view.ts';
+import type { World } from './world.ts';
+
+// What comes back of a member that somebody else takes, judged on the truth: whose doing it is that a pod goes, and what
+// that pod was, is in the state itself, whatever the controller has written down.
+
+const { has } = facts;
+
+const isStale = (cells: c.Cells, ordinal: number): boolean => !facts.isUpdated(cells, ordinal);
+
+/** A person or the world keeps the member from the update revision. */
+export function isHeld(cells: c.Cells, ordinal: number, world: World): boolean {
+  const { policy, replicas } = world;
+  const leads = ordinal === cells[c.INDEX];
+  const pinned = replicas - 1;
+  const isPinned = cells[c.HELD] === 1;
+  if (cells[c.PAUSED] === 1 || (isPinned && ordinal === pinned) || ordinal < policy.partition) return true;
+  if (policy.lostMembers === 'KeepRevision' || !facts.isVerified(cells, replicas)) return true;
+  if (!leads) return false;
+  const isOlder = isPinned && isStale(cells, pinned) && !facts.isMissing(cells, pinned);
+  return isOlder || (policy.primaryUpdatePolicy === 'Manual' && cells[c.APPROVED] === 0);
+}
+
+/** Its pod is going or gone, no step of the rollout has taken it, and it is to come back as what it was. */
+export function isLost(cells: c.Cells, ordinal: number, world: World): boolean {
+  if (!facts.isGoing(cells, ordinal)) return false;
+  if (has(cells[c.BACK], ordinal)) return true;
+  return isStale(cells, ordinal) && !has(cells[c.TOOK], ordinal) && isHeld(cells, ordinal, world);
+}
+
+/** It has worked at a verified update revision, or may have, and its pod is going or gone. */
+function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
+  if (!facts.isGoing(cells, ordinal) || has(cells[c.BACK], ordinal)) return false;
+  return facts.isUpdated(cells, ordinal) && facts.isVerified(cells, replicas);
+}
+
+/** What the pod was that a step has taken, and that is gone, nobody can see any more. */
+const isTakenGone = (cells: c.Cells, ordinal: number): boolean =>
+  facts.isMissing(cells, ordinal) && has(cells[c.TOOK], ordinal);
+
+/** It went before the controller had written down that it was updated. */
+const isUnnoticed = (cells: c.Cells, ordinal: number): boolean =>
+  facts.isMissing(cells, ordinal) && (cells[c.NOTED] === 0 || has(cells[c.WAITING], ordinal));
+
+/** It comes back at the revision that it had, or at another one than the update revision if a restore has taken it. */
+function comesBack(cells: c.Cells, ordinal: number): boolean {
+  if (cells[c.NEW_PODS] !== c.NewPods.Kept) return false;
+  const had = cells[c.REVISION + ordinal];
+  return has(cells[c.BACK], ordinal) ? cells[c.CURRENT] !== cells[c.TARGET] : cells[c.CURRENT] === had;
+}
+
+/** The decision makes it so, or is one part of that. */
+function makesItSo({ newPods, promotes }: Verdict, cells: c.Cells, ordinal: number): boolean {
+  if (promotes === revisionName(cells[c.REVISION + ordinal] as number)) return true;
+  return newPods === 'CurrentRevision' || (promotes !== null && has(cells[c.BACK], ordinal));
+}
+
+/** Nobody has written anything down about this revision, and no pod shows that there is a rollout. */
+const isUnknown = (cells: c.Cells, ordinal: number, { replicas }: World): boolean =>
+  cells[c.NOTED] === 0 &&
+  facts.isMissing(cells, ordinal) &&
+  facts.count(cells, replicas, (at, one) => !facts.isMissing(at, one) && isStale(at, one)) === 0;
+
+/** The next step of the rollout takes it, and new pods have to come up at the update revision before. */
+const isNext = ({ newPods, hold }: Verdict, cells: c.Cells, ordinal: number): boolean =>
+  newPods === 'UpdateRevision' &&
+  hold === null &&
+  !facts.isMissing(cells, ordinal) &&
+  !facts.isTerminating(cells, ordinal) &&
+  !has(cells[c.BACK], ordinal);
+
+/**
+ * The only way to come back updated is to be created before the next decision. A demotion is taken back first, which is
+ * one write, and nothing is known before the StatefulSet controller has observed the StatefulSet.
+ */
+function keepsLost(verdict: Verdict, cells: c.Cells, world: World): boolean {
+  if (verdict.kind === 'undemote' || !facts.isObserved(cells)) return true;
+  const lost = ordinals(world).filter(
+    (one) =>
+      isLost(cells, one, world) &&
+      !has(verdict.targets, one) &&
+      !isNext(verdict, cells, one) &&
+      !isUnknown(cells, one, world),
+  );
+  if (lost.length === 0) return true;
+  const isVerified = facts.isVerified(cells, world.replicas);
+  if (ordinals(world).some((one) => isUpdatedGone(cells, one, world) || (isVerified && isTakenGone(cells, one))))
+    return true;
+  return lost.some((one) => comesBack(cells, one) || makesItSo(verdict, cells, one));
+}
+
+/**
+ * Nobody who has worked at the update revision comes back at the current one, but who was lost between two decisions: new
+ * pods do not come up at it while such a member is going, nor while one works and nobody is to come back at it.
+ */
+function setsNobodyBack(verdict: Verdict, cells: c.Cells, world: World): boolean {
+  if (cells[c.NEW_PODS] === c.NewPods.Updated) return true;
+  if (verdict.kind === 'undemote' || verdict.newPods === 'UpdateRevision') return true;
+  const hasWorked = (one: number): boolean => has(cells[c.RAN], one) && facts.isUpdated(cells, one);
+  if (ordinals(world).some((one) => hasWorked(one) && isUpdatedGone(cells, one, world) && !isUnnoticed(cells, one)))
+    return false;
+  if (!facts.isVerified(cells, world.replicas)) return true;
+  const isAwaited = (one: number): boolean =>
+    isLost(cells, one, world) || isRestorable(cells, one, world) || has(verdict.targets, one);
+  const works = (one: number): boolean => hasWorked(one) && !facts.isGoing(cells, one);
+  return !ordinals(world).some(works) || ordinals(world).some(isAwaited);
+}
+
+/** It is at the update revision, does not work, and is to leave it. */
+function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
+  if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal))
+    return false;
+  const isRequested = cells[c.RESTORE] === 1 && ordinal === world.replicas - 1;
+  const isOutOfBand = has(cells[c.OUT_OF_BAND], ordinal) && !has(cells[c.RAN], ordinal);
+  return isRequested || (isOutOfBand && isHeld(cells, ordinal, world));
+}
+
+/** Nobody's revision is kept by making the update revision the current one. */
+const promotesTooEarly = ({ promotes }: Verdict, cells: c.Cells, world: World): boolean =>
+  promotes === revisionName(cells[c.TARGET] as number) &&
+  ordinals(world).some((one) => isStale(cells, one) && !has(cells[c.TOOK], one));
+
+export function judgeNewPods(verdict: Verdict, cells: c.Cells, world: World): 'lost' | 'back' | null {
+  if (!keepsLost(verdict, cells, world) || promotesTooEarly(verdict, cells, world)) return 'lost';
+  return setsNobodyBack(verdict, cells, world) ? null : 'back';
+}
+
+const everyOrdinal: readonly (readonly number[])[] = Array.from({ length: c.mostMembers + 1 }, (_, count) => [
+  ...Array(count).keys(),
+]);
+const ordinals = ({ replicas }: World): readonly number[] => everyOrdinal[replicas] ?? [];
