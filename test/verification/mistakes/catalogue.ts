@@ -39,7 +39,6 @@ function withResizes(snapshot: ClusterSnapshot, read: (resize: Resize) => Resize
 
 /** It lets new pods come up at the current revision. */
 const isKeeping = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
-const isNewPods = (step: Step): boolean => step.kind === 'setStrategy' || step.kind === 'restore';
 
 export const mistakes: Readonly<Record<string, Mistake>> = {
   'trusts Healthy alone': {
@@ -367,12 +366,17 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'keeps although a working updated member is going': {
     wrong: 'lets new pods come up at the old revision while a member goes that works at the new one',
     decide: (snapshot, policy) => {
-      const members = snapshot.members.map((member) =>
-        member.terminatingForSeconds === null ? member : { ...member, phase: 'Pending' as const, containers: [] },
+      const { members, memory, statefulSet } = snapshot;
+      const isGoing = members.some(
+        ({ revision, terminatingForSeconds }) =>
+          revision === statefulSet?.updateRevision && terminatingForSeconds !== null,
       );
-      const right = decide(snapshot, policy);
-      const wrong = decide({ ...snapshot, members }, policy);
-      return isKeeping(wrong.step) || isNewPods(right.step) ? wrong : right;
+      if (!isGoing) return decide(snapshot, policy);
+      const unproven = members.map((one) => ({
+        ...one,
+        participatingForSeconds: one.participatingForSeconds === null ? null : 0,
+      }));
+      return decide({ ...snapshot, members: unproven, memory: { ...memory, verified: false } }, policy);
     },
     simulation: ['lossesHalfway'],
   },

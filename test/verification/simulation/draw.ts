@@ -35,7 +35,9 @@ const everyTheme = { ...themes, ...narrowThemes, ...hardThemes, ...lossThemes };
 /** The scenario of a seed, always the same. Given themes replace those of the seed. */
 export function draw(seed: string, given: readonly string[] = []): Scenario {
   const chance = new Chance(`scenario ${seed}`);
-  const replicas = chance.pick(given.length > 0 ? [3, 5] : [1, 3, 3, 3, 3, 5]);
+  const drawnReplicas = chance.pick(given.length > 0 ? [3, 5] : [1, 3, 3, 3, 3, 5]);
+  const isAlone = given.includes('losses') && chance.fork('alone').happens(0.2);
+  const replicas = isAlone ? 1 : drawnReplicas;
   const calm = chance.happens(0.1) && given.length === 0;
   const drawn = calm ? [] : [chance.pick(themeNames), chance.pick(themeNames)];
   const own = given.length > 0 ? given : drawn;

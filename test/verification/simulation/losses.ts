@@ -94,13 +94,16 @@ const whileHeld: Draw = (chance, replicas) => {
 
 /** Paused once a member works at the update revision: a stale member goes, and one that works beside it or later. */
 const whileWorking: Draw = (chance, replicas) => {
-  const first = span(chance, 1, 10);
+  const paused = span(chance, 20, 50);
+  const first = paused + span(chance, 1, 10);
   const next = chance.happens(0.7) ? first + span(chance, 0, 4) : first + span(chance, 35, 60);
+  // The primary is updated last.
+  const stale = chance.happens(0.7) ? 0 : chance.whole(0, Math.max(0, replicas - 2));
   return {
     kind: 'together',
     all: [
-      at(0, { kind: 'pause', forMilliseconds: span(chance, 100, 180) }),
-      at(first, { kind: 'deletePod', ordinal: chance.whole(0, Math.max(0, replicas - 2)) }),
+      at(paused, { kind: 'pause', forMilliseconds: span(chance, 100, 180) }),
+      at(first, { kind: 'deletePod', ordinal: stale }),
       at(next, { kind: 'deletePod', ordinal: replicas - 1 }),
     ],
   };
@@ -115,7 +118,7 @@ export const lossThemes: Readonly<Record<string, readonly Draw[]>> = {
 /** For some of the worlds in which this program takes members. Half of the holds begin right before the rollout. */
 export function drawLosses(chance: Chance, replicas: number): readonly Planned[] {
   if (!chance.happens(0.4)) return [];
-  if (chance.happens(0.2)) return [{ atMilliseconds: span(chance, 35, 90), what: whileWorking(chance, replicas) }];
+  if (chance.happens(0.2)) return [{ atMilliseconds: span(chance, 10, 50), what: whileWorking(chance, replicas) }];
   const atMilliseconds = chance.happens(0.5) ? span(chance, -5, -3) : span(chance, 0, 60);
   return [{ atMilliseconds, what: whileHeld(chance, replicas) }];
 }

@@ -60,6 +60,21 @@ export const situations = {
 
 export type Situation = keyof typeof situations;
 
+/** Those that histories have in which members are lost. */
+export const situationsOfLosses = [
+  'keptAtRest',
+  'keptInTime',
+  'keptTwo',
+  'keptAlone',
+  'updatedTooLate',
+  'sparesWorking',
+  'restored',
+  'templateChangesWhileKept',
+  'recreatedWhileKept',
+  'scaledWhileKept',
+  'diesInTheFlip',
+] as const satisfies readonly Situation[];
+
 const longMilliseconds = 60_000;
 const statefulSetController = 'statefulset-controller';
 

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { draw } from './draw.ts';
+import { run } from './run.ts';
+import { isFailure } from './shrink.ts';
+import { situationsOfLosses } from './situations.ts';
+import { storyOf } from './story.ts';
+import { Tally } from './tally.ts';
+
+const historiesWanted = 20;
+/** More only where fewer have not met with every situation. */
+const mostHistories = 120;
+const mostFailures = 3;
+
+describe('members that somebody else takes in the simulation', function losses() {
+  this.timeout(10 * 60_000);
+
+  it('keep the revision that they have while the rollout is held, as far as there is time', async () => {
+    const tally = new Tally();
+    const failures: string[] = [];
+    const missing = () => situationsOfLosses.filter((one) => (tally.situations[one] ?? 0) === 0);
+    for (let seed = 1; seed <= mostHistories && failures.length < mostFailures; seed++) {
+      if (seed > historiesWanted && missing().length === 0) break;
+      const scenario = draw(String(seed), ['losses', 'losses', 'lossesHalfway']);
+      const outcome = await run(scenario);
+      tally.add(outcome);
+      if (isFailure(outcome)) failures.push(`seed ${seed}\n${storyOf(scenario, outcome)}`);
+    }
+    console.log(`      ${tally.lossLine}`);
+    expect(failures.join('\n')).to.equal('');
+    expect(tally.kept).to.be.greaterThan(historiesWanted);
+    expect(missing(), 'situations that no history contained').to.deep.equal([]);
+  });
+});
