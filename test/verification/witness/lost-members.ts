@@ -47,7 +47,7 @@ interface Loss {
   readonly isIntended: boolean;
 }
 
-export interface LostMembersOptions {
+interface LostMembersOptions {
   readonly ability: Ability;
   readonly verification: Verification;
   readonly epochMilliseconds: number;
@@ -259,7 +259,7 @@ function mysqldOf({ status }: WitnessedPod): WitnessedContainer | undefined {
 }
 
 /** It runs or has run, as far as the kubelet has reported. */
-export function hasStarted(pod: WitnessedPod): boolean {
+function hasStarted(pod: WitnessedPod): boolean {
   const mysqld = mysqldOf(pod);
   return (
     (mysqld?.restartCount ?? 0) > 0 || mysqld?.state?.running !== undefined || mysqld?.state?.terminated !== undefined

@@ -37,7 +37,7 @@ interface Trial {
   readonly uid: string;
 }
 
-export interface Options {
+interface Options {
   /** When its times begin, since 1970. */
   readonly epochMilliseconds?: number;
   readonly ability?: Ability;
