@@ -234,6 +234,15 @@ const rollout = struct(
       failing: flag('Whether a member fails at the revision, and none has verified it.'),
       tries,
       waiting: ordinals('The ordinals of the stale members that no step has taken yet.'),
+      restoring: listBy(
+        'ordinal',
+        struct(
+          { ordinal, uid: word('The uid of the pod that was deleted. Its successor has another one.') },
+          'A member that is to come back at the revision that it had.',
+        ),
+        mostMembers,
+        'The members whose pods a step deleted so that they come back at the revision that they had, until they do.',
+      ),
       unavailableMembers: listBy(
         'ordinal',
         struct(

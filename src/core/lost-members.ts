@@ -27,9 +27,11 @@ export const isUntaken = ({ snapshot: { memory } }: Situation, ordinal: number):
 export const isUpdatedOutOfBand = ({ snapshot: { memory } }: Situation, { ordinal, updated }: Member): boolean =>
   updated && (memory.updatedOutOfBand.includes(ordinal) || memory.waiting?.includes(ordinal) === true);
 
-/** The last step has deleted its pod, so that it comes back as what it was. */
-export const isRestoring = ({ snapshot: { memory } }: Situation, ordinal: number): boolean =>
-  memory.restoring.includes(ordinal);
+/** A step has deleted its pod, so that it comes back as what it was, and there is no other pod yet. */
+export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean => {
+  const pod = members.find((member) => member.ordinal === ordinal);
+  return memory.restoring.some((one) => one.ordinal === ordinal && (pod === undefined || pod.facts.uid === one.uid));
+};
 
 export function lostMembers(situation: Situation): readonly Lost[] {
   const { members, missing, snapshot } = situation;

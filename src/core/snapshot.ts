@@ -274,8 +274,8 @@ export interface RolloutMemory {
   readonly waiting: readonly number[] | null;
   /** The revision that most members had when the rollout began, or `null`. */
   readonly from: string | null;
-  /** Members that the last step has deleted so that they come back at the revision that they had. */
-  readonly restoring: readonly number[];
+  /** Members whose pod a step has deleted so that they come back at the revision that they had, and that pod. */
+  readonly restoring: readonly { readonly ordinal: number; readonly uid: string }[];
   /** Members that came up at the update revision without a step of ours. */
   readonly updatedOutOfBand: readonly number[];
   /** Seconds since the rollout last moved. */

@@ -92,6 +92,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     resizedInPlace: [0],
     primaryInPlace: [0],
     mysqldRestarted: [1],
+    restoring: [{ ordinal: 1, uid: 'uid' }],
     unavailableMembers: [{ ordinal: 1, since: at }],
     memberDurations: [{ ordinal: 2, seconds: 41 }],
     switchoverSeconds: 3,

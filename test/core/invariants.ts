@@ -119,7 +119,8 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
   const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
   const verified = memory.verified || hasServed(snapshot, policy);
   const leaving = updated.filter((one) => one.terminatingForSeconds !== null || one.phase === 'Failed' || lost(one));
-  const setsBack = verified && leaving.some((one) => hasRun(one) && !memory.restoring.includes(one.ordinal));
+  const setsBack =
+    verified && leaving.some((one) => hasRun(one) && !memory.restoring.some(({ uid }) => uid === one.uid));
   const found: string[] = [];
   switch (step.kind) {
     case 'restore': {

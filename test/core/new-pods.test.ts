@@ -359,17 +359,26 @@ describe('a member that came back too soon', () => {
           waiting: [0],
           verified: true,
           updatedOutOfBand: [1],
-          restoring: [1],
+          restoring: [{ ordinal: 1, uid: 'uid-1' }],
         }),
       settings: paused,
       does: 'nothing',
+      hold: 'Paused',
+    },
+    'is awaited no longer once it has another pod, which has worked at the update revision': {
+      given: half()
+        .keepingRevisions()
+        .members(member(1).updated().terminating())
+        .memory({ waiting: [0], verified: true, updatedOutOfBand: [1], restoring: [{ ordinal: 1, uid: 'another' }] }),
+      settings: paused,
+      does: 'updates new pods',
       hold: 'Paused',
     },
     'is awaited while its pod does not exist': {
       given: half()
         .keepingRevisions()
         .missing(1)
-        .memory({ waiting: [0], verified: true, restoring: [1] }),
+        .memory({ waiting: [0], verified: true, restoring: [{ ordinal: 1, uid: 'uid-1' }] }),
       settings: paused,
       does: 'nothing',
       hold: 'Paused',
@@ -396,7 +405,7 @@ describe('a member that a person wants back at its revision', () => {
       given: half()
         .keepingRevisions()
         .members(member(1).updated().down('CrashLoopBackOff').terminating())
-        .memory({ waiting: [0], verified: true, restoring: [1] }),
+        .memory({ waiting: [0], verified: true, restoring: [{ ordinal: 1, uid: 'uid-1' }] }),
       settings: { ...paused, restore: { revision: revisionAfter, ordinals: [1] } },
       does: 'nothing',
       hold: 'Paused',

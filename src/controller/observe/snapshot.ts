@@ -5,7 +5,6 @@ import { sequenceKind } from '../../api/sequence.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
-import { ordinalOf } from '../../moco/ordinal.ts';
 import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { objectFacts } from '../../moco/snapshot.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
@@ -173,12 +172,6 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): readonly str
   return [...new Set([...ended, ...(rollout ? [rollout.startedAt] : [])])];
 }
 
-/** The intent is in the status until the step is reported as the last one. */
-function restoringIn({ intent, lastStep }: RolloutStatus): readonly number[] {
-  if (intent !== undefined) return intent.step === 'restore' ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
-  return lastStep?.step === 'restore' ? lastStep.pods.map(ordinalOf) : [];
-}
-
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, state: ClusterState): RolloutMemory {
   const { ages } = state;
@@ -196,7 +189,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
-    restoring: restoringIn(status),
+    restoring: progress?.restoring ?? [],
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),

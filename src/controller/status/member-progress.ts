@@ -7,7 +7,7 @@ import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
-type MemberProgress = InTurn & Times;
+type MemberProgress = InTurn & Times & OrNone<'restoring'>;
 type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;
 type Times = OrNone<'unavailableMembers' | 'memberDurations'>;
 /** `undefined` removes the recorded value. */
@@ -36,7 +36,7 @@ export function memberProgressOf(
   known: Partial<RolloutProgress>,
   begins: Begins | null,
   members: readonly Seen[],
-  snapshot: Pick<ClusterSnapshot, 'statefulSet'>,
+  snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>,
   ended: Finished | null,
   { ownWrites }: Pick<Memory, 'ownWrites'>,
   nowTimestamp: string,
@@ -51,6 +51,7 @@ export function memberProgressOf(
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
     ...inTurn(known, begins, members, snapshot, spared, taken, updated),
+    restoring: restoringOf(known, snapshot, missed, intent),
     ...times(
       known,
       members,
@@ -83,6 +84,23 @@ function inTurn(
     waiting: left,
     updatedOutOfBand: restarted.length === 0 ? outOfBand : sorted([...(outOfBand ?? []), ...restarted]),
   };
+}
+
+/** Until the member has another pod, or the step did not happen. */
+function restoringOf(
+  { restoring = [] }: Partial<RolloutProgress>,
+  { members }: Pick<ClusterSnapshot, 'members'>,
+  missed: readonly string[],
+  intent: Intent | null,
+): RolloutProgress['restoring'] | undefined {
+  const asked = intent?.step === 'restore' ? intent.pods : [];
+  const awaited = restoring.filter(
+    ({ ordinal, uid }) =>
+      !missed.some((name) => ordinalOf(name) === ordinal) &&
+      members.every((member) => member.ordinal !== ordinal || member.uid === uid),
+  );
+  const all = [...awaited, ...asked.map(({ name, uid }) => ({ ordinal: ordinalOf(name), uid }))];
+  return all.length === 0 ? undefined : all;
 }
 
 /** Wall-clock times, because they must survive this process. */

@@ -3,7 +3,7 @@ import type { RolloutProgress } from '../../../src/api/rollout-status.ts';
 import type { ClusterState, Finished } from '../../../src/controller/observe/cluster-state.ts';
 import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
-import type { StatefulSetFacts } from '../../../src/core/snapshot.ts';
+import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
 import { Bench, member, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
@@ -168,7 +168,10 @@ describe('a member that comes up at the update revision without a step', () => {
 });
 
 describe('the progress of members', () => {
-  const onDelete = { statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts };
+  const onDelete = {
+    members: [],
+    statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts,
+  };
   const seen = (ordinal: number, more: Partial<Seen> = {}): Seen => ({
     ordinal,
     updated: false,
@@ -208,6 +211,24 @@ describe('the progress of members', () => {
       '2026-01-01T00:01:00Z',
       null,
     ).waiting;
+
+  it('awaits a restored member until it has another pod', () => {
+    const restoring = [{ ordinal: 1, uid: 'uid-1' }];
+    const awaits = (uid: string | null, end: Finished | null = null) =>
+      memberProgressOf(
+        { restoring },
+        null,
+        [seen(0), seen(1)],
+        { ...onDelete, members: uid === null ? [] : [{ ordinal: 1, uid } as MemberFacts] },
+        end,
+        noWrites,
+        '2026-01-01T00:01:00Z',
+        null,
+      ).restoring;
+    expect(awaits('uid-1')).to.deep.equal(restoring);
+    expect(awaits(null)).to.deep.equal(restoring);
+    expect(awaits('another')).to.equal(undefined);
+  });
 
   it('begins with those whose pods go at that moment, unless a step of the rollout before has taken them', () => {
     for (const state of ['terminating', 'missing'] as const) {

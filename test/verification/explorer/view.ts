@@ -300,7 +300,7 @@ function remembered(
   return {
     waiting: families.has('new-pods') ? waiting : [],
     from: isNoted ? revisionName(0) : null,
-    restoring: ordinalsOf(around[c.RESTORING], replicas),
+    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: `uid-${ordinal}` })),
     updatedOutOfBand: ordinalsOf(around[c.OUT_OF_BAND], replicas),
   };
 }
