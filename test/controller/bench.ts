@@ -259,3 +259,21 @@ function stepOf({ method, path, body }: Write): readonly string[] {
   const partition = updateStrategy?.rollingUpdate?.partition;
   return [partition === undefined ? 'setStrategy' : `setPartition ${partition}`];
 }
+
+/** One pass a second; resolves to the seconds at which `count` had become more. */
+export async function secondsOf(
+  bench: Bench,
+  program: Process,
+  seconds: number,
+  count: () => number,
+): Promise<number[]> {
+  const found: number[] = [];
+  for (let second = 0; second <= seconds; second += 1) {
+    const before = count();
+    program.sync();
+    await program.pass();
+    if (count() > before) found.push(second);
+    bench.world.freeze(1000);
+  }
+  return found;
+}

@@ -43,14 +43,15 @@ export function memberProgressOf(
   intent: Intent | null,
 ): MemberProgress {
   const isKept = snapshot.statefulSet?.newPods === 'CurrentRevision';
-  const missed = ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods : [];
+  const missed =
+    ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods.map(ordinalOf) : [];
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   // Where new pods come up at the current revision, a member that a step took may be back as what it was.
-  const spared = isKept ? stale : stale.filter((ordinal) => missed.map(ordinalOf).includes(ordinal));
+  const spared = isKept ? stale : stale.filter((ordinal) => missed.includes(ordinal));
   const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
-    ...inTurn(known, begins, members, snapshot, spared, taken, updated),
+    ...inTurn(known, begins, members, snapshot, stale, spared, taken, updated),
     restoring: restoringOf(known, snapshot, missed, intent),
     ...times(
       known,
@@ -68,11 +69,11 @@ function inTurn(
   begins: Begins | null,
   members: readonly Seen[],
   { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
+  stale: readonly number[],
   spared: readonly number[],
   taken: readonly number[],
   updated: ReadonlySet<number>,
 ): InTurn {
-  const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
@@ -90,14 +91,13 @@ function inTurn(
 function restoringOf(
   { restoring = [] }: Partial<RolloutProgress>,
   { members }: Pick<ClusterSnapshot, 'members'>,
-  missed: readonly string[],
+  missed: readonly number[],
   intent: Intent | null,
 ): RolloutProgress['restoring'] | undefined {
   const asked = intent?.step === 'restore' ? intent.pods : [];
   const awaited = restoring.filter(
     ({ ordinal, uid }) =>
-      !missed.some((name) => ordinalOf(name) === ordinal) &&
-      members.every((member) => member.ordinal !== ordinal || member.uid === uid),
+      !missed.includes(ordinal) && members.every((member) => member.ordinal !== ordinal || member.uid === uid),
   );
   const all = [...awaited, ...asked.map(({ name, uid }) => ({ ordinal: ordinalOf(name), uid }))];
   return all.length === 0 ? undefined : all;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { statefulSets } from '../../../src/kube/resource.ts';
-import { Bench, type Process } from '../bench.ts';
+import { Bench, secondsOf } from '../bench.ts';
 import { heldBack, type Patch, type Raw } from '../object-server.ts';
 
 const secondMilliseconds = 1000;
@@ -29,19 +29,6 @@ function broughtBack(bench: Bench): void {
   bench.server.keep = (after) => after;
   bench.changeStatefulSet({ spec: rolling });
   bench.server.keep = keep;
-}
-
-/** One pass a second; resolves to the seconds at which `count` had become more. */
-async function secondsOf(bench: Bench, program: Process, seconds: number, count: () => number): Promise<number[]> {
-  const found: number[] = [];
-  for (let second = 0; second <= seconds; second += 1) {
-    const before = count();
-    program.sync();
-    await program.pass();
-    if (count() > before) found.push(second);
-    bench.world.freeze(secondMilliseconds);
-  }
-  return found;
 }
 
 describe('adopting a StatefulSet', () => {

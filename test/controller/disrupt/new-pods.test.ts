@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { controllerRevisions, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { answer, status } from '../../kube/fake-world.ts';
-import { Bench, member, type Process } from '../bench.ts';
+import { Bench, member, type Process, secondsOf } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { heldByMoco, keepByWebhook, type Patch, type Raw, type Write } from '../object-server.ts';
 
@@ -43,19 +43,6 @@ function withoutAdmission(bench: Bench): void {
 /** Somebody else takes the pod of a member. */
 function take(bench: Bench, ordinal: number): void {
   bench.changePod(ordinal, { metadata: { deletionTimestamp: bench.now, deletionGracePeriodSeconds: 30 } });
-}
-
-/** One pass a second; resolves to the seconds at which `count` had become more. */
-async function secondsOf(bench: Bench, program: Process, seconds: number, count: () => number): Promise<number[]> {
-  const found: number[] = [];
-  for (let second = 0; second <= seconds; second += 1) {
-    const before = count();
-    program.sync();
-    await program.pass();
-    if (count() > before) found.push(second);
-    bench.world.freeze(secondMilliseconds);
-  }
-  return found;
 }
 
 describe('letting new pods come up at the current revision', () => {
