@@ -231,7 +231,10 @@ const rollout = struct(
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),
-      failing: flag('Whether a member fails at the revision, and none has verified it.'),
+      failing: struct(
+        { ordinal, message: message('What is wrong with the member.') },
+        'The member that failed at the revision, until it works there. Absent once a member has verified the revision.',
+      ),
       tries,
       waiting: ordinals('The ordinals of the stale members that no step has taken yet.'),
       restoring: listBy(

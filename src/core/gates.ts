@@ -44,7 +44,7 @@ const ofTheStatefulSet: readonly HoldRule[] = [
 export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   writes: [...of('untouchable'), 'ConfirmationTooSlow', 'StepRefused'],
   acts: [...of('untouchable'), ...of('everything')],
-  proceeds: ['Paused', ...of('unfinished')],
+  proceeds: ['Paused', 'RevisionFlapping', ...of('unfinished')],
   adopts: adoption,
   keeps: [...ownStrategy, 'StatefulSetNotObserved'],
   updatesNew: ownStrategy,

@@ -8,6 +8,8 @@ export type Wait =
   | { readonly for: 'revision' }
   /** Containers that an update in place restarts. */
   | { readonly for: 'containers'; readonly containers: readonly string[] }
+  /** Sidecars that have not been ready yet. */
+  | { readonly for: 'sidecars'; readonly containers: readonly string[] }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 
 /** Why a member does not come back updated: a rule that holds it, or one of these. */
@@ -55,6 +57,8 @@ export function explainComesBack(back: ComesBack): string {
 export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
   switch (wait.for) {
     case 'state':
+      if (wait.state === 'impaired' && wait.evidence !== null)
+        return `its pod is not Ready: ${explainEvidence(wait.evidence)}`;
       if (wait.evidence !== null) return `does not participate: ${explainEvidence(wait.evidence)}`;
       // It may just as well still be pulled or started.
       return wait.state === 'running' ? 'does not participate yet' : `does not participate (${wait.state})`;
@@ -62,6 +66,8 @@ export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
       return 'MOCO has not set its role yet';
     case 'containers':
       return `${wait.containers.join(', ')} ${plural(wait.containers, 'has', 'have')} not restarted with the new image yet`;
+    case 'sidecars':
+      return `${wait.containers.join(', ')} ${plural(wait.containers, 'is', 'are')} not ready yet`;
     case 'minReadySeconds':
       return `has not participated for ${wait.minReadySeconds} s yet`;
   }
@@ -72,7 +78,9 @@ export function explainEvidence(evidence: Evidence): string {
     case 'waiting':
       return `container ${evidence.container} waits: ${evidence.reason}${restarts(evidence.restarts)}`;
     case 'failed':
-      return 'the pod has failed';
+      return evidence.reason === null ? 'the pod has failed' : `the pod has failed: ${evidence.reason}`;
+    case 'earlier':
+      return evidence.message;
     case 'unschedulable':
       return `no node takes the pod: ${withoutFullStop(evidence.message)}`;
     case 'idle':

@@ -199,6 +199,8 @@ export interface MemberFacts {
   readonly readinessGateClosed: boolean;
   /** The scheduler's message while it finds no node, else `null`. */
   readonly unschedulable: string | null;
+  /** Why a pod of phase Failed has failed (`status.reason`, such as OutOfcpu or Evicted), else `null`. */
+  readonly failedReason: string | null;
   readonly containers: readonly ContainerFacts[];
   readonly initContainers: readonly ContainerFacts[];
   /**
@@ -211,6 +213,8 @@ export interface MemberFacts {
   readonly mysqldIdleForSeconds: number;
   /** Seconds since the startup probe of container mysqld was seen to have passed; 0 before. */
   readonly mysqldStartedForSeconds: number;
+  /** How long its startup probe gives mysqld before the kubelet restarts it; `null` without one. */
+  readonly startupSeconds: number | null;
   /** Seconds for which it has participated without a break, in whatever role; `null` while it does not. */
   readonly participatingForSeconds: number | null;
   /**
@@ -243,6 +247,8 @@ export interface ContainerFacts {
   readonly restarts: number;
   /** It has been ready at some moment since its last restart. */
   readonly readySinceRestart: boolean;
+  /** How often it has restarted since it was last ready, as far as this process has seen it; 0 while it is. */
+  readonly restartsInVain: number;
   /** Seconds for which it has not been ready; 0 while it is. */
   readonly notReadyForSeconds: number;
 }
@@ -264,10 +270,20 @@ export interface BudgetFacts {
   readonly refusedForSeconds: number;
 }
 
+export interface RecentRevision {
+  readonly ageSeconds: number;
+  /** When it is ten minutes old. For people. */
+  readonly oldAt: string;
+  /** The rollout to it is complete. */
+  readonly completed: boolean;
+}
+
 /** What the current objects do not show. Kept in the status of the MySQLRollout. */
 export interface RolloutMemory {
   /** A member at the update revision has participated for minReadySeconds. */
   readonly verified: boolean;
+  /** The member that has failed at the update revision, if none has worked at it since, and why. `null` if none has. */
+  readonly failing: { readonly member: number; readonly message: string } | null;
   /** Members that were down already when this rollout took them. */
   readonly takenDown: readonly number[];
   /** Members that were stale when the rollout began, and that no step has taken. `null` if nothing is recorded yet. */
@@ -284,6 +300,6 @@ export interface RolloutMemory {
   readonly switchoverTries: number;
   /** Seconds since the last of them was taken back. 0 without one. */
   readonly sinceLastTrySeconds: number;
-  /** Ages in seconds of the update revisions of the last ten minutes. Each counts once, when it appeared. */
-  readonly recentRevisionAgesSeconds: readonly number[];
+  /** The latest update revisions, the newest last. Each counts once, when it appeared. */
+  readonly recentRevisions: readonly RecentRevision[];
 }

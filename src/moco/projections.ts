@@ -178,6 +178,8 @@ export function projectSlimPod(raw: Json): PodRecord | null {
       scheduled['status'] === 'False' && scheduled['reason'] === 'Unschedulable'
         ? (text(scheduled['message']) ?? 'no reason given')
         : null,
+    failedReason: status['phase'] === 'Failed' ? text(status['reason']) : null,
+    startupSeconds: startupSeconds(spec),
     containers: containers(spec['containers'], status['containerStatuses']),
     initContainers: containers(spec['initContainers'], status['initContainerStatuses']),
     graceSeconds: whole(metadata['deletionGracePeriodSeconds'], whole(spec['terminationGracePeriodSeconds'], 30)),
@@ -229,6 +231,14 @@ function portOf(spec: Json, container: string, name: string): number | null {
   const found = objects(spec['containers']).find((one) => one['name'] === container);
   const port = whole(objects(found?.['ports']).find((one) => one['name'] === name)?.['containerPort'], 0);
   return port > 0 ? port : null;
+}
+
+function startupSeconds(spec: Json): number | null {
+  const mysqld = objects(spec['containers']).find((one) => one['name'] === mysqldContainer);
+  const probe = mysqld?.['startupProbe'];
+  if (probe === undefined) return null;
+  const { initialDelaySeconds, periodSeconds, failureThreshold } = object(probe);
+  return whole(initialDelaySeconds, 0) + whole(periodSeconds, 10) * whole(failureThreshold, 3);
 }
 
 function roleOf(label: string | undefined): PodRecord['role'] {

@@ -58,7 +58,8 @@ export interface StatefulSetRecord extends ObjectRecord {
 }
 
 /** A container, with the times that its ages are counted from if this program has not observed the changes. */
-export interface ContainerRecord extends Omit<ContainerFacts, 'readySinceRestart' | 'notReadyForSeconds'> {
+export interface ContainerRecord
+  extends Omit<ContainerFacts, 'readySinceRestart' | 'restartsInVain' | 'notReadyForSeconds'> {
   /** When the current run started, or `null`. */
   readonly startedAt: string | null;
   /** When the last run ended, or `null`. */

@@ -81,11 +81,27 @@ function containerFacts(container: ContainerRecord, pod: PodRecord, turn: Turn, 
   const { name, ready, restarts, startedAt } = container;
   const run = `run ${restarts}`;
   if (ready) ages.since(pod, `ready in ${name}`, run);
+  const readySinceRestart = ready || ages.remembers(pod.uid, `ready in ${name}`, run) || wasReadyAfter(startedAt, pod);
   return {
     ...container,
-    readySinceRestart: ready || ages.remembers(pod.uid, `ready in ${name}`, run) || wasReadyAfter(startedAt, pod),
+    readySinceRestart,
+    restartsInVain: restartsInVain(container, pod, readySinceRestart, ages),
     notReadyForSeconds: notReady(container, pod, turn, ages),
   };
+}
+
+/** A container that has restarted before it was first seen may have been ready in between. */
+function restartsInVain(
+  { name, restarts }: ContainerRecord,
+  pod: PodRecord,
+  readySinceRestart: boolean,
+  ages: Ages,
+): number {
+  const fact = `restarts of ${name} when it was last ready`;
+  const known = readySinceRestart ? null : ages.valueOf(pod.uid, fact);
+  const lastReady = known === null ? restarts : Number(known);
+  ages.since(pod, fact, String(lastReady));
+  return Math.max(0, restarts - lastReady);
 }
 
 /** A failure before any container could start is no container's fault. */

@@ -80,7 +80,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     startedAt: at,
     lastProgressAt: at,
     begunAt: at,
-    failing: true,
+    failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' },
     verified: true,
     takenDown: [1, 2],
     disruptions: 2,

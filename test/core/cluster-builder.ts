@@ -343,6 +343,7 @@ export class ClusterBuilder {
       backupJobActive: false,
       memory: {
         verified: false,
+        failing: null,
         takenDown: [],
         waiting: [],
         from: null,
@@ -351,7 +352,7 @@ export class ClusterBuilder {
         sinceProgressSeconds: 0,
         switchoverTries: 0,
         sinceLastTrySeconds: 0,
-        recentRevisionAgesSeconds: [],
+        recentRevisions: [],
         ...this.#memory,
       },
       ...undisturbed,
@@ -377,3 +378,9 @@ export class ClusterBuilder {
     return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({ ...usual, ...budget }));
   }
 }
+
+/** Update revisions of these ages, none of whose rollouts is complete. */
+export const appeared = (...agesSeconds: readonly number[]): RolloutMemory['recentRevisions'] =>
+  agesSeconds
+    .toSorted((one, other) => other - one)
+    .map((ageSeconds) => ({ ageSeconds, oldAt: `in ${600 - ageSeconds} s`, completed: false }));

@@ -9,7 +9,7 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
 import type { StepRule } from '../../src/core/rules/steps.ts';
 import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
-import { type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 
 const name = (ordinal: number): string => `moco-test-${ordinal}`;
@@ -117,8 +117,8 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   Paused: [[{ rule: 'Paused' }, 'the rollout is paused']],
   RevisionFlapping: [
     [
-      { rule: 'RevisionFlapping', revisions: 4 },
-      "4 update revisions within ten minutes: two writers seem to overwrite each other's template",
+      { rule: 'RevisionFlapping', revisions: 4, until: '12:10' },
+      "4 update revisions within ten minutes: two writers seem to overwrite each other's template; the rollout goes on at 12:10 unless another one appears",
     ],
   ],
   NotReconciled: [
@@ -642,7 +642,11 @@ describe('the sentence for what a member shows', () => {
         'container agent waits: CrashLoopBackOff, 1 restart',
       ],
     ],
-    failed: [[{ kind: 'failed' }, 'the pod has failed']],
+    failed: [
+      [{ kind: 'failed', reason: null }, 'the pod has failed'],
+      [{ kind: 'failed', reason: 'OutOfcpu' }, 'the pod has failed: OutOfcpu'],
+    ],
+    earlier: [[{ kind: 'earlier', message: 'the pod has failed: OutOfcpu' }, 'the pod has failed: OutOfcpu']],
     restored: [[{ kind: 'restored' }, 'a person has asked to give it back the revision that it had']],
     unschedulable: [
       [
@@ -812,7 +816,7 @@ describe('the phase', () => {
     Failing: [
       [stale().members(member(2).updated().crashLooping())],
       [cluster(3).members(member(0).stale()).memory({ switchoverTries: 4 })],
-      [stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] })],
+      [stale().memory({ recentRevisions: appeared(1, 2, 3, 4) })],
       [stale().atPartition(3).members(member(0).stale().down('ErrImagePull')), { mode: 'Partition' }],
       [stale().stepFailed({})],
     ],

@@ -66,9 +66,20 @@ describe('impaired members', () => {
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
       }),
     },
-    'stay when they are updated': {
-      given: cluster(3).members(member(1).stale(), member(2).impaired('slow-log')).budgets({ disruptionsAllowed: 1 }),
-      decides: evicts('ReplicaHealthy', 1),
+    'are awaited when they are updated': {
+      given: cluster(3)
+        .members(member(1).stale(), member(2).impaired('slow-log'))
+        .memory({ verified: true })
+        .budgets({ disruptionsAllowed: 1 }),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: {
+          for: 'state',
+          state: 'impaired',
+          evidence: { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 },
+        },
+      }),
     },
   });
 });

@@ -211,7 +211,7 @@ describe('the gates of a healthy member in partition mode', () => {
     },
     'it may not recover': {
       given: stale().members(member(2).stale().recovering(300)),
-      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 600 }),
+      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 3600 }),
     },
     'MOCO may not protect the replica, and partitions can take no member before it': {
       given: stale().members(member(2).preventDelete()),

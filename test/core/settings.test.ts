@@ -3,7 +3,7 @@ import { isApproved } from '../../src/core/approval.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { Situation } from '../../src/core/situation.ts';
-import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { appeared, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
 
@@ -213,7 +213,7 @@ describe('an approved revision', () => {
 
 /** A rule that is on at these facts, and what is decided when it is off. */
 const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; readonly off: Case['decides'] }>> = {
-  RevisionFlapping: { on: { given: stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] }) }, off: next },
+  RevisionFlapping: { on: { given: stale().memory({ recentRevisions: appeared(1, 2, 3, 4) }) }, off: next },
   UpdateRevisionFailing: {
     on: { given: stale().members(member(2).updated().lagging().crashLooping(), member(1).down('ErrImagePull')) },
     off: deletes('MemberDown', 1),

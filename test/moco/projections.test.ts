@@ -179,6 +179,8 @@ describe('a recorded pod', () => {
       containersReadyChangedAt: '2026-11-21T07:32:24Z',
       readinessGateClosed: false,
       unschedulable: null,
+      failedReason: null,
+      startupSeconds: 3600,
       deletionTimestamp: null,
       graceSeconds: 300,
       demote: false,

@@ -149,12 +149,18 @@ export const everything = {
     phase: 'Paused',
     assumed: null,
   }),
-  RevisionFlapping: rule<{ readonly revisions: number }>({
-    holds: ({ situation }) => revisionFlapping(situation),
-    sentence: ({ revisions }) =>
-      `${revisions} update revisions within ten minutes: two writers seem to overwrite each other's template`,
-    meaning: 'More than three update revisions appeared within ten minutes.',
-    details: "Two writers seem to overwrite each other's pod template.",
+  RevisionFlapping: rule<{
+    readonly revisions: number;
+    /** When no more than three of them are left within ten minutes. */
+    readonly until: string;
+  }>({
+    holds: (asked) =>
+      asksFor(asked, 'proceeds', 'keepsDemotion', 'comesUpdated') ? revisionFlapping(asked.situation) : null,
+    sentence: ({ revisions, until }) =>
+      `${revisions} update revisions within ten minutes: two writers seem to overwrite each other's template; the rollout goes on at ${until} unless another one appears`,
+    meaning: 'More than three update revisions appeared within ten minutes, and their rollouts are not complete.',
+    details:
+      "Two writers seem to overwrite each other's pod template. Members that are down do not wait: a correction reaches them at once.",
     endedBy: ['time', 'a person'],
     ends: 'By itself, once ten minutes pass with fewer new revisions. Find the other writer: `kubectl get mysqlcluster NAME -o yaml --show-managed-fields`.',
     overridable: true,
@@ -162,7 +168,7 @@ export const everything = {
     phase: 'Failing',
     assumed: after('requeue', (snapshot) => ({
       ...snapshot,
-      memory: { ...snapshot.memory, recentRevisionAgesSeconds: [] },
+      memory: { ...snapshot.memory, recentRevisions: [] },
     })),
   }),
 };
@@ -178,11 +184,15 @@ function isPausedFor(asked: Asked): boolean {
 
 /** More update revisions than this within ten minutes come from two writers and not from a user. */
 const mostRevisions = 3;
-const flappingWindowSeconds = 600;
+export const flappingWindowSeconds = 600;
 
-function revisionFlapping({ snapshot, deadlines }: Situation): { readonly revisions: number } | null {
-  const recent = snapshot.memory.recentRevisionAgesSeconds.filter(
-    (ageSeconds) => !deadlines.reached(ageSeconds, flappingWindowSeconds),
+function revisionFlapping({
+  snapshot,
+  deadlines,
+}: Situation): { readonly revisions: number; readonly until: string } | null {
+  const recent = snapshot.memory.recentRevisions.filter(
+    ({ ageSeconds, completed }) => !completed && !deadlines.reached(ageSeconds, flappingWindowSeconds),
   );
-  return recent.length > mostRevisions ? { revisions: recent.length } : null;
+  const last = recent.at(-mostRevisions - 1);
+  return last === undefined ? null : { revisions: recent.length, until: last.oldAt };
 }

@@ -31,6 +31,8 @@ const shortSeconds = 1;
 const memberSeconds = 60;
 /** Longer than a failover may take, and within the progress deadline. */
 const recoveringSeconds = 300;
+/** Between that and `longSeconds`. */
+const startupSeconds = 600;
 
 const running: Omit<ContainerFacts, 'name' | 'part'> = {
   state: 'running',
@@ -39,6 +41,7 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   started: true,
   restarts: 0,
   readySinceRestart: true,
+  restartsInVain: 0,
   notReadyForSeconds: 0,
 };
 const notReady = { ready: false, notReadyForSeconds: longSeconds };
@@ -49,7 +52,7 @@ const creating = {
   started: false,
   readySinceRestart: false,
 } as const;
-const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1 };
+const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1, restartsInVain: 1 };
 const backOff = {
   ...notReady,
   state: 'waiting',
@@ -57,6 +60,7 @@ const backOff = {
   started: false,
   readySinceRestart: false,
   restarts: 3,
+  restartsInVain: 3,
 } as const;
 
 const { Health } = c;
@@ -70,7 +74,7 @@ const mysqldOf: Readonly<Record<number, Partial<ContainerFacts>>> = {
   [Health.Recovering]: { ...recovering, notReadyForSeconds: recoveringSeconds },
   [Health.Hanging]: recovering,
   [Health.Crashed]: backOff,
-  [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false },
+  [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false, restartsInVain: 3 },
   [Health.Failed]: { ...notReady, state: 'terminated', reason: 'Error', started: false },
   [Health.Unpulled]: { ...creating, reason: 'ImagePullBackOff' },
 };
@@ -164,6 +168,8 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     ready: health === Health.Young || health === Health.Serving || health === Health.Terminating,
     readinessGateClosed: false,
     unschedulable: null,
+    failedReason: null,
+    startupSeconds,
     containers: [
       { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
       { ...running, name: 'agent', part: 'agent' },
@@ -259,6 +265,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     backupJobActive: around[c.BACKUP] !== c.Backup.None,
     memory: {
       verified: around[c.VERIFIED] === 1,
+      failing: null,
       takenDown: [...Array(world.replicas).keys()].filter(
         (ordinal) => ((around[c.TAKEN] as number) & c.bit(ordinal)) !== 0,
       ),
@@ -267,7 +274,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       // After the second try of the model there is none left that comes by itself.
       switchoverTries: around[c.TRIES] === 2 ? 4 : (around[c.TRIES] as number),
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
-      recentRevisionAgesSeconds: [],
+      recentRevisions: [],
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
