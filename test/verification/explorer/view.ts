@@ -301,7 +301,7 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
 function remembered(
   around: c.Cells,
   { families, replicas }: World,
-): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand'> {
+): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand' | 'createdWhileHeld'> {
   const isNoted = around[c.NOTED] === 1;
   const waiting = isNoted ? ordinalsOf(around[c.WAITING], replicas) : null;
   return {
@@ -309,6 +309,7 @@ function remembered(
     from: isNoted ? revisionName(0) : null,
     restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: `uid-${ordinal}` })),
     updatedOutOfBand: ordinalsOf(around[c.OUT_OF_BAND], replicas),
+    createdWhileHeld: ordinalsOf(around[c.OUT_OF_BAND], replicas).map((ordinal) => ({ ordinal, started: false })),
   };
 }
 
