@@ -121,43 +121,6 @@ export class ApiClient {
     return this.call({ ...options, method: 'GET', path: path(kind, place) });
   }
 
-  list<T>(kind: ResourceKind, place: Pick<ResourcePlace, 'namespace'>, options: CallOptions): Promise<T> {
-    return this.call({ ...options, method: 'GET', path: path(kind, place) });
-  }
-
-  create<T>(kind: ResourceKind, place: ResourcePlace, body: unknown, options: CallOptions): Promise<T> {
-    return this.call({ ...options, method: 'POST', path: path(kind, place), body });
-  }
-
-  replace<T>(
-    kind: ResourceKind,
-    place: ResourcePlace & { readonly name: string },
-    body: unknown,
-    options: CallOptions,
-  ): Promise<T> {
-    return this.call({ ...options, method: 'PUT', path: path(kind, place), body });
-  }
-
-  patch<T>(
-    kind: ResourceKind,
-    place: ResourcePlace & { readonly name: string },
-    contentType: ContentType,
-    body: unknown,
-    options: CallOptions,
-  ): Promise<T> {
-    return this.call({ ...options, method: 'PATCH', path: path(kind, place), contentType, body });
-  }
-
-  /** `body` is a DeleteOptions, for its preconditions. */
-  remove<T>(
-    kind: ResourceKind,
-    place: ResourcePlace & { readonly name: string },
-    body: unknown,
-    options: CallOptions,
-  ): Promise<T> {
-    return this.call({ ...options, method: 'DELETE', path: path(kind, place), body });
-  }
-
   /**
    * The lines of an endless answer, such as a watch. Only the answer's head has a time limit; the
    * reader decides how long silence may last. Ends when the server ends it, else throws `ApiError`. Leaving the loop closes it.

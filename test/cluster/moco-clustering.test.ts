@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { demoteAnnotation, roleLabel } from '../../src/moco/names.ts';
 import { type MocoStandIn, startMoco } from '../support/moco/driver.ts';
 import { writtenKinds } from '../support/moco/kinds.ts';
 import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
 import { type Nodes, startNodes } from '../support/nodes/driver.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import {
   createCluster,
   type Installed,
@@ -22,7 +22,7 @@ const namespace = 'default';
 describe('the stand-in for MOCO, on the real API server', function () {
   this.timeout(testDeadlineMilliseconds);
   let environment: Installed;
-  let client: ApiClient;
+  let client: ObjectClient;
   let moco: MocoStandIn;
   let nodes: Nodes;
   let writes = 0;
@@ -35,7 +35,7 @@ describe('the stand-in for MOCO, on the real API server', function () {
     const onAnswer = ({ method }: { method: string }): void => {
       writes += method === 'GET' ? 0 : 1;
     };
-    moco = await startMoco({ client: new ApiClient({ world, qps: 1000, burst: 1000, onAnswer }), world });
+    moco = await startMoco({ client: new ObjectClient({ world, qps: 1000, burst: 1000, onAnswer }), world });
     nodes = await startNodes({ client, world, databases: moco });
   });
 

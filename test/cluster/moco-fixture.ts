@@ -1,4 +1,3 @@
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
@@ -16,6 +15,7 @@ import type { KubernetesObject, MySQLCluster, StatefulSet } from '../support/moc
 import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
 import { type MocoWebhookServer, startMocoWebhookServer } from '../support/moco/webhook-server.ts';
 import type { WrittenKind } from '../support/moco/write.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import { admissionPolicyFlags } from '../support/stage/admission-policy.ts';
 
 /** Long enough for the control plane to be built from nothing on a slow machine. */
@@ -28,7 +28,7 @@ const pollMilliseconds = 20;
 /** A control plane with MOCO installed: its kind, its webhooks, its policy; whoever wants it running starts it. */
 export interface Installed {
   readonly controlPlane: ControlPlane;
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function installed({
     connection = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
     webhook = await startMocoWebhookServer();
     const world = realWorld(connection.exchange);
-    const client = new ApiClient({ world, qps: 1000, burst: 1000 });
+    const client = new ObjectClient({ world, qps: 1000, burst: 1000 });
     await installMoco(client, world, webhook, installation);
     return { controlPlane, client, world, stop };
   } catch (error) {
@@ -91,7 +91,7 @@ export async function until(
 }
 
 export async function createCluster(
-  client: ApiClient,
+  client: ObjectClient,
   options: Omit<SampleOptions, 'namespace'>,
 ): Promise<MySQLCluster> {
   return client.create<MySQLCluster>(
@@ -102,11 +102,15 @@ export async function createCluster(
   );
 }
 
-export async function read<O extends KubernetesObject>(client: ApiClient, kind: WrittenKind, name: string): Promise<O> {
+export async function read<O extends KubernetesObject>(
+  client: ObjectClient,
+  kind: WrittenKind,
+  name: string,
+): Promise<O> {
   return client.get<O>(writtenKinds[kind], { namespace, name }, { priority: 'read' });
 }
 
-export async function isGone(client: ApiClient, kind: WrittenKind, name: string): Promise<boolean> {
+export async function isGone(client: ObjectClient, kind: WrittenKind, name: string): Promise<boolean> {
   try {
     await read(client, kind, name);
     return false;
@@ -119,7 +123,7 @@ export async function isGone(client: ApiClient, kind: WrittenKind, name: string)
 }
 
 export async function list<O extends KubernetesObject>(
-  client: ApiClient,
+  client: ObjectClient,
   kind: WrittenKind,
   labelSelector: string,
 ): Promise<readonly O[]> {
@@ -134,7 +138,7 @@ export async function list<O extends KubernetesObject>(
 
 /** A merge patch, by nobody in particular unless told. */
 export async function patch<O extends KubernetesObject>(
-  client: ApiClient,
+  client: ObjectClient,
   kind: WrittenKind,
   name: string,
   body: unknown,
@@ -151,6 +155,6 @@ export async function patch<O extends KubernetesObject>(
   });
 }
 
-export async function statefulSet(client: ApiClient, clusterName: string): Promise<StatefulSet> {
+export async function statefulSet(client: ObjectClient, clusterName: string): Promise<StatefulSet> {
   return read<StatefulSet>(client, 'StatefulSet', `moco-${clusterName}`);
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { ApiClient } from '../../src/kube/api-client.ts';
 import { path } from '../../src/kube/resource.ts';
 import { writtenKinds } from '../support/moco/kinds.ts';
 import type { Condition } from '../support/moco/objects.ts';
 import { isRecord, same } from '../support/moco/same.ts';
 import type { WrittenKind } from '../support/moco/write.ts';
+import type { ObjectClient } from '../support/object-client.ts';
 
 /**
  * How histories are compared: cut at the actions; between two actions every object has its sequence of *tracks* (the
@@ -225,7 +225,7 @@ function isReady(shown: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** Watches everything of one cluster into a history. Resolves once every watch is open. */
-export async function watchHistory(client: ApiClient, history: History, signal: AbortSignal): Promise<void> {
+export async function watchHistory(client: ObjectClient, history: History, signal: AbortSignal): Promise<void> {
   await Promise.all(
     kinds.map(async (kind) => {
       const target = path(writtenKinds[kind], { namespace: 'default' });
@@ -240,7 +240,7 @@ export async function watchHistory(client: ApiClient, history: History, signal: 
 }
 
 async function follow(
-  client: ApiClient,
+  client: ObjectClient,
   target: string,
   resourceVersion: string,
   kind: WrittenKind,

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
@@ -11,6 +10,7 @@ import { until as poll } from '../support/control-plane/until.ts';
 import { type Nodes, type NodesOptions, startNodes } from '../support/nodes/driver.ts';
 import type { Pod } from '../support/nodes/objects.ts';
 import { realEnd } from '../support/nodes/settings.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import { freshNamespace, useOwnControlPlane } from './control-plane-fixture.ts';
 
 const deadlineMilliseconds = 360_000;
@@ -22,14 +22,14 @@ describe('nodes on a real API server', function () {
   const watching = new AbortController();
   let connection: Connection;
   let world: World;
-  let client: ApiClient;
+  let client: ObjectClient;
   let namespace: string;
   let nodes: Nodes;
 
   before(async () => {
     connection = connect({ kubeconfigPath: await controlPlane().kubeconfigForUser('nodes') });
     world = realWorld(connection.exchange);
-    client = new ApiClient({ world, qps: 1000, burst: 1000 });
+    client = new ObjectClient({ world, qps: 1000, burst: 1000 });
   });
 
   after(() => {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path } from '../../src/kube/resource.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
+import type { ObjectClient } from '../support/object-client.ts';
 import { installAdmissionPolicy, removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
 import { webhookManifest } from '../support/stage/webhook-registration.ts';
@@ -15,7 +15,7 @@ interface WebhookManifest {
 }
 
 /** What an API server from 1.36 on has: the policy, and no webhook of ours. */
-export async function withPolicy(client: ApiClient): Promise<void> {
+export async function withPolicy(client: ObjectClient): Promise<void> {
   const { metadata } = await webhook();
   const target = path(mutatingWebhookConfigurations, metadata);
   await client.call({ method: 'DELETE', path: target, priority: 'disrupt' }).catch(unlessNotFound);
@@ -24,7 +24,7 @@ export async function withPolicy(client: ApiClient): Promise<void> {
 }
 
 /** What an API server before 1.36 has: our webhook, at an address where nobody answers. */
-export async function withAbsentWebhook(client: ApiClient, failurePolicy: 'Fail' | 'Ignore'): Promise<void> {
+export async function withAbsentWebhook(client: ObjectClient, failurePolicy: 'Fail' | 'Ignore'): Promise<void> {
   await removeAdmissionPolicy(client).catch(unlessNotFound);
   const { metadata, webhooks, ...manifest } = await webhook();
   const port = await freePort();
@@ -45,7 +45,7 @@ export async function withAbsentWebhook(client: ApiClient, failurePolicy: 'Fail'
   await until(`the webhook is absent under ${failurePolicy}`, async () => (await kept(client)) === answer);
 }
 
-async function kept(client: ApiClient): Promise<boolean | 'refused'> {
+async function kept(client: ObjectClient): Promise<boolean | 'refused'> {
   try {
     return await isKeptOnDelete(client);
   } catch (error) {

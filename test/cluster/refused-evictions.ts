@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { path, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import type { ObjectClient } from '../support/object-client.ts';
 import type { Stage } from '../support/stage/stage.ts';
 import { until } from './moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
@@ -59,7 +59,7 @@ export async function refuseEvictions({ client }: Stage, cluster: RolloutCluster
   };
 }
 
-async function isRefused(client: ApiClient, cluster: RolloutCluster): Promise<boolean> {
+async function isRefused(client: ObjectClient, cluster: RolloutCluster): Promise<boolean> {
   const name = cluster.podName(0);
   try {
     await client.call({

@@ -1,6 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import type { ApiClient } from '../../src/kube/api-client.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import {
   events,
@@ -22,6 +21,7 @@ import type {
   Pod,
   StatefulSet,
 } from '../support/moco/objects.ts';
+import type { ObjectClient } from '../support/object-client.ts';
 
 /** An Event of events.k8s.io, as much of it as is asked about. */
 export interface EventObject extends KubernetesObject {
@@ -80,7 +80,7 @@ export class History {
   readonly #stopping = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
-  static async start(client: ApiClient, world: World): Promise<History> {
+  static async start(client: ObjectClient, world: World): Promise<History> {
     const history = new History();
     const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
     const reflectors = watched.map((kind) => {

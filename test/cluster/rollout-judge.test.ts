@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import { path, pods } from '../../src/kube/resource.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import { hear } from '../verification/witness/hear.ts';
 import { LiveFeed } from '../verification/witness/live-feed.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
@@ -16,7 +16,7 @@ describe('the judge of rollouts, and the witness', function () {
   this.timeout(scenarioDeadlineMilliseconds);
   const { stage, newCluster } = useRollouts();
   let connection: Connection;
-  let client: ApiClient;
+  let client: ObjectClient;
   let cluster: RolloutCluster;
   let feed: LiveFeed;
   let violationsBefore = 0;
@@ -25,7 +25,7 @@ describe('the judge of rollouts, and the witness', function () {
     this.timeout(scenarioDeadlineMilliseconds);
     const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
     connection = connect({ kubeconfigPath: await stage().controlPlane.kubeconfigFor(serviceAccount) });
-    client = new ApiClient({ world: realWorld(connection.exchange), qps: 100, burst: 100 });
+    client = new ObjectClient({ world: realWorld(connection.exchange), qps: 100, burst: 100 });
     cluster = newCluster();
     feed = await LiveFeed.start(stage().client, cluster.namespace);
     await cluster.create({});

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { isGone } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import type { RawObject } from '../../src/kube/raw-object.ts';
@@ -13,6 +12,7 @@ import { FakeLog } from '../kube/fake-log.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { CuttingProxy } from '../support/control-plane/cutting-proxy.ts';
 import { until } from '../support/control-plane/until.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import { Stage } from '../support/stage/stage.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds, sharedFlags } from './rollout-fixture.ts';
@@ -74,7 +74,7 @@ describe('an unreliable API server', function () {
       store = new Store<Stored>({});
       store.subscribe(({ type, before: was, after: is }) => changes.push(`${type} ${(is ?? was)?.name}`));
       const reflector = new Reflector<Stored>({
-        client: new ApiClient({ world, qps: 1000, burst: 1000 }),
+        client: new ObjectClient({ world, qps: 1000, burst: 1000 }),
         world,
         store,
         log: new FakeLog(),

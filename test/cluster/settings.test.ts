@@ -7,13 +7,13 @@ import { Cache, keyOf } from '../../src/controller/observe/cache.ts';
 import { settingsOf } from '../../src/controller/observe/settings.ts';
 import { Watches } from '../../src/controller/observe/watches.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import { readOne } from '../config/manifests.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { until } from '../support/control-plane/until.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
 const testDeadlineMilliseconds = 180_000;
@@ -54,7 +54,7 @@ describe('settings on a real API server', function () {
   const watch = (kubeconfigPath: string, namespaceNames: readonly string[]): void => {
     connection = connect({ kubeconfigPath });
     const world = realWorld(connection.exchange);
-    const client = new ApiClient({ world, qps: 1000, burst: 1000 });
+    const client = new ObjectClient({ world, qps: 1000, burst: 1000 });
     watches = new Watches(cache, client, world, new FakeLog(), namespaceNames);
     running = watches.run(stop.signal);
   };

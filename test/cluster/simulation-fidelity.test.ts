@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import { path, pods } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import type { Ground, PodVersion, SeenPod } from '../verification/simulation/fidelity/ground.ts';
 import { play } from '../verification/simulation/fidelity/play.ts';
 import { scripts } from '../verification/simulation/fidelity/script.ts';
@@ -33,7 +33,7 @@ describe('the simulation’s model of Kubernetes', function fidelity() {
   async function realGround(): Promise<Ground> {
     connection ??= connect({ kubeconfigPath: controlPlane().adminKubeconfig });
     const world = realWorld(connection.exchange);
-    const client = new ApiClient({ world, qps: 1000, burst: 1000 });
+    const client = new ObjectClient({ world, qps: 1000, burst: 1000 });
     const namespace = await freshNamespace(controlPlane(), 'fidelity');
     const versions: PodVersion[] = [];
     const store = new Store<Seen>({});

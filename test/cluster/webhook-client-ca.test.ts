@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import { putCertificate } from '../admission/certificates.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { beginsHeldBack } from '../support/moco/held-back.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import { startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
@@ -17,7 +17,7 @@ describe('an API server with a client certificate for webhooks', function () {
   let directory: string;
   let controlPlane: ControlPlane;
   let connection: Connection;
-  let client: ApiClient;
+  let client: ObjectClient;
   let webhook: OwnWebhook;
 
   before(async function startWithCertificate() {
@@ -32,7 +32,7 @@ describe('an API server with a client certificate for webhooks', function () {
       moreApiServerFlags: [`--admission-control-config-file=${await admissionConfiguration()}`],
     });
     connection = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
-    client = new ApiClient({ world: realWorld(connection.exchange), qps: 1000, burst: 1000 });
+    client = new ObjectClient({ world: realWorld(connection.exchange), qps: 1000, burst: 1000 });
     webhook = await OwnWebhook.start(controlPlane, client, { clientCaFile: join(directory, 'ca.crt') });
   });
 

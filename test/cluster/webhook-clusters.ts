@@ -1,4 +1,3 @@
-import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { path, pods, statefulSets } from '../../src/kube/resource.ts';
 import {
@@ -13,6 +12,7 @@ import { perform } from '../support/moco/perform.ts';
 import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import type { Nodes } from '../support/nodes/driver.ts';
+import type { ObjectClient } from '../support/object-client.ts';
 import { createCluster, isGone, list, patch, statefulSet, until } from './moco-fixture.ts';
 
 type Strategy = StatefulSet['spec']['updateStrategy'];
@@ -25,12 +25,12 @@ const annotations = { [reconciliationStoppedAnnotation]: annotationOn };
 
 /** Clusters whose StatefulSets are applied as MOCO applies them, each by a call; nobody else looks after them. */
 export class AppliedClusters {
-  readonly #client: ApiClient;
+  readonly #client: ObjectClient;
   readonly #nodes: Pick<Nodes, 'neverSchedule'> | null;
   readonly #clusters = new Map<string, MySQLCluster>();
 
   /** @param nodes those of the control plane, which get no pod of these clusters */
-  constructor(client: ApiClient, nodes: Pick<Nodes, 'neverSchedule'> | null = null) {
+  constructor(client: ObjectClient, nodes: Pick<Nodes, 'neverSchedule'> | null = null) {
     this.#client = client;
     this.#nodes = nodes;
   }

@@ -1,13 +1,13 @@
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RunningWebhook, startWebhook, type WebhookOptions } from '../../src/admission/server.ts';
-import type { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path, statefulSets } from '../../src/kube/resource.ts';
 import { readOne } from '../config/manifests.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { clusterLabels, mocoApiVersion } from '../support/moco/names.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
+import type { ObjectClient } from '../support/object-client.ts';
 import { keeperOfOnDelete } from '../support/stage/kept-on-delete.ts';
 import { until } from './moco-fixture.ts';
 import { outcome } from './webhook-clusters.ts';
@@ -21,14 +21,14 @@ function ignore(): void {}
 
 /** This project's webhook as a process of its own would be, and its configurations, led to its port. */
 export class OwnWebhook {
-  readonly #client: ApiClient;
+  readonly #client: ObjectClient;
   readonly #controlPlane: ControlPlane;
   readonly #options: Omit<WebhookOptions, 'address'>;
   #running: RunningWebhook;
 
   private constructor(
     controlPlane: ControlPlane,
-    client: ApiClient,
+    client: ObjectClient,
     options: Omit<WebhookOptions, 'address'>,
     running: RunningWebhook,
   ) {
@@ -40,7 +40,7 @@ export class OwnWebhook {
 
   static async start(
     controlPlane: ControlPlane,
-    client: ApiClient,
+    client: ObjectClient,
     more: Pick<WebhookOptions, 'clientCaFile'> = {},
   ): Promise<OwnWebhook> {
     const certDir = await mkdtemp(join(controlPlane.directory, 'webhook-'));

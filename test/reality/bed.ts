@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ApiClient } from '../../src/kube/api-client.ts';
 import { connect } from '../../src/kube/connection.ts';
 import { realWorld } from '../../src/kube/real-world.ts';
 import type { World } from '../../src/kube/world.ts';
@@ -10,6 +9,7 @@ import { Guard } from '../support/control-plane/guard.ts';
 import { type Nodes, startNodes } from '../support/nodes/driver.ts';
 import { faultOfImage } from '../support/nodes/faults.ts';
 import type { NodesSettings } from '../support/nodes/settings.ts';
+import { ObjectClient } from '../support/object-client.ts';
 import { freeNetwork } from '../support/real-moco/free-network.ts';
 import { installMocoController, type MocoController, mocoNamespace } from '../support/real-moco/moco-controller.ts';
 import { admissionPolicyFlags } from '../support/stage/admission-policy.ts';
@@ -42,7 +42,7 @@ const images = { first: 'mysql:8.4.4', second: 'mysql:8.4.5', missing: 'mysql:8.
 
 interface Parts {
   readonly controlPlane: ControlPlane;
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly images: Images;
   readonly moco: MocoController;
@@ -84,11 +84,11 @@ async function openParts({ mysqlHome, checkInterval }: BedOptions, opening: Open
   const images = await Images.open({ cache, directory: join(directory, 'images'), mysqlHome });
   const controlPlane = await startControlPlane(admissionPolicyFlags(process.env));
   closers.push(() => controlPlane.stop());
-  const as = async (user: string): Promise<{ client: ApiClient; world: World }> => {
+  const as = async (user: string): Promise<{ client: ObjectClient; world: World }> => {
     const connection = connect({ kubeconfigPath: await controlPlane.kubeconfigForUser(user) });
     closers.push(() => connection.close());
     const world = realWorld(connection.exchange);
-    return { client: new ApiClient({ world, ...unlimited, userAgent: user }), world };
+    return { client: new ObjectClient({ world, ...unlimited, userAgent: user }), world };
   };
   const { client, world } = await as('bed');
   const flags = checkInterval === undefined ? [] : [`--check-interval=${checkInterval}`];
@@ -103,7 +103,7 @@ async function openParts({ mysqlHome, checkInterval }: BedOptions, opening: Open
 }
 
 async function openNodes(
-  { client, world }: { readonly client: ApiClient; readonly world: World },
+  { client, world }: { readonly client: ObjectClient; readonly world: World },
   images: Images,
   directory: string,
 ): Promise<Pick<Parts, 'runtime' | 'nodes'>> {
@@ -134,7 +134,7 @@ async function closeAll(closers: readonly (() => Promise<unknown>)[]): Promise<v
 /** A control plane, moco-controller and nodes with the real agents and mysqld of MOCO's clusters, on this machine alone. */
 export class Bed {
   readonly controlPlane: ControlPlane;
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly moco: MocoController;
   /** With the faults that nodes have; those of containers kill their processes. */

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { ApiClient } from '../../../src/kube/api-client.ts';
 import { connect } from '../../../src/kube/connection.ts';
 import { delay } from '../../../src/kube/delay.ts';
 import { realWorld } from '../../../src/kube/real-world.ts';
@@ -24,6 +23,7 @@ import { perform } from '../../../test/support/moco/perform.ts';
 import { sampleCluster } from '../../../test/support/moco/sample.ts';
 import { defaultSettings } from '../../../test/support/moco/settings.ts';
 import { statefulSetBody } from '../../../test/support/moco/stateful-set.ts';
+import { ObjectClient } from '../../../test/support/object-client.ts';
 import { type RealMoco, startRealMoco } from '../../../test/support/real-moco/driver.ts';
 import { installAdmissionPolicy, removeAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../../../test/support/stage/kept-on-delete.ts';
@@ -48,7 +48,7 @@ const pollMilliseconds = 100;
 
 /** StatefulSets that are applied again and again as MOCO applies them, beside moco-controller's own webhooks. */
 export class Applies {
-  readonly #client: ApiClient;
+  readonly #client: ObjectClient;
   readonly #world: World;
   readonly #controlPlane: ControlPlane;
   readonly #moco: RealMoco;
@@ -58,7 +58,7 @@ export class Applies {
   readonly #closers: readonly (() => Promise<unknown>)[];
 
   private constructor(parts: {
-    readonly client: ApiClient;
+    readonly client: ObjectClient;
     readonly world: World;
     readonly controlPlane: ControlPlane;
     readonly moco: RealMoco;
@@ -91,7 +91,7 @@ export class Applies {
       const connection = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
       closers.push(() => connection.close());
       const world = realWorld(connection.exchange);
-      const client = new ApiClient({ world, qps: 100_000, burst: 100_000 });
+      const client = new ObjectClient({ world, qps: 100_000, burst: 100_000 });
       const moco = await startRealMoco({ controlPlane, client, world, directory, guard, user: 'moco-controller' });
       closers.push(() => moco.stop());
       // There are no pods to look after, and nobody else is to write a StatefulSet.
@@ -210,7 +210,7 @@ async function startWebhook(
 }
 
 /** A MySQLCluster that moco-controller leaves alone, and its StatefulSet. */
-async function create(client: ApiClient, index: number): Promise<MySQLCluster> {
+async function create(client: ObjectClient, index: number): Promise<MySQLCluster> {
   const annotations = { [reconciliationStoppedAnnotation]: annotationOn };
   const sample = sampleCluster({ name: `applied-${index}`, namespace, annotations });
   const cluster = await client.create<MySQLCluster>(clusterKind, { namespace }, sample, { priority: 'disrupt' });
@@ -218,13 +218,13 @@ async function create(client: ApiClient, index: number): Promise<MySQLCluster> {
   return cluster;
 }
 
-async function apply(client: ApiClient, cluster: MySQLCluster): Promise<StatefulSet> {
+async function apply(client: ObjectClient, cluster: MySQLCluster): Promise<StatefulSet> {
   const name = `moco-${cluster.metadata.name}`;
   const body = statefulSetBody(cluster, defaultSettings);
   return (await perform(client, { verb: 'apply', kind: 'StatefulSet', namespace, name, body })) as StatefulSet;
 }
 
-async function patch(client: ApiClient, name: string, body: object): Promise<void> {
+async function patch(client: ObjectClient, name: string, body: object): Promise<void> {
   await client.call({
     method: 'PATCH',
     path: path(statefulSets, { namespace, name }),

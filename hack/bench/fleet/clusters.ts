@@ -1,6 +1,5 @@
 import { policyKind } from '../../../src/api/policy.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
 import { namespaces, path, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../src/kube/store.ts';
@@ -10,6 +9,7 @@ import { clusterKind, mysqldContainer, strategyLabel } from '../../../src/moco/n
 import { memberSelector, projectCluster, statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
 import { sampleCluster } from '../../../test/support/moco/sample.ts';
+import type { ObjectClient } from '../../../test/support/object-client.ts';
 import { atOnce } from './at-once.ts';
 
 export const members = 3;
@@ -42,7 +42,7 @@ export function fleetCluster(index: number): FleetCluster {
 
 /** The clusters of the fleet, as the measuring process watches them. */
 export class Clusters {
-  readonly #client: ApiClient;
+  readonly #client: ObjectClient;
   readonly #world: World;
   readonly #clusters = new Store<ClusterRecord>({});
   readonly #statefulSets = new Store<StatefulSetSight>({});
@@ -51,7 +51,7 @@ export class Clusters {
   #count = 0;
   #revision = 0;
 
-  constructor(client: ApiClient, world: World, policies: number) {
+  constructor(client: ObjectClient, world: World, policies: number) {
     this.#policies = policies;
     this.#client = client;
     this.#world = world;

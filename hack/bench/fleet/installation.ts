@@ -2,7 +2,6 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ApiClient } from '../../../src/kube/api-client.ts';
 import { connect } from '../../../src/kube/connection.ts';
 import { delay } from '../../../src/kube/delay.ts';
 import { realWorld } from '../../../src/kube/real-world.ts';
@@ -13,6 +12,7 @@ import { freePort } from '../../../test/support/control-plane/free-port.ts';
 import { Guard } from '../../../test/support/control-plane/guard.ts';
 import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
 import { startNodes } from '../../../test/support/nodes/driver.ts';
+import { ObjectClient } from '../../../test/support/object-client.ts';
 import { startRealMoco } from '../../../test/support/real-moco/driver.ts';
 import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../../../test/support/stage/kept-on-delete.ts';
@@ -52,7 +52,7 @@ export interface InstallationOptions {
  */
 export class Installation {
   readonly controlPlane: ControlPlane;
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly auditFile: string;
   readonly #guard: Guard;
@@ -63,7 +63,7 @@ export class Installation {
 
   private constructor(parts: {
     readonly controlPlane: ControlPlane;
-    readonly client: ApiClient;
+    readonly client: ObjectClient;
     readonly world: World;
     readonly guard: Guard;
     readonly around: Pids;
@@ -107,7 +107,7 @@ export class Installation {
       const connection = connect({ kubeconfigPath: await controlPlane.kubeconfigForUser('benchmark') });
       closers.push(() => connection.close());
       const world = realWorld(connection.exchange);
-      const client = new ApiClient({ world, ...unlimited, userAgent: 'benchmark' });
+      const client = new ObjectClient({ world, ...unlimited, userAgent: 'benchmark' });
       const around = await startAround({ ...options, controlPlane, client, world, directory, guard, closers });
       await installAdmissionPolicy(client);
       while (!(await isKeptOnDelete(client))) await delay(world, pollMilliseconds);
@@ -175,7 +175,7 @@ export class Installation {
 
 interface Around extends InstallationOptions {
   readonly controlPlane: ControlPlane;
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly directory: string;
   readonly guard: Guard;
@@ -204,7 +204,7 @@ async function startAround(around: Around): Promise<Pids> {
   const real = await startRealMoco({ ...around, user: 'moco-controller', program: mocoController });
   closers.push(() => real.stop());
   const nodes = await startNodes({
-    client: new ApiClient({ world, ...unlimited, userAgent: 'nodes' }),
+    client: new ObjectClient({ world, ...unlimited, userAgent: 'nodes' }),
     world,
     databases: real,
     settings: restartOf(terminationSeconds),

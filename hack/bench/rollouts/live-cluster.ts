@@ -3,13 +3,13 @@ import { Watches } from '../../../src/controller/observe/watches.ts';
 import { Deadlines } from '../../../src/core/deadlines.ts';
 import { classify } from '../../../src/core/member.ts';
 import type { MemberFacts } from '../../../src/core/snapshot.ts';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { Ages } from '../../../src/moco/ages.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';
 import { objectFacts } from '../../../src/moco/snapshot.ts';
+import type { ObjectClient } from '../../../test/support/object-client.ts';
 import type { MemberSight, Sight } from './sight.ts';
 
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -24,7 +24,7 @@ export class LiveClusters {
   readonly #running: Promise<void>;
 
   /** @param namespaces default: all */
-  constructor(client: ApiClient, world: World, namespaces: readonly string[]) {
+  constructor(client: ObjectClient, world: World, namespaces: readonly string[]) {
     this.#world = world;
     this.#running = new Watches(this.#cache, client, world, silent, namespaces).run(this.#stopping.signal);
   }

@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
+import type { ObjectClient } from '../../../test/support/object-client.ts';
 import { type FleetObject, fleetCluster, fleetNamespace, ownedBy } from './fleet.ts';
 
 export interface FleetSize {
@@ -11,7 +11,7 @@ export interface FleetSize {
 const atOnce = 16;
 
 /** Creates a fleet, status included, in an API server without controllers, which would make something else of it. */
-export async function fill(client: ApiClient, size: FleetSize): Promise<void> {
+export async function fill(client: ObjectClient, size: FleetSize): Promise<void> {
   for (let index = 0; index < size.namespaces; index += 1) {
     await client.create(namespaces, {}, { metadata: { name: fleetNamespace(index) } }, { priority: 'disrupt' });
   }
@@ -22,7 +22,7 @@ export async function fill(client: ApiClient, size: FleetSize): Promise<void> {
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-async function fillOne(client: ApiClient, index: number, size: FleetSize): Promise<void> {
+async function fillOne(client: ObjectClient, index: number, size: FleetSize): Promise<void> {
   const fleet = fleetCluster(index, size.namespaces);
   const clusterUid = await create(client, clusterKind, fleet.cluster);
   const statefulSetUid = await create(client, statefulSets, ownedBy(fleet.statefulSet, clusterUid));
@@ -31,7 +31,7 @@ async function fillOne(client: ApiClient, index: number, size: FleetSize): Promi
 }
 
 /** Resolves to its uid. */
-async function create(client: ApiClient, kind: ResourceKind, object: FleetObject): Promise<string> {
+async function create(client: ObjectClient, kind: ResourceKind, object: FleetObject): Promise<string> {
   const { name, namespace = '' } = object.metadata;
   const priority = 'disrupt';
   const created = await client.create<{ metadata: { uid: string } }>(kind, { namespace }, object, { priority });

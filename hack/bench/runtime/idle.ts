@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ApiClient } from '../../../src/kube/api-client.ts';
 import { connect } from '../../../src/kube/connection.ts';
 import { realWorld } from '../../../src/kube/real-world.ts';
 import { startControlPlane } from '../../../test/support/control-plane/control-plane.ts';
 import { freePort } from '../../../test/support/control-plane/free-port.ts';
 import { Guard } from '../../../test/support/control-plane/guard.ts';
 import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
+import { ObjectClient } from '../../../test/support/object-client.ts';
 import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
 import { type ColdStart, measureColdStarts } from './cold-start.ts';
 import { type FleetSize, fill } from './fill.ts';
@@ -67,7 +67,7 @@ export async function measureIdle(
     await controlPlane.killControllerManager();
     progress(`creating ${options.clusters} clusters`);
     const admin = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
-    const client = new ApiClient({ world: realWorld(admin.exchange), ...unlimited });
+    const client = new ObjectClient({ world: realWorld(admin.exchange), ...unlimited });
     await fill(client, options);
     await installAdmissionPolicy(client);
     await admin.close();

@@ -1,7 +1,7 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import type { ResourceKind } from '../../../src/kube/resource.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
+import type { ObjectClient } from '../../support/object-client.ts';
 
 /** MOCO makes these users in every cluster, and keeps their passwords in a Secret of the cluster's namespace. */
 const passwordKeys = {
@@ -17,7 +17,7 @@ const secrets: ResourceKind = { group: '', version: 'v1', plural: 'secrets', kin
 const mysqlPort = 3306;
 const connectMilliseconds = 2000;
 
-export async function readPasswords(client: ApiClient, namespace: string, clusterName: string): Promise<Passwords> {
+export async function readPasswords(client: ObjectClient, namespace: string, clusterName: string): Promise<Passwords> {
   const place = { namespace, name: statefulSetName(clusterName) };
   const { data } = await client.get<{ data: Readonly<Record<string, string>> }>(secrets, place, { priority: 'read' });
   const entries = Object.entries(passwordKeys).map(([user, key]) => {

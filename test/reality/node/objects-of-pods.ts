@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import type { ResourceKind } from '../../../src/kube/resource.ts';
+import type { ObjectClient } from '../../support/object-client.ts';
 
 export const secrets: ResourceKind = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 const configMaps: ResourceKind = {
@@ -20,9 +20,9 @@ interface Stored {
 
 /** Reads the Secrets and ConfigMaps that pods refer to. A missing one rejects, unless it is optional. */
 export class ObjectsOfPods {
-  readonly #client: ApiClient;
+  readonly #client: ObjectClient;
 
-  constructor(client: ApiClient) {
+  constructor(client: ObjectClient) {
     this.#client = client;
   }
 

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { Guard } from '../../support/control-plane/guard.ts';
 import type { Pod } from '../../support/nodes/objects.ts';
 import type { PodMemory } from '../../support/nodes/pod-memory.ts';
 import type { ContainerRuntime, PodRuntime } from '../../support/nodes/runtime.ts';
+import type { ObjectClient } from '../../support/object-client.ts';
 import type { Image } from '../image/image.ts';
 import { Hosts } from './hosts.ts';
 import { ObjectsOfPods } from './objects-of-pods.ts';
@@ -15,7 +15,7 @@ import { claimDirectory, emptyClaim } from './volumes.ts';
 const uidCharacters = 8;
 
 export interface ProcessRuntimeOptions {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   /** `null` for images whose containers time plays. */
   readonly imageOf: (name: string) => Image | null;
   /** Of this runtime alone. */

@@ -1,5 +1,5 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { cronJobs, jobs } from '../../../src/kube/resource.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { backupCronJobName } from './names.ts';
 import type { CronJob, KubernetesObject } from './objects.ts';
 
@@ -11,7 +11,7 @@ const mergePatch = 'application/merge-patch+json';
  * ever and has no pod, and lists it in the CronJob's status. Resolves to a function that ends it.
  */
 export async function beginBackup(
-  client: ApiClient,
+  client: ObjectClient,
   namespace: string,
   clusterName: string,
 ): Promise<() => Promise<void>> {

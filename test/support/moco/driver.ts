@@ -1,8 +1,8 @@
 import PQueue from 'p-queue';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import type { World } from '../../../src/kube/world.ts';
+import type { ObjectClient } from '../object-client.ts';
 import type { Faults } from './faults.ts';
 import { Looks } from './looks.ts';
 import { Loop, type LoopOptions } from './loop.ts';
@@ -12,7 +12,7 @@ import { type ClusteringDurations, defaultSettings, type PartitionIntervals, typ
 import type { WrittenKind } from './write.ts';
 
 export interface MocoOptions {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly log?: Log;
   /** Over those of `defaultSettings`. */

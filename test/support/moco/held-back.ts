@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import { path, statefulSets } from '../../../src/kube/resource.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { clusterLabels, mocoApiVersion } from './names.ts';
 import type { StatefulSet } from './objects.ts';
 
@@ -12,7 +12,7 @@ const namespace = 'default';
  * Whether a webhook sets partition = replicas on a new StatefulSet of MOCO. The API server needs a moment for a new
  * configuration; until then, or while the webhook is unavailable, the answer is no.
  */
-export async function beginsHeldBack(client: ApiClient): Promise<boolean> {
+export async function beginsHeldBack(client: ObjectClient): Promise<boolean> {
   const labels = clusterLabels('begins-held-back');
   const owner = { apiVersion: mocoApiVersion, kind: 'MySQLCluster', name: 'begins-held-back', uid: 'none' };
   try {

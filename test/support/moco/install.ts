@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import {
   customResourceDefinitions,
@@ -17,6 +16,7 @@ import {
   mocoWebhookConfiguration,
   preventDeleteAnnotation,
 } from '../../../src/moco/names.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { isTrue } from './conditions.ts';
 import { writtenKinds } from './kinds.ts';
 import {
@@ -67,7 +67,7 @@ export interface MocoInstallation {
  * consulted. May be done again.
  */
 export async function installMoco(
-  client: ApiClient,
+  client: ObjectClient,
   world: World,
   webhook: MocoWebhookServer,
   { statefulSetWebhook: withStatefulSets = true }: MocoInstallation = {},
@@ -83,7 +83,7 @@ export async function installMoco(
   await until(world, () => isConsulted(client));
 }
 
-async function apply(client: ApiClient, kind: ResourceKind, body: Body): Promise<void> {
+async function apply(client: ObjectClient, kind: ResourceKind, body: Body): Promise<void> {
   const { name } = body['metadata'] as { name: string };
   const { group, version } = kind;
   await client.call<unknown>({
@@ -104,7 +104,7 @@ async function until(world: World, condition: () => Promise<boolean>): Promise<v
   }
 }
 
-async function isEstablished(client: ApiClient): Promise<boolean> {
+async function isEstablished(client: ObjectClient): Promise<boolean> {
   const target = path(customResourceDefinitions, { name: `mysqlclusters.${mocoGroup}` });
   const definition = await client.call<{ status?: { conditions?: Condition[] } }>({
     method: 'GET',
@@ -118,7 +118,7 @@ async function isEstablished(client: ApiClient): Promise<boolean> {
  * The API server needs a moment for a new configuration; a dry run shows whether one of its webhooks is called, and so
  * the others.
  */
-async function isConsulted(client: ApiClient): Promise<boolean> {
+async function isConsulted(client: ObjectClient): Promise<boolean> {
   try {
     const made = await client.call<MySQLCluster>({
       method: 'POST',

@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { ClusterManager } from './cluster-manager.ts';
 import { reconciledStatus } from './cluster-status.ts';
 import { clusteringStep } from './clustering.ts';
@@ -18,7 +18,7 @@ import type { Settings } from './settings.ts';
 import type { Write } from './write.ts';
 
 interface LooksOptions {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly objects: ObjectsOfClusters;
   readonly settings: Settings;

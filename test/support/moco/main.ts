@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { ApiClient } from '../../../src/kube/api-client.ts';
 import { connect } from '../../../src/kube/connection.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import { realWorld } from '../../../src/kube/real-world.ts';
+import { ObjectClient } from '../object-client.ts';
 import { startMoco } from './driver.ts';
 import { installMoco } from './install.ts';
 import { startMocoWebhookServer } from './webhook-server.ts';
@@ -21,7 +21,7 @@ const requestsPerSecond = 500;
 async function main(flags: Flags): Promise<void> {
   const connection = connect({ kubeconfigPath: flags.kubeconfig });
   const world = realWorld(connection.exchange);
-  const client = new ApiClient({
+  const client = new ObjectClient({
     world,
     qps: requestsPerSecond,
     burst: requestsPerSecond,

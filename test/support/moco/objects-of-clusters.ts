@@ -1,10 +1,10 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
 import { path, type ResourceKind } from '../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../src/kube/store.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { clusterNameLabel, createdByLabel, createdByMoco } from '../../../src/moco/names.ts';
+import type { ObjectClient } from '../object-client.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { storageClasses, writtenKinds } from './kinds.ts';
 import { prefixedName } from './names.ts';
@@ -30,7 +30,7 @@ interface Cached extends Stored {
 }
 
 interface WatchOptions {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly log: Log;
   /** Told of every change, with the cluster that it belongs to. */

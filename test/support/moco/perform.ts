@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import { path } from '../../../src/kube/resource.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { writtenKinds } from './kinds.ts';
 import { mocoManager } from './names.ts';
 import type { KubernetesObject } from './objects.ts';
@@ -10,7 +10,7 @@ import type { Patch, Write } from './write.ts';
 const manager = { fieldManager: mocoManager };
 
 /** Performs one write. Resolves to the resulting object, or `null` if there is none; rejects with ApiError. */
-export async function perform(client: ApiClient, write: Write): Promise<KubernetesObject | null> {
+export async function perform(client: ObjectClient, write: Write): Promise<KubernetesObject | null> {
   const kind = writtenKinds[write.kind];
   const target = path(kind, write);
   switch (write.verb) {
@@ -45,7 +45,7 @@ export async function perform(client: ApiClient, write: Write): Promise<Kubernet
   }
 }
 
-async function deleteObject(client: ApiClient, target: string, orphan: boolean): Promise<null> {
+async function deleteObject(client: ObjectClient, target: string, orphan: boolean): Promise<null> {
   try {
     await client.call<unknown>({
       method: 'DELETE',

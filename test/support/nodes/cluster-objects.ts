@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { isAlreadyExists } from '../../../src/kube/api-error.ts';
 import { nodes, type ResourceKind } from '../../../src/kube/resource.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { timestamp } from './objects.ts';
 
 const storageClasses: ResourceKind = {
@@ -47,7 +47,7 @@ const storageClass = {
   allowVolumeExpansion: true,
 };
 
-async function createOnce(client: ApiClient, kind: ResourceKind, body: object): Promise<boolean> {
+async function createOnce(client: ObjectClient, kind: ResourceKind, body: object): Promise<boolean> {
   try {
     await client.create(kind, {}, body, { priority: 'status' });
     return true;
@@ -60,7 +60,7 @@ async function createOnce(client: ApiClient, kind: ResourceKind, body: object): 
 }
 
 /** Makes the nodes and the storage class that pods and claims are given; those that are there already stay. */
-export async function createClusterObjects(client: ApiClient, wallMilliseconds: number): Promise<void> {
+export async function createClusterObjects(client: ObjectClient, wallMilliseconds: number): Promise<void> {
   await createOnce(client, storageClasses, storageClass);
   for (const name of nodeNames) {
     if (await createOnce(client, nodes, node(name, wallMilliseconds))) {

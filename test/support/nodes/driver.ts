@@ -1,7 +1,7 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { createClusterObjects } from './cluster-objects.ts';
 import { FaultScript, withContainerFault, withRestart } from './fault-script.ts';
 import type { ContainerFault, PodFaults, ResizeFault } from './faults.ts';
@@ -12,7 +12,7 @@ import { Volumes } from './volumes.ts';
 import type { Dependencies } from './watch.ts';
 
 export interface NodesOptions {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly log?: Log;
   /** Over those of `defaultSettings`. */

@@ -1,12 +1,12 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
+import type { ObjectClient } from '../object-client.ts';
 import type { ClaimWrite } from './claims.ts';
 import type { PodWrite } from './write.ts';
 
 const strategicMergePatch = 'application/strategic-merge-patch+json';
 
 /** Performs one write, once. Rejects with the API server's error. */
-export async function perform(client: ApiClient, write: PodWrite | ClaimWrite): Promise<void> {
+export async function perform(client: ObjectClient, write: PodWrite | ClaimWrite): Promise<void> {
   const { namespace, name } = write;
   const options = { priority: 'status', retries: 0 } as const;
   switch (write.verb) {

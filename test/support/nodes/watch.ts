@@ -1,15 +1,15 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
 import { path, type ResourceKind } from '../../../src/kube/resource.ts';
 import type { Store, Stored } from '../../../src/kube/store.ts';
 import type { World } from '../../../src/kube/world.ts';
+import type { ObjectClient } from '../object-client.ts';
 import type { ObjectMeta } from './objects.ts';
 
 /** What every part of the stand-in watches and writes through. */
 export interface Dependencies {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly log: Log;
   /** `null`: all of them. */

@@ -1,9 +1,9 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
 import type { MocoStandIn } from '../moco/driver.ts';
 import type { Faults } from '../moco/faults.ts';
 import type { Pod } from '../moco/objects.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { freeNetwork } from './free-network.ts';
 import { installMocoController, type MocoController, type MocoControllerOptions } from './moco-controller.ts';
 import { MysqlServers } from './mysql-servers.ts';
@@ -11,7 +11,7 @@ import { MysqlServers } from './mysql-servers.ts';
 const checkInterval = '3s';
 
 export interface RealMocoOptions extends Omit<MocoControllerOptions, 'flags'> {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
 }
 

@@ -1,13 +1,13 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import { leases } from '../../../src/kube/resource.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePort } from '../control-plane/free-port.ts';
 import type { Guard } from '../control-plane/guard.ts';
 import { SupervisedProcess } from '../control-plane/supervised-process.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { type RealMocoFiles, realMocoFiles } from './build.ts';
 import { certManagerDefinitions, installation } from './manifests.ts';
 
@@ -22,7 +22,7 @@ const commonName = 'moco-controller';
 export interface MocoControllerOptions {
   readonly controlPlane: ControlPlane;
   /** An administrator's. */
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   /** The user of moco-controller in the audit log, with the rights of MOCO's ServiceAccount. */
   readonly user: string;
   /** Where its files are kept. */

@@ -1,5 +1,4 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import type { Reflector } from '../../../src/kube/reflector.ts';
 import { pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import { Store } from '../../../src/kube/store.ts';
@@ -10,6 +9,7 @@ import { ordinalOf } from '../moco/names.ts';
 import type { KubernetesObject, MySQLCluster, Pod } from '../moco/objects.ts';
 import { processOf } from '../moco/pods.ts';
 import { type Cached, watch } from '../nodes/watch.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { MysqlCluster } from './mysql-cluster.ts';
 import { serveMysql } from './mysql-protocol.ts';
 
@@ -37,7 +37,7 @@ export class MysqlServers {
   readonly #stopping = new AbortController();
   #watching: Promise<unknown> = Promise.resolve();
 
-  constructor(client: ApiClient, world: World) {
+  constructor(client: ObjectClient, world: World) {
     const reflectors: Reflector<Cached<KubernetesObject>>[] = [];
     const store = <T extends KubernetesObject>(
       kind: ResourceKind,

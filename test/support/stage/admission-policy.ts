@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { path, type ResourceKind } from '../../../src/kube/resource.ts';
 import type { ServerOptions } from '../control-plane/server-flags.ts';
+import type { ObjectClient } from '../object-client.ts';
 
 const directory = fileURLToPath(new URL('../../../config/admission-policy/', import.meta.url));
 const files = ['mutating-admission-policy.yaml', 'binding.yaml'];
@@ -20,7 +20,7 @@ interface PolicyManifest {
 }
 
 /** The version of MutatingAdmissionPolicies in an API server: v1 since 1.36; `null` if it has none. */
-export async function admissionPolicyVersion(client: ApiClient): Promise<'v1' | 'v1beta1' | null> {
+export async function admissionPolicyVersion(client: ObjectClient): Promise<'v1' | 'v1beta1' | null> {
   const { versions } = await client.call<{ versions: { version: string }[] }>({
     method: 'GET',
     path: `/apis/${group}`,
@@ -39,7 +39,7 @@ export async function admissionPolicyVersion(client: ApiClient): Promise<'v1' | 
 }
 
 /** Writes the policy and its binding of `config/admission-policy`, in the version that the API server has. */
-export async function installAdmissionPolicy(client: ApiClient): Promise<void> {
+export async function installAdmissionPolicy(client: ObjectClient): Promise<void> {
   for (const { manifest, target } of await admissionPolicy(client)) {
     await client.call({
       method: 'PATCH',
@@ -52,13 +52,13 @@ export async function installAdmissionPolicy(client: ApiClient): Promise<void> {
   }
 }
 
-export async function removeAdmissionPolicy(client: ApiClient): Promise<void> {
+export async function removeAdmissionPolicy(client: ObjectClient): Promise<void> {
   for (const { target } of (await admissionPolicy(client)).toReversed()) {
     await client.call({ method: 'DELETE', path: target, priority: 'disrupt' });
   }
 }
 
-async function admissionPolicy(client: ApiClient): Promise<readonly { manifest: PolicyManifest; target: string }[]> {
+async function admissionPolicy(client: ObjectClient): Promise<readonly { manifest: PolicyManifest; target: string }[]> {
   const version = await admissionPolicyVersion(client);
   if (version === null) throw new Error('Expected an API server with MutatingAdmissionPolicies, got one without');
   const manifests = await Promise.all(files.map(async (file) => parse(await readFile(directory + file, 'utf8'))));

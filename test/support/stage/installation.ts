@@ -1,13 +1,13 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { namespaces } from '../../../src/kube/resource.ts';
 import type { World } from '../../../src/kube/world.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePort } from '../control-plane/free-port.ts';
 import type { Guard } from '../control-plane/guard.ts';
 import { beginsHeldBack } from '../moco/held-back.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { admissionPolicyVersion, installAdmissionPolicy } from './admission-policy.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { isKeptOnDelete } from './kept-on-delete.ts';
@@ -18,7 +18,7 @@ export type OnDeleteAdmission = 'policy' | 'webhook' | 'none';
 export interface InstallationOptions {
   readonly controlPlane: ControlPlane;
   /** An administrator's. */
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   /** Default: the policy if the API server supports it, else the webhook. */
   readonly admission?: OnDeleteAdmission;

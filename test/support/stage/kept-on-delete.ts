@@ -1,4 +1,3 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { path, statefulSets } from '../../../src/kube/resource.ts';
 import {
   admissionProbeAnnotation,
@@ -10,19 +9,21 @@ import {
   strategyOnDelete,
 } from '../../../src/moco/names.ts';
 import type { StatefulSet } from '../moco/objects.ts';
+import type { ObjectClient } from '../object-client.ts';
 
 const place = { namespace: 'default', name: 'is-kept-on-delete' };
 const write = { priority: 'disrupt' } as const;
 
 /** Whether admission keeps labelled StatefulSets at OnDelete now. */
-export const isKeptOnDelete = async (client: ApiClient): Promise<boolean> => (await keeperOfOnDelete(client)) !== null;
+export const isKeptOnDelete = async (client: ObjectClient): Promise<boolean> =>
+  (await keeperOfOnDelete(client)) !== null;
 
 /**
  * Who keeps labelled StatefulSets at OnDelete now; with both of them it is the webhook. The API server learns of a policy or
  * a webhook a moment after it was written. A StatefulSet without replicas and without an owner shows it: MOCO's webhook
  * ignores that one.
  */
-export async function keeperOfOnDelete(client: ApiClient): Promise<'policy' | 'webhook' | null> {
+export async function keeperOfOnDelete(client: ObjectClient): Promise<'policy' | 'webhook' | null> {
   const labels = { [createdByLabel]: createdByMoco, [strategyLabel]: strategyOnDelete };
   await client.create<StatefulSet>(
     statefulSets,

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiClient } from '../../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../../src/kube/connection.ts';
 import { realWorld } from '../../../src/kube/real-world.ts';
 import type { World } from '../../../src/kube/world.ts';
@@ -13,6 +12,7 @@ import type { ClusteringDurations, PartitionIntervals } from '../moco/settings.t
 import { type MocoWebhookServer, startMocoWebhookServer } from '../moco/webhook-server.ts';
 import { type Nodes, startNodes } from '../nodes/driver.ts';
 import type { NodesSettings } from '../nodes/settings.ts';
+import { ObjectClient } from '../object-client.ts';
 import { RealMoco, startRealMoco } from '../real-moco/driver.ts';
 import type { ControllerProcess } from './controller-process.ts';
 import { Installation, type OnDeleteAdmission } from './installation.ts';
@@ -51,7 +51,7 @@ const unlimited = { qps: 10_000, burst: 10_000 };
  */
 export class Stage {
   readonly controlPlane: ControlPlane;
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
   readonly moco: MocoStandIn;
   readonly nodes: Nodes;
@@ -83,11 +83,11 @@ export class Stage {
     const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-stage-'));
     guard.remove(directory);
     const closers: (() => Promise<unknown>)[] = [];
-    const as = async (user: string): Promise<{ client: ApiClient; world: World }> => {
+    const as = async (user: string): Promise<{ client: ObjectClient; world: World }> => {
       const connection: Connection = connect({ kubeconfigPath: await controlPlane.kubeconfigForUser(user) });
       closers.push(() => connection.close());
       const world = realWorld(connection.exchange);
-      return { client: new ApiClient({ world, ...unlimited, userAgent: user }), world };
+      return { client: new ObjectClient({ world, ...unlimited, userAgent: user }), world };
     };
     const { client, world } = await as('stage');
     const { partitionDriver = 'moco' } = options;
@@ -141,7 +141,7 @@ export class Stage {
 }
 
 interface Access {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly world: World;
 }
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { mutatingWebhookConfigurations, path } from '../../../src/kube/resource.ts';
+import type { ObjectClient } from '../object-client.ts';
 
 const configuration = fileURLToPath(new URL('../../../config/', import.meta.url));
 
@@ -21,7 +21,7 @@ interface WebhookManifest {
  * @param caBundle PEM
  */
 export async function registerWebhooks(
-  client: ApiClient,
+  client: ObjectClient,
   file: string,
   { port, caBundle }: { readonly port: number; readonly caBundle: string },
 ): Promise<void> {

@@ -1,9 +1,9 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import { path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { parseWatchEvent } from '../../../src/kube/watch-event.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
+import type { ObjectClient } from '../../support/object-client.ts';
 import type { Change } from '../witness/moment.ts';
 import type { WitnessedKind, WitnessedObject } from '../witness/objects.ts';
 
@@ -17,19 +17,19 @@ export type Present = ReadonlyMap<string, WitnessedObject>;
  * the unchanged events of the API server's watches.
  */
 export class StoreRecord {
-  readonly #client: ApiClient;
+  readonly #client: ObjectClient;
   readonly #changes = new Map<string, Change[]>();
   readonly #present = new Map<string, Map<string, WitnessedObject>>();
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #stopping = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
-  private constructor(client: ApiClient) {
+  private constructor(client: ObjectClient) {
     this.#client = client;
   }
 
   /** `onBroken` is called if a watch can't continue, since further changes are unknown. */
-  static async start(client: ApiClient, onBroken: (error: unknown) => void): Promise<StoreRecord> {
+  static async start(client: ObjectClient, onBroken: (error: unknown) => void): Promise<StoreRecord> {
     const record = new StoreRecord(client);
     const starts = await Promise.all(
       watched.map(async (kind) => {

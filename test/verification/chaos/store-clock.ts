@@ -1,5 +1,5 @@
-import type { ApiClient } from '../../../src/kube/api-client.ts';
 import type { ResourceKind } from '../../../src/kube/resource.ts';
+import type { ObjectClient } from '../../support/object-client.ts';
 
 const configMaps: ResourceKind = {
   group: '',
@@ -24,14 +24,14 @@ export interface Asked {
  * that has caught up with every kind (ConsistentListFromCache, Kubernetes 1.31 and later).
  */
 export class StoreClock {
-  readonly #client: ApiClient;
+  readonly #client: ObjectClient;
   #ticks = 0;
 
-  private constructor(client: ApiClient) {
+  private constructor(client: ObjectClient) {
     this.#client = client;
   }
 
-  static async start(client: ApiClient): Promise<StoreClock> {
+  static async start(client: ObjectClient): Promise<StoreClock> {
     await client.create(configMaps, { namespace: place.namespace }, { metadata: place }, { priority: 'disrupt' });
     return new StoreClock(client);
   }

@@ -6,7 +6,6 @@ import type { DelayReader } from '../../../src/controller/observe/delay-reader.t
 import { noFleetLimits } from '../../../src/controller/observe/fleet.ts';
 import type { StrategySettings } from '../../../src/controller/observe/mode.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
-import { ApiClient } from '../../../src/kube/api-client.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import type { Log } from '../../../src/kube/log.ts';
 import type { World } from '../../../src/kube/world.ts';
@@ -15,6 +14,7 @@ import { CheckMetrics } from '../../../src/telemetry/check-metrics.ts';
 import { FleetMetrics } from '../../../src/telemetry/fleet-metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
 import { WorkQueueMetrics } from '../../../src/telemetry/work-queue-metrics.ts';
+import { ObjectClient } from '../../support/object-client.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Client, Network } from './network.ts';
@@ -208,7 +208,7 @@ class Life {
       random: () => chance.next(),
       exchange: (request) => network.exchange(client, request),
     };
-    const api = new ApiClient({ world, qps, burst });
+    const api = new ObjectClient({ world, qps, burst });
     this.#elector = electsLeader
       ? new LeaseElector({
           client: api,

@@ -1,6 +1,6 @@
-import { ApiClient } from '../../../../src/kube/api-client.ts';
 import { connect } from '../../../../src/kube/connection.ts';
 import { realWorld } from '../../../../src/kube/real-world.ts';
+import { ObjectClient } from '../../../../test/support/object-client.ts';
 import { PlainLoop } from './plain-loop.ts';
 
 // The program to compare with: evicts stale members, with one task for each cluster, and does nothing else. Gets the
@@ -17,7 +17,7 @@ const log = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 const world = realWorld(connect({ kubeconfigPath }).exchange);
-const client = new ApiClient({ world, ...unlimited, userAgent: 'plain-loop' });
+const client = new ObjectClient({ world, ...unlimited, userAgent: 'plain-loop' });
 const loop = new PlainLoop(client, world, log);
 await loop.start();
 console.log('the plain loop runs');

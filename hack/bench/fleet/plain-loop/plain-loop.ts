@@ -1,4 +1,3 @@
-import type { ApiClient } from '../../../../src/kube/api-client.ts';
 import { isNotFound, isTooManyRequests } from '../../../../src/kube/api-error.ts';
 import { delay } from '../../../../src/kube/delay.ts';
 import type { Log } from '../../../../src/kube/log.ts';
@@ -15,6 +14,7 @@ import {
   projectStatefulSet,
 } from '../../../../src/moco/projections.ts';
 import type { BudgetRecord, PodRecord, StatefulSetRecord } from '../../../../src/moco/records.ts';
+import type { ObjectClient } from '../../../../test/support/object-client.ts';
 
 const byCluster = 'cluster';
 const retryMilliseconds = 1000;
@@ -27,7 +27,7 @@ const keyOf = (namespace: string, name: string): string => `${namespace}/${name}
  * nothing, like a script with watches.
  */
 export class PlainLoop {
-  readonly #client: ApiClient;
+  readonly #client: ObjectClient;
   readonly #statefulSets = new Store<StatefulSetRecord>({});
   readonly #budgets = new Store<BudgetRecord>({});
   readonly #pods = new Store<PodRecord>({
@@ -42,7 +42,7 @@ export class PlainLoop {
   readonly #world: World;
   readonly #log: Log;
 
-  constructor(client: ApiClient, world: World, log: Log) {
+  constructor(client: ObjectClient, world: World, log: Log) {
     this.#client = client;
     this.#world = world;
     this.#log = log;

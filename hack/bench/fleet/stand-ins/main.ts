@@ -1,4 +1,3 @@
-import { ApiClient } from '../../../../src/kube/api-client.ts';
 import { connect } from '../../../../src/kube/connection.ts';
 import { realWorld } from '../../../../src/kube/real-world.ts';
 import type { World } from '../../../../src/kube/world.ts';
@@ -6,6 +5,7 @@ import { startMoco } from '../../../../test/support/moco/driver.ts';
 import { installMoco } from '../../../../test/support/moco/install.ts';
 import { startMocoWebhookServer } from '../../../../test/support/moco/webhook-server.ts';
 import { startNodes } from '../../../../test/support/nodes/driver.ts';
+import { ObjectClient } from '../../../../test/support/object-client.ts';
 import { restartOf } from '../restart.ts';
 
 // MOCO and the nodes in a separate process, so that their resource use is measured separately. Gets the paths of two
@@ -22,9 +22,9 @@ const timeoutMilliseconds = 120_000;
 
 const [mocoKubeconfig = '', nodesKubeconfig = '', terminationSeconds = ''] = process.argv.slice(2);
 
-function as(kubeconfigPath: string, userAgent: string): { readonly client: ApiClient; readonly world: World } {
+function as(kubeconfigPath: string, userAgent: string): { readonly client: ObjectClient; readonly world: World } {
   const world = realWorld(connect({ kubeconfigPath }).exchange);
-  return { client: new ApiClient({ world, ...unlimited, timeoutMilliseconds, userAgent }), world };
+  return { client: new ObjectClient({ world, ...unlimited, timeoutMilliseconds, userAgent }), world };
 }
 
 const { client, world } = as(mocoKubeconfig, 'moco-controller');

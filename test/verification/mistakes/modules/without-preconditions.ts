@@ -1,12 +1,13 @@
 import { ClusterApi as Right } from '../../../../src/controller/disrupt/cluster-client.ts';
-import type { ApiClient, Call } from '../../../../src/kube/api-client.ts';
+import type { Call } from '../../../../src/kube/api-client.ts';
+import type { ObjectClient } from '../../../support/object-client.ts';
 
 /** Deletes and evicts whichever pod has the name. */
 export class ClusterApi extends Right {
-  constructor(client: ApiClient, ...others: [] | [() => boolean]) {
+  constructor(client: ObjectClient, ...others: [] | [() => boolean]) {
     const call = <T>(one: Call): Promise<T> => client.call<T>({ ...one, body: withoutPreconditions(one) });
-    const reserve: ApiClient['reserve'] = (...asked) => client.reserve(...asked);
-    super({ call, reserve } as unknown as ApiClient, ...others);
+    const reserve: ObjectClient['reserve'] = (...asked) => client.reserve(...asked);
+    super({ call, reserve } as unknown as ObjectClient, ...others);
   }
 }
 

@@ -1,8 +1,8 @@
-import type { ApiClient } from '../../../../src/kube/api-client.ts';
+import type { ObjectClient } from '../../../support/object-client.ts';
 
 /** An API server with Kubernetes' own controllers behind it, real or simulated, and one namespace of it. */
 export interface Ground {
-  readonly client: ApiClient;
+  readonly client: ObjectClient;
   readonly namespace: string;
   /** Every version of every pod so far, in order; `null` is the end of one. */
   readonly pods: () => readonly PodVersion[];

@@ -1,6 +1,6 @@
-import { ApiClient } from '../../../../src/kube/api-client.ts';
 import { pods } from '../../../../src/kube/resource.ts';
 import type { ExchangeRequest, World } from '../../../../src/kube/world.ts';
+import { ObjectClient } from '../../../support/object-client.ts';
 import { ApiServer } from '../api-server.ts';
 import { Chance } from '../chance.ts';
 import { VirtualClock } from '../clock.ts';
@@ -33,7 +33,7 @@ export function simulatedGround(movesCurrentRevision: boolean): Ground {
     exchange: (request: ExchangeRequest) => Promise.resolve(responseOf(server.handle(parse(request, 'somebody')))),
   };
   return {
-    client: new ApiClient({ world, qps: 1000, burst: 1000 }),
+    client: new ObjectClient({ world, qps: 1000, burst: 1000 }),
     namespace,
     pods: () => versions,
     settle: async (look) => {
