@@ -10,7 +10,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: [],
   kube: [],
   telemetry: [],
-  moco: ['core'],
+  moco: ['core', 'kube'],
   api: ['core', 'kube', 'moco'],
   plan: ['core', 'api', 'moco'],
   admission: ['moco', 'telemetry'],

@@ -1,9 +1,8 @@
 import { replacesNobody } from '../core/strategy.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
-import type { Log } from '../kube/log.ts';
 import { WorkQueue } from '../kube/work-queue.ts';
-import type { World } from '../kube/world.ts';
+import type { Log, World } from '../kube/world.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import type { CacheMetrics } from '../telemetry/cache-metrics.ts';
 import type { CheckMetrics } from '../telemetry/check-metrics.ts';

@@ -1,11 +1,10 @@
 import { ApiError, type NoAnswerReason } from './api-error.ts';
-import { backoffMilliseconds } from './backoff.ts';
-import { delay } from './delay.ts';
-import { linesOf, textOf } from './lines.ts';
-import type { Reservation } from './reservation.ts';
+import { backoffMilliseconds, delay } from './delay.ts';
 import { path, type ResourceKind, type ResourcePlace } from './resource.ts';
 import { errorOfAnswer } from './status.ts';
+import { linesOf, textOf } from './text.ts';
 import { TimeLimit } from './time-limit.ts';
+import type { Reservation } from './token-bucket.ts';
 import { type Priority, TokenBucket } from './token-bucket.ts';
 import type { ExchangeRequest, ExchangeResponse, World } from './world.ts';
 

@@ -15,3 +15,22 @@ export function delay(world: World, milliseconds: number, signal?: AbortSignal):
     signal?.addEventListener('abort', aborted, { once: true });
   });
 }
+
+/** How waits grow from one failure to the next. */
+export interface BackoffOptions {
+  readonly firstMilliseconds: number;
+  readonly longestMilliseconds: number;
+}
+
+/**
+ * The wait after so many failures (from 1 up): doubling from the first to the longest, and of that a random part
+ * between a half and the whole, so that those who failed together don't come back together.
+ */
+export function backoffMilliseconds(
+  failures: number,
+  { firstMilliseconds, longestMilliseconds }: BackoffOptions,
+  random: number,
+): number {
+  const whole = Math.min(longestMilliseconds, firstMilliseconds * 2 ** Math.min(failures - 1, 30));
+  return whole * (0.5 + random / 2);
+}

@@ -1,12 +1,10 @@
 import type { ApiClient } from './api-client.ts';
 import { ApiError, isAlreadyExists, isNotFound, isTooManyRequests } from './api-error.ts';
-import { backoffMilliseconds } from './backoff.ts';
-import { delay } from './delay.ts';
+import { backoffMilliseconds, delay } from './delay.ts';
 import { eventName, eventOf, namespaceOf, type Occurrence, type Series, seriesKey, seriesPatch } from './event.ts';
-import type { Log } from './log.ts';
 import { events, path } from './resource.ts';
 import { TokenBucket } from './token-bucket.ts';
-import type { World } from './world.ts';
+import type { Log, World } from './world.ts';
 
 export type { ObjectReference, Occurrence } from './event.ts';
 

@@ -2,9 +2,8 @@ import type { ApiClient } from './api-client.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import { delay } from './delay.ts';
 import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.ts';
-import type { Log } from './log.ts';
 import { apiVersion, leases, path } from './resource.ts';
-import type { World } from './world.ts';
+import type { Log, World } from './world.ts';
 
 const defaultLeaseDurationMilliseconds = 15_000;
 const defaultRenewDeadlineMilliseconds = 10_000;

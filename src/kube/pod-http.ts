@@ -1,8 +1,7 @@
 // oxlint-disable no-restricted-imports -- it only asks what an address is
 import { isIP } from 'node:net';
 import { Agent } from 'undici';
-import { reasonOf, textOf } from './http-answer.ts';
-import { TimeLimit } from './time-limit.ts';
+import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
 import type { World } from './world.ts';
 
 /** Where a container listens. */
@@ -12,13 +11,8 @@ export interface PodAddress {
   readonly port: number;
 }
 
-export interface PodResponse {
-  readonly status: number;
-  readonly body: string;
-}
-
 /** Sends a GET to a pod. Rejects with an `Error` whose message is meant for people. */
-export type PodGet = (address: PodAddress, path: string, signal: AbortSignal) => Promise<PodResponse>;
+export type PodGet = (address: PodAddress, path: string, signal: AbortSignal) => Promise<PlainAnswer>;
 
 const connectMilliseconds = 1000;
 
@@ -43,23 +37,9 @@ export class PodHttp {
     const family = isIP(ip);
     if (family === 0) throw new Error(`expected the pod to have an IP address, got \`${ip}\``);
     const host = `${family === 6 ? `[${ip}]` : ip}:${port}`;
-    const limit = new TimeLimit(this.#world, this.#timeoutMilliseconds, signal);
-    try {
-      const response = await this.#agent.request({
-        origin: `http://${host}`,
-        path,
-        method: 'GET',
-        signal: limit.signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      return { status: response.statusCode, body: await textOf(response.body) };
-    } catch (error) {
-      const why = limit.passed ? `no answer within ${this.#timeoutMilliseconds} ms` : reasonOf(error);
-      throw new Error(`GET http://${host}${path}: ${why}`, { cause: error });
-    } finally {
-      limit.end();
-    }
+    const request = { origin: `http://${host}`, path, method: 'GET' } as const;
+    const send = (limit: AbortSignal): Promise<PlainAnswer> => answerTo(this.#agent, request, limit);
+    return inTime(this.#world, this.#timeoutMilliseconds, `GET http://${host}${path}`, send, signal);
   };
 
   /** Ends requests in progress. */

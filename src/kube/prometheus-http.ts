@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'undici';
-import { reasonOf, textOf } from './http-answer.ts';
 import { ConfigurationError } from './kubeconfig.ts';
-import { shortened } from './shortened.ts';
-import { TimeLimit } from './time-limit.ts';
+import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
+import { shortened } from './text.ts';
 import type { World } from './world.ts';
 
 /** One series of an answer. */
@@ -48,18 +47,10 @@ export class PrometheusHttp {
     this.#endpoint = new URL(`${options.url}/api/v1/query`);
   }
 
-  readonly query: PrometheusQuery = async (query) => {
-    const limit = new TimeLimit(this.#world, this.#timeoutMilliseconds);
-    try {
-      const { status, body } = await this.#post(query, limit.signal);
-      return seriesOf(status, body);
-    } catch (error) {
-      const why = limit.passed ? `no answer within ${this.#timeoutMilliseconds} ms` : reasonOf(error);
-      throw new Error(`${this.#endpoint.origin}: ${why}`, { cause: error });
-    } finally {
-      limit.end();
-    }
-  };
+  readonly query: PrometheusQuery = (query) =>
+    inTime(this.#world, this.#timeoutMilliseconds, this.#endpoint.origin, async (signal) =>
+      seriesOf(await this.#post(query, signal)),
+    );
 
   /** Rejects with `ConfigurationError` if a file can't be read. */
   async checkFiles(): Promise<void> {
@@ -71,20 +62,17 @@ export class PrometheusHttp {
     await this.#connected?.agent.destroy();
   }
 
-  async #post(query: string, signal: AbortSignal): Promise<{ readonly status: number; readonly body: string }> {
+  async #post(query: string, signal: AbortSignal): Promise<PlainAnswer> {
     const [agent, authorization] = await Promise.all([this.#agent(), this.#authorization()]);
     const timeout = `${this.#timeoutMilliseconds}ms`;
-    const response = await agent.request({
+    const request = {
       origin: this.#endpoint.origin,
       path: this.#endpoint.pathname,
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...authorization },
       body: new URLSearchParams({ query, timeout, limit: String(mostSeries) }).toString(),
-      signal,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    return { status: response.statusCode, body: await textOf(response.body) };
+    } as const;
+    return answerTo(agent, request, signal);
   }
 
   /** A CA that has changed counts for the next connection. */
@@ -145,7 +133,7 @@ interface Answer {
 }
 
 /** As Prometheus evaluates an alerting rule: a scalar is a series without labels, and nothing else may come back. */
-function seriesOf(status: number, body: string): readonly PrometheusSeries[] {
+function seriesOf({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
   const answer = parsed(body);
   if (status !== 200 || answer?.status !== 'success') {
     const error = typeof answer?.error === 'string' ? `: ${shortened(answer.error, longestMessage)}` : '';

@@ -26,3 +26,21 @@ export function metadataOf(raw: unknown): RawMetadata | null {
     typeof resourceVersion === 'string';
   return isWhole ? { namespace, name, uid, resourceVersion } : null;
 }
+
+const numeric = /^\d+$/;
+
+/**
+ * Whether resourceVersion `a` is `b` or a later one of the same kind. They are decimal integers of any length
+ * (KEP-5504, Kubernetes 1.35; true of etcd's revisions before), so they are compared without ever becoming numbers.
+ * Values that are not integers compare as equal or not at all.
+ */
+export function isAtLeast(a: string, b: string): boolean {
+  if (a === b) return true;
+  if (!numeric.test(a) || !numeric.test(b)) return false;
+  const [left, right] = [withoutZeros(a), withoutZeros(b)];
+  return left.length === right.length ? left >= right : left.length > right.length;
+}
+
+function withoutZeros(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, '');
+}

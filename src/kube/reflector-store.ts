@@ -1,8 +1,7 @@
-import type { DecodeFailureReason } from './decode-failure.ts';
+import type { DecodeFailureReason } from './list-watch.ts';
 import { metadataOf, type RawObject } from './raw-object.ts';
-import type { Store, Stored } from './store.ts';
-
-const longestQuotedCharacters = 80;
+import { keyOf, type Store, type Stored } from './store.ts';
+import { quoted } from './text.ts';
 
 export interface OwnedRecordsOptions<R extends Stored> {
   readonly store: Store<R>;
@@ -27,7 +26,7 @@ export class ReflectorStore<R extends Stored> {
 
   /** Projects an object of a list into `listing`, for `replace`. */
   read(raw: unknown, listing: Map<string, R>): void {
-    const key = keyOf(raw);
+    const key = keyOfRaw(raw);
     if (key === null) {
       this.#options.onFailure(
         new TypeError('expected an object with metadata, got another value'),
@@ -44,7 +43,7 @@ export class ReflectorStore<R extends Stored> {
 
   /** The object was deleted while `listing` was being read. */
   leaveOut(raw: RawObject, listing: Map<string, R>): void {
-    const key = keyOf(raw);
+    const key = keyOfRaw(raw);
     if (key !== null && listing.get(key)?.uid === metadataOf(raw)?.uid) listing.delete(key);
   }
 
@@ -61,7 +60,7 @@ export class ReflectorStore<R extends Stored> {
 
   /** Returns whether it is an object of this kind, wanted or not. */
   put(raw: RawObject): boolean {
-    const key = keyOf(raw);
+    const key = keyOfRaw(raw);
     if (key === null || !this.#isOfKind(raw, key)) return false;
     const record = this.#project(raw, key);
     if (record === null) {
@@ -75,7 +74,7 @@ export class ReflectorStore<R extends Stored> {
 
   /** Like `put`. A late deletion event of an earlier object of the same name changes nothing. */
   remove(raw: RawObject): boolean {
-    const key = keyOf(raw);
+    const key = keyOfRaw(raw);
     if (key === null || !this.#isOfKind(raw, key)) return false;
     if (this.#records.get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key);
     return true;
@@ -85,8 +84,7 @@ export class ReflectorStore<R extends Stored> {
   #isOfKind({ kind: came }: RawObject, key: string): boolean {
     const { kind: expected, onFailure } = this.#options;
     if (expected === undefined || came === undefined || came === expected) return true;
-    const quoted = JSON.stringify(came).slice(0, longestQuotedCharacters);
-    onFailure(new TypeError(`expected a ${expected}, got ${quoted}`), key, 'AnotherKind');
+    onFailure(new TypeError(`expected a ${expected}, got ${quoted(came)}`), key, 'AnotherKind');
     return false;
   }
 
@@ -123,7 +121,7 @@ export class ReflectorStore<R extends Stored> {
   }
 }
 
-function keyOf(raw: unknown): string | null {
+function keyOfRaw(raw: unknown): string | null {
   const metadata = metadataOf(raw);
-  return metadata && `${metadata.namespace}/${metadata.name}`;
+  return metadata && keyOf(metadata.namespace, metadata.name);
 }

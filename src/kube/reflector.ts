@@ -1,17 +1,14 @@
 import type { ApiClient, Query } from './api-client.ts';
 import { ApiError, isForbidden, isGone, isInvalid, isNotFound } from './api-error.ts';
-import { type BackoffOptions, backoffMilliseconds } from './backoff.ts';
-import type { DecodeFailureReason } from './decode-failure.ts';
-import { delay } from './delay.ts';
-import { type ListPage, parseListPage } from './list-page.ts';
-import type { Log } from './log.ts';
+import { type BackoffOptions, backoffMilliseconds, delay } from './delay.ts';
+import type { DecodeFailureReason } from './list-watch.ts';
+import { pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
 import type { RawObject } from './raw-object.ts';
 import { ReflectorStore } from './reflector-store.ts';
 import { errorOfWatch } from './status.ts';
 import type { Store, Stored } from './store.ts';
 import { TimeLimit } from './time-limit.ts';
-import { parseWatchEvent, type WatchEvent } from './watch-event.ts';
-import type { World } from './world.ts';
+import type { Log, World } from './world.ts';
 
 /** A page blocks the event loop while it is parsed; garbage of larger pages outlives the young generation. */
 const defaultPageSize = 50;
@@ -213,30 +210,29 @@ export class Reflector<R extends Stored> {
 
   /** Resolves to the resourceVersion to watch from. Until the last page is there the store stays as it is. */
   async #list(signal: AbortSignal): Promise<string> {
-    const { client, world, path, query, pageSize = defaultPageSize } = this.#options;
+    const { client, world, query = {}, pageSize = defaultPageSize, observer } = this.#options;
     const start = world.monotonic();
     const limit = this.#pagesLost < mostPagesLost ? pageSize : undefined;
     const listing = new Map<string, R>();
-    let resourceVersion: string | null = null;
-    let next: string | undefined;
-    do {
-      const page = await this.#page(
-        client.call<unknown>({
-          method: 'GET',
-          path,
-          query: { ...query, limit, continue: next },
-          priority: 'read',
-          retries: 0,
-          timeoutMilliseconds: pageTimeoutMilliseconds,
-          signal,
-        }),
-        next !== undefined,
-      );
-      this.#heard();
-      for (const raw of page.items) this.#owned.read(raw, listing);
-      resourceVersion ??= page.resourceVersion;
-      next = page.next;
-    } while (next !== undefined);
+    let resourceVersion = '';
+    try {
+      const options = {
+        query,
+        priority: 'read',
+        retries: 0,
+        timeoutMilliseconds: pageTimeoutMilliseconds,
+        signal,
+      } as const;
+      for await (const page of pagesOf(client, { ...this.#options, pageSize: limit }, options)) {
+        this.#heard();
+        for (const raw of page.items) this.#owned.read(raw, listing);
+        resourceVersion ||= page.resourceVersion;
+      }
+    } catch (error) {
+      if (resourceVersion !== '' && isGone(error)) this.#pagesLost += 1;
+      if (error instanceof TypeError) observer?.ignored?.('AnotherKind');
+      throw error;
+    }
     this.#pagesLost = 0;
     this.#listed(listing, start);
     return resourceVersion;
@@ -250,17 +246,6 @@ export class Reflector<R extends Stored> {
     this.#wasRead = true;
     this.#synchronized();
     observer?.listed?.(listing.size, (world.monotonic() - startMilliseconds) / 1000);
-  }
-
-  async #page(answer: Promise<unknown>, continued: boolean): Promise<ListPage> {
-    const { path, kind, observer } = this.#options;
-    try {
-      return parseListPage(await answer, path, kind);
-    } catch (error) {
-      if (continued && isGone(error)) this.#pagesLost += 1;
-      if (error instanceof TypeError) observer?.ignored?.('AnotherKind');
-      throw error;
-    }
   }
 
   /**

@@ -58,15 +58,9 @@ export const leases: ResourceKind = kind('coordination.k8s.io', 'v1', 'leases', 
 export const events: ResourceKind = kind('events.k8s.io', 'v1', 'events', 'Event');
 export const cronJobs: ResourceKind = kind('batch', 'v1', 'cronjobs', 'CronJob');
 export const jobs: ResourceKind = kind('batch', 'v1', 'jobs', 'Job');
-export const mutatingWebhookConfigurations: ResourceKind = kind(
-  'admissionregistration.k8s.io',
-  'v1',
-  'mutatingwebhookconfigurations',
-  'MutatingWebhookConfiguration',
-  false,
-);
 const admission = (plural: string, kindName: string): ResourceKind =>
   kind('admissionregistration.k8s.io', 'v1', plural, kindName, false);
+export const mutatingWebhookConfigurations = admission('mutatingwebhookconfigurations', 'MutatingWebhookConfiguration');
 export const mutatingAdmissionPolicies = admission('mutatingadmissionpolicies', 'MutatingAdmissionPolicy');
 export const mutatingAdmissionPolicyBindings = admission(
   'mutatingadmissionpolicybindings',

@@ -1,7 +1,8 @@
 import { ApiError, type ApiErrorCause } from './api-error.ts';
-import { shortened } from './shortened.ts';
+import { isRawObject } from './raw-object.ts';
+import { shortened } from './text.ts';
 
-const longestQuotedCharacters = 200;
+const longestBody = 200;
 
 /**
  * The error of an answer that isn't 2xx. Its body is a `meta/v1` Status where the API server itself has spoken, and
@@ -18,7 +19,7 @@ export function errorOfAnswer(
 
 /** The error of a Status that came inside of a watch; its own `code` is all there is of an HTTP status. */
 export function errorOfWatch(what: string, status: unknown): ApiError {
-  const code = isObject(status) && typeof status['code'] === 'number' ? status['code'] : 500;
+  const code = isRawObject(status) && typeof status['code'] === 'number' ? status['code'] : 500;
   return errorOfStatus(what, code, status, {}, JSON.stringify(status) ?? 'nothing');
 }
 
@@ -29,10 +30,10 @@ function errorOfStatus(
   headers: Readonly<Record<string, string>>,
   body: string,
 ): ApiError {
-  const fields = isObject(given) && given['kind'] === 'Status' ? given : {};
-  const details = isObject(fields['details']) ? fields['details'] : undefined;
+  const fields = isRawObject(given) && given['kind'] === 'Status' ? given : {};
+  const details = isRawObject(fields['details']) ? fields['details'] : undefined;
   const reason = typeof fields['reason'] === 'string' && fields['reason'] !== '' ? fields['reason'] : reasonOf(status);
-  const message = typeof fields['message'] === 'string' ? fields['message'] : quoted(body);
+  const message = typeof fields['message'] === 'string' ? fields['message'] : cut(body);
   return new ApiError({
     status,
     reason,
@@ -64,7 +65,7 @@ function reasonOf(status: number): string {
 
 function causesOf(causes: unknown): readonly ApiErrorCause[] {
   if (!Array.isArray(causes)) return [];
-  return causes.filter(isObject).map(({ reason, message, field }) => ({
+  return causes.filter(isRawObject).map(({ reason, message, field }) => ({
     reason: typeof reason === 'string' ? reason : '',
     message: typeof message === 'string' ? message : '',
     ...(typeof field === 'string' && { field }),
@@ -85,8 +86,4 @@ function parsed(body: string): unknown {
   }
 }
 
-const quoted = (body: string): string => shortened(body.replaceAll(/\s+/g, ' ').trim(), longestQuotedCharacters);
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
+const cut = (body: string): string => shortened(body.replaceAll(/\s+/g, ' ').trim(), longestBody);

@@ -6,6 +6,9 @@ export interface Stored {
   readonly resourceVersion: string;
 }
 
+/** The key of a record, and how people write it; neither part can have a slash. */
+export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+
 /** An object of another uid under the same name is a removal and an addition, never an update. */
 export type Change<R> =
   | { readonly type: 'added'; readonly before: null; readonly after: R }
@@ -117,10 +120,6 @@ export class Store<R extends Stored> {
     }
     return failures;
   }
-}
-
-function keyOf(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
 }
 
 function throwAll(failures: readonly unknown[]): void {

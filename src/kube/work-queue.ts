@@ -1,7 +1,6 @@
 import PQueue from 'p-queue';
 import { ApiError } from './api-error.ts';
-import { backoffMilliseconds } from './backoff.ts';
-import { delay } from './delay.ts';
+import { backoffMilliseconds, delay } from './delay.ts';
 import type { World } from './world.ts';
 
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };

@@ -43,3 +43,30 @@ export interface ExchangeResponse {
   /** The body as it arrives. Breaking out of the iteration gives the connection up. */
   readonly body: AsyncIterable<Uint8Array>;
 }
+
+/** Where this layer writes what happens to it; pino's loggers are such. Fields first, then a sentence. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/* oxlint-disable no-restricted-globals, no-restricted-properties -- the one place where the real ones come in */
+
+/** The longest delay that a Node timer takes; more than that fires at once. */
+const longestTimerMilliseconds = 2 ** 31 - 1;
+
+/** This process's own clocks and timers, and a real API server behind `exchange`. */
+export function realWorld(exchange: Exchange): World {
+  return {
+    monotonic: () => performance.now(),
+    wall: () => Date.now(),
+    timer(delayMilliseconds, callback) {
+      const timeout = setTimeout(callback, Math.min(Math.max(0, delayMilliseconds), longestTimerMilliseconds));
+      return () => clearTimeout(timeout);
+    },
+    random: () => Math.random(),
+    exchange,
+  };
+}

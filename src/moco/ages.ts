@@ -1,3 +1,5 @@
+import { isAtLeast } from '../kube/raw-object.ts';
+
 /** The two clocks that ages need, in milliseconds. */
 export interface Clocks {
   /** Monotonic. */
@@ -68,7 +70,7 @@ export class Ages {
       this.#keep(object.uid, fact, known);
       return (this.#nowMilliseconds - known.sinceMilliseconds) / 1000;
     }
-    if (known && olderThan(object.resourceVersion, known.resourceVersion)) {
+    if (known && !isAtLeast(object.resourceVersion, known.resourceVersion)) {
       this.#keep(object.uid, fact, known);
       return 0;
     }
@@ -112,9 +114,4 @@ export class Ages {
   #elapsedSince(wallMilliseconds: number | null): number {
     return wallMilliseconds === null ? 0 : Math.max(0, this.#wallMilliseconds - wallMilliseconds - cutMilliseconds);
   }
-}
-
-/** resourceVersions are integers of any length (KEP-5504, Kubernetes 1.35). */
-function olderThan(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length;
 }

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import { realWorld } from '../../src/kube/real-world.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import { path, pods } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import type { World } from '../../src/kube/world.ts';
+import { realWorld } from '../../src/kube/world.ts';
 import { clusterNameLabel, roleLabel } from '../../src/moco/names.ts';
 import { until as poll } from '../support/control-plane/until.ts';
 import { type Nodes, type NodesOptions, startNodes } from '../support/nodes/driver.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import { realWorld } from '../../src/kube/real-world.ts';
 import { path, pods } from '../../src/kube/resource.ts';
+import { realWorld } from '../../src/kube/world.ts';
 import { ObjectClient } from '../support/object-client.ts';
 import { hear } from '../verification/witness/hear.ts';
 import { LiveFeed } from '../verification/witness/live-feed.ts';

@@ -8,7 +8,7 @@ import { settingsOf } from '../../src/controller/observe/settings.ts';
 import { Watches } from '../../src/controller/observe/watches.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import { realWorld } from '../../src/kube/real-world.ts';
+import { realWorld } from '../../src/kube/world.ts';
 import { readOne } from '../config/manifests.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { until } from '../support/control-plane/until.ts';

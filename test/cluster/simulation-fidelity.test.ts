@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import { realWorld } from '../../src/kube/real-world.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import { path, pods } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
+import { realWorld } from '../../src/kube/world.ts';
 import { ObjectClient } from '../support/object-client.ts';
 import type { Ground, PodVersion, SeenPod } from '../verification/simulation/fidelity/ground.ts';
 import { play } from '../verification/simulation/fidelity/play.ts';

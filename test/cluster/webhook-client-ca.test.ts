@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import { realWorld } from '../../src/kube/real-world.ts';
+import { realWorld } from '../../src/kube/world.ts';
 import { putCertificate } from '../admission/certificates.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { beginsHeldBack } from '../support/moco/held-back.ts';

@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { ConfigurationError, type Connection, connect } from '../../src/kube/connection.ts';
-import { textOf } from '../../src/kube/lines.ts';
+import { textOf } from '../../src/kube/text.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
 import { FakeProxy } from './fake-proxy.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../src/kube/log.ts';
+import type { Log } from '../../src/kube/world.ts';
 
 /** Keeps what is logged. */
 export class FakeLog implements Log {

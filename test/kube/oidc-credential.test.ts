@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import { textOf } from '../../src/kube/lines.ts';
+import { textOf } from '../../src/kube/text.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 const request = { method: 'GET', path: '/', headers: {}, signal: new AbortController().signal, pool: 'call' } as const;

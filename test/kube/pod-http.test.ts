@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { PodHttp } from '../../src/kube/pod-http.ts';
-import { realWorld } from '../../src/kube/real-world.ts';
+import { realWorld } from '../../src/kube/world.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 const never = new AbortController().signal;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { PrometheusHttp, type PrometheusOptions } from '../../src/kube/prometheus-http.ts';
-import { realWorld } from '../../src/kube/real-world.ts';
+import { realWorld } from '../../src/kube/world.ts';
 import { putCertificate } from '../admission/certificates.ts';
 import { patienceMilliseconds } from './patience.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { isAtLeast } from '../../src/kube/raw-object.ts';
 import { apiVersion, namespaces, path, pods, statefulSets } from '../../src/kube/resource.ts';
-import { isAtLeast } from '../../src/kube/resource-version.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 describe('the path of a resource', function suite() {

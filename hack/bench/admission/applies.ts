@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { connect } from '../../../src/kube/connection.ts';
 import { delay } from '../../../src/kube/delay.ts';
-import { realWorld } from '../../../src/kube/real-world.ts';
 import { mutatingWebhookConfigurations, path, statefulSets } from '../../../src/kube/resource.ts';
 import type { World } from '../../../src/kube/world.ts';
+import { realWorld } from '../../../src/kube/world.ts';
 import {
   annotationOn,
   clusterKind,

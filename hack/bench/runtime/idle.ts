@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connect } from '../../../src/kube/connection.ts';
-import { realWorld } from '../../../src/kube/real-world.ts';
+import { realWorld } from '../../../src/kube/world.ts';
 import { startControlPlane } from '../../../test/support/control-plane/control-plane.ts';
 import { freePort } from '../../../test/support/control-plane/free-port.ts';
 import { Guard } from '../../../test/support/control-plane/guard.ts';

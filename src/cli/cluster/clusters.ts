@@ -1,8 +1,9 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/api-error.ts';
+import { pagesOf } from '../../kube/list-watch.ts';
 import { path, type ResourceKind } from '../../kube/resource.ts';
-import { type Json, object, objects, text } from '../../moco/json.ts';
+import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
@@ -29,18 +30,10 @@ export async function listEach<One>(
   use: (raw: Json) => One,
 ): Promise<readonly One[]> {
   const found: One[] = [];
-  let more: string | undefined;
-  do {
-    const page = await client.call<Json>({
-      method: 'GET',
-      path: path(kind, namespace === null ? {} : { namespace }),
-      query: { ...query, limit: pageSize, continue: more },
-      priority: 'read',
-      signal,
-    });
-    for (const item of objects(page['items'])) found.push(use(item));
-    more = text(object(page['metadata'])['continue']) || undefined;
-  } while (more !== undefined);
+  const list = { path: path(kind, namespace === null ? {} : { namespace }), pageSize };
+  for await (const { items } of pagesOf(client, list, { query, priority: 'read', signal })) {
+    for (const item of objects(items)) found.push(use(item));
+  }
   return found;
 }
 

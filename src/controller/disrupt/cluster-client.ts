@@ -1,8 +1,8 @@
 import type { Target } from '../../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../core/in-place.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
-import type { Reservation } from '../../kube/reservation.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
+import type { Reservation } from '../../kube/token-bucket.ts';
 import { type Json, object, text } from '../../moco/json.ts';
 import { admissionProbeAnnotation, resizeManager } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';

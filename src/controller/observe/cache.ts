@@ -1,7 +1,7 @@
 import type { PolicyRecord } from '../../api/policy.ts';
 import type { Unavailable } from '../../kube/reflector.ts';
 import { namespaces as namespaceKind } from '../../kube/resource.ts';
-import { Store, type Stored } from '../../kube/store.ts';
+import { keyOf, Store, type Stored } from '../../kube/store.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import type {
   BackupRecord,
@@ -20,7 +20,7 @@ const byCluster = {
   cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),
 };
 
-export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+export { keyOf };
 
 export function splitKey(key: string): readonly [namespace: string, name: string] {
   const slash = key.indexOf('/');

@@ -4,7 +4,6 @@ import { isPossibleSize } from '../../core/situation.ts';
 import { allOrAbort } from '../../kube/all-or-abort.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
 import { isForbidden, isNotFound } from '../../kube/api-error.ts';
-import type { Reservation } from '../../kube/reservation.ts';
 import {
   controllerRevisions,
   cronJobs,
@@ -16,6 +15,7 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../kube/resource.ts';
+import type { Reservation } from '../../kube/token-bucket.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
 import { objects as items, type Json, object, text, whole } from '../../moco/json.ts';
 import { selects } from '../../moco/label-selector.ts';

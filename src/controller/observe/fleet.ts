@@ -4,7 +4,7 @@ import type { FleetPlace } from '../../core/fleet/queue.ts';
 import type { FailingFleet } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
-import { isAtLeast } from '../../kube/resource-version.ts';
+import { isAtLeast } from '../../kube/raw-object.ts';
 import type { World } from '../../kube/world.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';

@@ -2,7 +2,7 @@ import type { PolicyRecord } from '../../api/policy.ts';
 import type { MySQLRollout } from '../../api/rollout.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decision.ts';
-import { isAtLeast } from '../../kube/resource-version.ts';
+import { isAtLeast } from '../../kube/raw-object.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
 import { type Cache, splitKey } from './cache.ts';

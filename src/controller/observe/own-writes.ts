@@ -1,4 +1,4 @@
-import { isAtLeast } from '../../kube/resource-version.ts';
+import { isAtLeast } from '../../kube/raw-object.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 
 /** An own write that the cache must show before the next step, since older facts would lead to the same step again. */

@@ -1,7 +1,6 @@
 import type { Decision } from '../../core/decision.ts';
 import type { DelayReading, ReplicationDelay } from '../../core/replication-delay.ts';
-import type { Log } from '../../kube/log.ts';
-import type { World } from '../../kube/world.ts';
+import type { Log, World } from '../../kube/world.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import { keyOf } from './cache.ts';

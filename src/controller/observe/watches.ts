@@ -1,9 +1,8 @@
 import type { ApiClient } from '../../kube/api-client.ts';
-import type { Log } from '../../kube/log.ts';
 import { Reflector, type ReflectorOptions, type Unavailable } from '../../kube/reflector.ts';
 import { namespaces, path } from '../../kube/resource.ts';
 import type { Stored } from '../../kube/store.ts';
-import type { World } from '../../kube/world.ts';
+import type { Log, World } from '../../kube/world.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { CacheMetrics } from '../../telemetry/cache-metrics.ts';
 import type { Cache } from './cache.ts';

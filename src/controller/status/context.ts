@@ -1,5 +1,5 @@
 import type { EventRecorder } from '../../kube/event-recorder.ts';
-import type { Log } from '../../kube/log.ts';
+import type { Log } from '../../kube/world.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Cache } from '../observe/cache.ts';
 import type { Dependencies } from '../observe/dependencies.ts';

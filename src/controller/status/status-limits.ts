@@ -5,7 +5,7 @@ import type {
   RolloutStatus,
   TemplateChange,
 } from '../../api/rollout-status.ts';
-import { shortened } from '../../kube/shortened.ts';
+import { shortened } from '../../kube/text.ts';
 
 /**
  * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever

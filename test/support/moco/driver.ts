@@ -1,7 +1,6 @@
 import PQueue from 'p-queue';
 import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
-import type { Log } from '../../../src/kube/log.ts';
-import type { World } from '../../../src/kube/world.ts';
+import type { Log, World } from '../../../src/kube/world.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { Faults } from './faults.ts';
 import { Looks } from './looks.ts';

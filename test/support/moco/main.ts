@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { connect } from '../../../src/kube/connection.ts';
-import type { Log } from '../../../src/kube/log.ts';
-import { realWorld } from '../../../src/kube/real-world.ts';
+import type { Log } from '../../../src/kube/world.ts';
+import { realWorld } from '../../../src/kube/world.ts';
 import { ObjectClient } from '../object-client.ts';
 import { startMoco } from './driver.ts';
 import { installMoco } from './install.ts';

@@ -1,8 +1,7 @@
-import type { Log } from '../../../src/kube/log.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
 import { path, type ResourceKind } from '../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../src/kube/store.ts';
-import type { World } from '../../../src/kube/world.ts';
+import type { Log, World } from '../../../src/kube/world.ts';
 import { clusterNameLabel, createdByLabel, createdByMoco } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { ClusterView } from './cluster-view.ts';

@@ -1,5 +1,4 @@
-import type { Log } from '../../../src/kube/log.ts';
-import type { World } from '../../../src/kube/world.ts';
+import type { Log, World } from '../../../src/kube/world.ts';
 import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { createClusterObjects } from './cluster-objects.ts';

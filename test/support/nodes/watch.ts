@@ -1,9 +1,8 @@
 import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
-import type { Log } from '../../../src/kube/log.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
 import { path, type ResourceKind } from '../../../src/kube/resource.ts';
 import type { Store, Stored } from '../../../src/kube/store.ts';
-import type { World } from '../../../src/kube/world.ts';
+import type { Log, World } from '../../../src/kube/world.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { ObjectMeta } from './objects.ts';
 

@@ -1,7 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { parseWatchEvent } from '../../../src/kube/list-watch.ts';
 import { path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
-import { parseWatchEvent } from '../../../src/kube/watch-event.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../../support/object-client.ts';
 import type { Change } from '../witness/moment.ts';

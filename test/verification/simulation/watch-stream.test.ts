@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { linesOf } from '../../../src/kube/lines.ts';
+import { linesOf } from '../../../src/kube/text.ts';
 import { ApiServer } from './api-server.ts';
 import { Chance } from './chance.ts';
 import { VirtualClock } from './clock.ts';

@@ -1,5 +1,5 @@
 import { connect } from '../../../../src/kube/connection.ts';
-import { realWorld } from '../../../../src/kube/real-world.ts';
+import { realWorld } from '../../../../src/kube/world.ts';
 import { ObjectClient } from '../../../../test/support/object-client.ts';
 import { PlainLoop } from './plain-loop.ts';
 

@@ -1,10 +1,9 @@
 import { isNotFound, isTooManyRequests } from '../../../../src/kube/api-error.ts';
 import { delay } from '../../../../src/kube/delay.ts';
-import type { Log } from '../../../../src/kube/log.ts';
 import { Reflector } from '../../../../src/kube/reflector.ts';
 import { path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../../src/kube/store.ts';
-import type { World } from '../../../../src/kube/world.ts';
+import type { Log, World } from '../../../../src/kube/world.ts';
 import type { Json } from '../../../../src/moco/json.ts';
 import {
   createdBySelector,

@@ -1,5 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 
+// Text that others send or wrote.
+
 /** Longer than any object that etcd accepts (1.5 MB by default), however its text is escaped. */
 const longestLineCharacters = 64 * 1024 * 1024;
 
@@ -36,10 +38,31 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. */
-export async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+/**
+ * A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. Rejects if it has more bytes
+ * than `most`.
+ */
+export async function textOf(chunks: AsyncIterable<Uint8Array>, most = Number.POSITIVE_INFINITY): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';
-  for await (const chunk of bytes) text += decoder.write(chunk);
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    // Leaving the loop closes the connection.
+    if (bytes > most) throw new Error(`expected at most ${most} bytes, got more`);
+    text += decoder.write(chunk);
+  }
   return text + decoder.end();
 }
+
+/** Truncates a text to a number of characters and splits none of them. An ellipsis marks the truncation. */
+export function shortened(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const characters = Array.from(text);
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`;
+}
+
+export const longestQuotedCharacters = 80;
+
+/** A value that was not expected, for a message. */
+export const quoted = (value: unknown): string => JSON.stringify(value ?? null).slice(0, longestQuotedCharacters);

@@ -1,5 +1,61 @@
-import type { DecodeFailureReason } from './decode-failure.ts';
+import type { ApiClient, CallOptions } from './api-client.ts';
 import { isRawObject, metadataOf, type RawObject } from './raw-object.ts';
+import { longestQuotedCharacters, quoted } from './text.ts';
+
+// What the API server sends to whoever lists and watches.
+
+/** Why something that the API server sent is not in the cache. A closed set: it is a metric's label. */
+export type DecodeFailureReason =
+  /** An entry of a list without metadata. */
+  | 'NotAnObject'
+  /** A list or an object of another kind. */
+  | 'AnotherKind'
+  /** Its projection threw. */
+  | 'NotProjected'
+  /** A watch event of a type that this program doesn't know. */
+  | 'UnknownEvent'
+  /** A malformed watch event, or one without an object. */
+  | 'UnreadableEvent';
+
+/** One page of a list. */
+export interface ListPage {
+  readonly items: readonly unknown[];
+  /** Of the whole list: a watch from here misses nothing. */
+  readonly resourceVersion: string;
+  /** The token of the next page, if there is one. */
+  readonly next: string | undefined;
+}
+
+/**
+ * The pages of a list, one after another. `path` and `kind` are those of the list's objects, `query` and `options` of
+ * each call. Throws `ApiError`, and `TypeError` where an answer isn't a list or one of another kind.
+ */
+export async function* pagesOf(
+  client: ApiClient,
+  { path, kind, pageSize }: { readonly path: string; readonly kind?: string; readonly pageSize: number | undefined },
+  options: CallOptions,
+): AsyncGenerator<ListPage, void, undefined> {
+  let next: string | undefined;
+  do {
+    const query = { ...options.query, limit: pageSize, continue: next };
+    const page = parseListPage(await client.call<unknown>({ ...options, method: 'GET', path, query }), path, kind);
+    yield page;
+    ({ next } = page);
+  } while (next !== undefined);
+}
+
+function parseListPage(answer: unknown, what: string, kind: string | undefined): ListPage {
+  const list: RawObject = isRawObject(answer) ? answer : {};
+  const metadata = isRawObject(list['metadata']) ? list['metadata'] : {};
+  const { resourceVersion, continue: next } = metadata;
+  // Go writes a list without any item as null.
+  const items = list['items'] ?? [];
+  const isList = kind === undefined ? String(list['kind']).endsWith('List') : list['kind'] === `${kind}List`;
+  if (!Array.isArray(items) || typeof resourceVersion !== 'string' || !isList) {
+    throw new TypeError(`expected a ${kind ?? ''}List at ${what}, got ${quoted(list['kind'] ?? typeof answer)}`);
+  }
+  return { items, resourceVersion, next: typeof next === 'string' && next !== '' ? next : undefined };
+}
 
 /** One line of a watch. */
 export type WatchEvent =
@@ -16,7 +72,6 @@ export type WatchEvent =
       readonly broken: boolean;
     };
 
-const longestQuotedCharacters = 80;
 const endOfListAnnotation = 'k8s.io/initial-events-end';
 
 export function parseWatchEvent(line: string): WatchEvent {
@@ -46,7 +101,7 @@ export function parseWatchEvent(line: string): WatchEvent {
     default:
       return {
         type: 'UNREADABLE',
-        why: `expected a kind of event, got ${JSON.stringify(type ?? null).slice(0, longestQuotedCharacters)}`,
+        why: `expected a kind of event, got ${quoted(type)}`,
         reason: 'UnknownEvent',
         broken: false,
       };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { linesOf, textOf } from '../../src/kube/lines.ts';
+import { linesOf, textOf } from '../../src/kube/text.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 async function* bytes(text: string, cuts: readonly number[]): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,0 @@
-/** Where this layer writes what happens to it; pino's loggers are such. Fields first, then a sentence. */
-export interface Log {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
