@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DispatcherOptions, KubeConfig } from '@kubernetes/client-node';
+import type { DispatcherOptions } from '@kubernetes/client-node';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import { ApiError } from './api-error.ts';
 import { type Credentials, Kubeconfig } from './kubeconfig.ts';
@@ -64,9 +64,9 @@ class PooledConnection implements Connection {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const open = [...this.#retired, ...(this.#pools ? [this.#pools.watch, this.#pools.call] : [])];
+    const open = new Set([...this.#retired, ...(this.#pools ? [this.#pools.watch, this.#pools.call] : [])]);
     this.#pools = null;
-    await Promise.all(open.map((dispatcher) => dispatcher.destroy()));
+    await Promise.all([...open].map((dispatcher) => dispatcher.destroy()));
   }
 
   async #exchange(request: ExchangeRequest): Promise<ExchangeResponse> {
@@ -75,7 +75,8 @@ class PooledConnection implements Connection {
     const response = await this.#send(request, credentials);
     if (response.status !== unauthorized) return response;
     const renewed = await this.#renew(kubeconfig);
-    if (renewed === null || isDeepStrictEqual(renewed, credentials)) return response;
+    if (renewed === null || isDeepStrictEqual({ ...renewed, socks: null }, { ...credentials, socks: null }))
+      return response;
     for await (const _ of response.body);
     return this.#send(request, renewed);
   }
@@ -90,15 +91,15 @@ class PooledConnection implements Connection {
     }
   }
 
-  async #send(request: ExchangeRequest, { headers, tls }: Credentials): Promise<ExchangeResponse> {
+  async #send(request: ExchangeRequest, credentials: Credentials): Promise<ExchangeResponse> {
     if (this.#closed) throw new Error('the connection is closed');
     const { origin, pathname } = new URL(this.server);
-    const pool = this.#pool(request.pool, tls).compose(asking(request.assertMaySend));
+    const pool = this.#pool(request.pool, credentials).compose(asking(request.assertMaySend));
     const response = await pool.request({
       origin,
       path: pathname === '/' ? request.path : `${pathname}${request.path}`,
       method: request.method,
-      headers: { ...request.headers, ...headers },
+      headers: { ...request.headers, ...credentials.headers },
       body: request.body ?? null,
       signal: request.signal,
       ...noTimeLimits,
@@ -109,20 +110,20 @@ class PooledConnection implements Connection {
   }
 
   /** Opens new connections if the certificates have changed; current watches may end on the old ones. */
-  #pool(which: ExchangeRequest['pool'], options: DispatcherOptions): Dispatcher {
+  #pool(which: ExchangeRequest['pool'], { tls: options, socks }: Credentials): Dispatcher {
     if (this.#pools === null || !isDeepStrictEqual(this.#pools.options, options)) {
       if (this.#pools) this.#retire(this.#pools);
       this.#pools = {
         options,
-        watch: dispatcher(options, null),
-        call: dispatcher(options, mostCallConnections),
+        watch: socks ?? dispatcher(options, null),
+        call: socks ?? dispatcher(options, mostCallConnections),
       };
     }
     return this.#pools[which];
   }
 
   #retire({ watch, call }: Pools): void {
-    for (const old of [watch, call]) {
+    for (const old of new Set([watch, call])) {
       this.#retired.add(old);
       void old.close().then(() => this.#retired.delete(old));
     }
@@ -159,8 +160,6 @@ function dispatcher(options: DispatcherOptions, connections: number | null): Dis
     keepAliveMaxTimeout: keepAliveMilliseconds,
   };
   switch (options.type) {
-    case 'socks':
-      return socksDispatcher(options);
     case 'proxy':
       return new ProxyAgent({
         ...common,
@@ -169,18 +168,11 @@ function dispatcher(options: DispatcherOptions, connections: number | null): Dis
       });
     case 'agent':
       return new Agent({ ...common, connect: { ...(options.connect as buildConnector.BuildOptions), ...probing } });
+    case 'socks':
+      throw new TypeError(`expected a dispatcher of client-node through ${options.uri}, got none`);
     case 'none':
       return new Agent({ ...common, connect: probing });
   }
-}
-
-/**
- * client-node's own, with as many connections as there are requests: undici's way through a SOCKS proxy calls itself an
- * experiment (8.12), to everybody who starts the program.
- */
-function socksDispatcher({ uri, requestTls }: Extract<DispatcherOptions, { type: 'socks' }>): Dispatcher {
-  const cluster = { name: '', server: 'https://', skipTLSVerify: false, proxyUrl: uri };
-  return new KubeConfig()['createDispatcher'](cluster, requestTls) as Dispatcher;
 }
 
 function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

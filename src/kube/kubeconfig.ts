@@ -3,6 +3,7 @@ import type { AgentOptions } from 'node:https';
 import { dirname, resolve } from 'node:path';
 import { type Cluster, type DispatcherOptions, HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
 import { load as parseYaml } from 'js-yaml';
+import type { Dispatcher } from 'undici';
 
 /** The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it. */
 export class ConfigurationError extends Error {
@@ -13,6 +14,8 @@ export class ConfigurationError extends Error {
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: DispatcherOptions;
+  /** Through a SOCKS proxy, by client-node: undici's own way calls itself an experiment (8.12), to everybody who starts it. */
+  readonly socks: Dispatcher | null;
 }
 
 /**
@@ -52,12 +55,13 @@ export class Kubeconfig extends KubeConfig {
     const request = new RequestContext(this.server, HttpMethod.GET);
     await this.applySecurityAuthentication(request);
     const headers = Object.entries(request.getHeaders()).map(([name, value]) => [name.toLowerCase(), value.trim()]);
-    return { headers: Object.fromEntries(headers) as Record<string, string>, tls: this.#tls };
+    const socks = (request.getDispatcher() ?? null) as Dispatcher | null;
+    return { headers: Object.fromEntries(headers) as Record<string, string>, tls: this.#tls, socks };
   }
 
   override createDispatcherOptions(cluster: Cluster | null, agentOptions: AgentOptions): DispatcherOptions {
     this.#tls = super.createDispatcherOptions(cluster, agentOptions);
-    return { type: 'none' };
+    return this.#tls.type === 'socks' ? this.#tls : { type: 'none' };
   }
 
   #loadInCluster(podRoot: string): void {
