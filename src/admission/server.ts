@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { BindAddress } from '../telemetry/bind-address.ts';
+import type { BindAddress } from '../telemetry/listen.ts';
 import { listen } from '../telemetry/listen.ts';
 import { type Answer, answer, bodiesLimitBytes, internalError } from './answer.ts';
 import { BodyBudget } from './body-budget.ts';

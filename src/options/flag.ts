@@ -1,4 +1,4 @@
-import { type BindAddress, parseBindAddress } from '../telemetry/bind-address.ts';
+import { type BindAddress, parseBindAddress } from '../telemetry/listen.ts';
 import { parseBoolean } from './boolean.ts';
 import { parseDuration } from './duration.ts';
 import { type Parsed, unreadable, value } from './parsed.ts';

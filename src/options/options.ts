@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { PartitionDriver } from '../controller/observe/mode.ts';
 import type { PrometheusOptions } from '../kube/prometheus-http.ts';
-import { type BindAddress, showBindAddress } from '../telemetry/bind-address.ts';
+import { type BindAddress, showBindAddress } from '../telemetry/listen.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import type { Flag } from './flag.ts';
 import { type FlagName, flagNames, flags, type logFormats, type logLevels, type strategies } from './flags.ts';

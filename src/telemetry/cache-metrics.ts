@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { Declared, type Series } from './declared.ts';
 
 /** Observes one part of the cache. */
 export interface CacheObserver {
@@ -12,39 +13,31 @@ export interface CacheObserver {
 export type CacheAge = () => number | null;
 
 /** How well the cache follows the API server, by kind of object. */
-export class CacheMetrics {
-  readonly #failures: Counter<'kind'>;
-  readonly #ignored: Counter<'kind' | 'reason'>;
+export class CacheMetrics extends Declared {
+  readonly #failures = this.counter(
+    'moco_rollout_cache_failures_total',
+    'Lists and watches that failed and were tried again, by kind of object.',
+    'kind',
+  );
+  readonly #ignored = this.counter(
+    'moco_rollout_decode_failures_total',
+    'Objects, lists and watch events that could not be read and were left out, by kind of object and by reason.',
+    'kind',
+    'reason',
+  );
   readonly #ages = new Map<string, CacheAge[]>();
 
   constructor(registry: Registry) {
-    const registers = [registry];
-    const ages = this.#ages;
-    this.#failures = new Counter({
-      name: 'moco_rollout_cache_failures_total',
-      help: 'Lists and watches that failed and were tried again, by kind of object.',
-      labelNames: ['kind'],
-      registers,
-    });
-    this.#ignored = new Counter({
-      name: 'moco_rollout_decode_failures_total',
-      help: 'Objects, lists and watch events that could not be read and were left out, by kind of object and by reason.',
-      labelNames: ['kind', 'reason'],
-      registers,
-    });
-    registry.registerMetric(
-      new Gauge({
-        registers: [],
-        name: 'moco_rollout_cache_age_seconds',
-        help: 'Time since the API server last said anything about the kind, bookmarks included; no series before its first list.',
-        labelNames: ['kind'],
-        collect() {
-          for (const [kind, asked] of ages) {
-            const known = asked.map((age) => age()).filter((age) => age !== null);
-            if (known.length > 0) this.set({ kind }, Math.max(...known));
-          }
-        },
-      }),
+    super(registry);
+    this.computed(
+      'moco_rollout_cache_age_seconds',
+      'Time since the API server last said anything about the kind, bookmarks included; no series before its first list.',
+      ['kind'],
+      () =>
+        [...this.#ages].flatMap(([kind, asked]): readonly Series[] => {
+          const known = asked.map((age) => age()).filter((age) => age !== null);
+          return known.length === 0 ? [] : [[{ kind }, Math.max(...known)]];
+        }),
     );
   }
 

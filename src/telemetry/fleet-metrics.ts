@@ -1,5 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
-import { labelValue } from './label-value.ts';
+import type { Registry } from 'prom-client';
+import { Declared, labelValue, type Series } from './declared.ts';
 
 /** What the leader knows of all clusters together. */
 export interface FleetNumbers {
@@ -35,17 +35,15 @@ export interface SequenceNumbers {
 
 type NumbersOf = () => FleetNumbers | null;
 
-/** A value with its labels. */
-type Series = readonly [labels: Readonly<Record<string, string>>, value: number];
-
 /** Whether this process leads, and if so the limits across all clusters and how far they are used. */
-export class FleetMetrics {
+export class FleetMetrics extends Declared {
   #numbers: NumbersOf = () => null;
   readonly #sequences = new Map<string, SequenceNumbers>();
 
   constructor(registry: Registry) {
+    super(registry);
     const fleet = (name: string, help: string, valueOf: (numbers: FleetNumbers) => number | null): void =>
-      gauge(registry, { name: `moco_rollout_fleet_${name}`, help, labelNames: [] }, () => {
+      this.computed(`moco_rollout_fleet_${name}`, help, [], () => {
         const numbers = this.#numbers();
         const value = numbers && valueOf(numbers);
         return value === null ? [] : [[{}, value]];
@@ -68,18 +66,13 @@ export class FleetMetrics {
       'Clusters whose next eviction waits until the disruption controller has observed others.',
       ({ waitingForDisruptionController }) => waitingForDisruptionController,
     );
-    gauge(
-      registry,
-      { name: 'moco_rollout_leader', help: 'Whether this process leads: 1, or 0.', labelNames: [] },
-      () => [[{}, this.#numbers() === null ? 0 : 1]],
-    );
-    gauge(
-      registry,
-      {
-        name: 'moco_rollout_stage_clusters',
-        help: 'Clusters of a stage of a MySQLRolloutSequence: up to date and healthy, rolling, waiting, or failing.',
-        labelNames: ['sequence', 'stage', 'state'],
-      },
+    this.computed('moco_rollout_leader', 'Whether this process leads: 1, or 0.', [], () => [
+      [{}, this.#numbers() === null ? 0 : 1],
+    ]);
+    this.computed(
+      'moco_rollout_stage_clusters',
+      'Clusters of a stage of a MySQLRolloutSequence: up to date and healthy, rolling, waiting, or failing.',
+      ['sequence', 'stage', 'state'],
       () =>
         this.#ofStages((labels, { upToDate, rolling, waiting, failing }) =>
           Object.entries({ upToDate, rolling, waiting, failing }).map(([state, count]) => [
@@ -88,22 +81,16 @@ export class FleetMetrics {
           ]),
         ),
     );
-    gauge(
-      registry,
-      {
-        name: 'moco_rollout_stage_slots',
-        help: 'Clusters of a stage of a MySQLRolloutSequence that may roll at a time.',
-        labelNames: ['sequence', 'stage'],
-      },
+    this.computed(
+      'moco_rollout_stage_slots',
+      'Clusters of a stage of a MySQLRolloutSequence that may roll at a time.',
+      ['sequence', 'stage'],
       () => this.#ofStages((labels, { slots }) => [[labels, slots]]),
     );
-    gauge(
-      registry,
-      {
-        name: 'moco_rollout_sequence_stage',
-        help: 'The first stage of a MySQLRolloutSequence that is not complete, and its state: always 1.',
-        labelNames: ['sequence', 'stage', 'state'],
-      },
+    this.computed(
+      'moco_rollout_sequence_stage',
+      'The first stage of a MySQLRolloutSequence that is not complete, and its state: always 1.',
+      ['sequence', 'stage', 'state'],
       () => this.#ofStages((labels, { name, state }, current) => (name === current ? [[{ ...labels, state }, 1]] : [])),
     );
   }
@@ -130,25 +117,4 @@ export class FleetMetrics {
       stages.flatMap((stage) => seriesOf({ sequence, stage: stage.name }, stage, current)),
     );
   }
-}
-
-/** A gauge that has exactly these series whenever it is read. */
-function gauge(
-  registry: Registry,
-  described: { readonly name: string; readonly help: string; readonly labelNames: string[] },
-  seriesOf: () => readonly Series[],
-): void {
-  registry.registerMetric(
-    new Gauge({
-      ...described,
-      registers: [],
-      collect() {
-        this.reset();
-        const series = seriesOf();
-        // A gauge without labels is 0 after a reset.
-        if (described.labelNames.length === 0 && series.length === 0) this.remove();
-        for (const [labels, value] of series) this.set({ ...labels }, value);
-      },
-    }),
-  );
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { BindAddress } from './bind-address.ts';
+import type { BindAddress } from './listen.ts';
 import { listen } from './listen.ts';
 
 export interface HttpAnswer {
@@ -76,4 +76,23 @@ function send(request: IncomingMessage, response: ServerResponse, { status, cont
 /** A plain sentence. */
 export function text(status: number, sentence: string): HttpAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
+}
+
+/** `null` when all is well, else what is wrong, in words. */
+export type HealthCheck = () => string | null;
+
+/**
+ * A handler for `/healthz` or `/readyz` in Kubernetes' manner: `ok` while every check passes, else 500 with a line for
+ * each check. `?verbose` shows the lines in either case.
+ */
+export function healthHandler(endpoint: string, checks: Readonly<Record<string, HealthCheck>>): HttpHandler {
+  return ({ verbose }) => {
+    const results = Object.entries(checks).map(([name, check]) => ({ name, problem: check() }));
+    const healthy = results.every(({ problem }) => problem === null);
+    if (healthy && !verbose) return text(200, 'ok');
+    const lines = results.map(({ name, problem }) =>
+      problem === null ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
+    );
+    return text(healthy ? 200 : 500, [...lines, `${endpoint} check ${healthy ? 'passed' : 'failed'}`].join('\n'));
+  };
 }

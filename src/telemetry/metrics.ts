@@ -1,12 +1,26 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { ApiClientMetrics } from './api-client-metrics.ts';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { CacheMetrics } from './cache-metrics.ts';
-import { CheckMetrics } from './check-metrics.ts';
+import { Declared } from './declared.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import type { HttpHandler } from './http-server.ts';
+import { ApiClientMetrics, CheckMetrics, WebhookMetrics } from './request-metrics.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
-import { WebhookMetrics } from './webhook-metrics.ts';
 import { WorkQueueMetrics } from './work-queue-metrics.ts';
+
+class ProgramMetrics extends Declared {
+  readonly build = this.gauge(
+    'moco_rollout_build_info',
+    'Always 1; the labels say what is running.',
+    'version',
+    'node_version',
+  );
+  readonly features = this.gauge(
+    'kubernetes_feature_enabled',
+    'Whether a feature gate is on (1) or off (0), with its stage.',
+    'name',
+    'stage',
+  );
+}
 
 /** A feature gate as Kubernetes' own metric shows it. */
 export interface FeatureState {
@@ -48,22 +62,12 @@ export function createMetrics(
   { servesWebhook, drivesPartitions }: Parts,
 ): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopMilliseconds });
   for (const name of misnamed) registry.removeSingleMetric(name);
-  new Gauge({
-    name: 'moco_rollout_build_info',
-    help: 'Always 1; the labels say what is running.',
-    labelNames: ['version', 'node_version'],
-    registers,
-  }).set({ version, node_version: process.version }, 1);
-  const enabled = new Gauge({
-    name: 'kubernetes_feature_enabled',
-    help: 'Whether a feature gate is on (1) or off (0), with its stage.',
-    labelNames: ['name', 'stage'],
-    registers,
-  });
-  for (const feature of features) enabled.set({ name: feature.name, stage: feature.stage }, feature.enabled ? 1 : 0);
+  const declared = new ProgramMetrics(registry);
+  declared.build.set({ version, node_version: process.version }, 1);
+  for (const feature of features)
+    declared.features.set({ name: feature.name, stage: feature.stage }, feature.enabled ? 1 : 0);
   return {
     registry,
     apiClient: new ApiClientMetrics(registry),

@@ -1,4 +1,4 @@
-import type { HealthCheck } from './health.ts';
+import type { HealthCheck } from './http-server.ts';
 
 /** As much of the world as a watchdog needs: a clock that never steps back, and timers. */
 export interface WatchdogClock {

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { Declared, type Series } from './declared.ts';
 
 /** From 10 ns to 1000 s in powers of ten, as client-go has them. */
 const bucketsSeconds = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
@@ -19,57 +20,39 @@ export interface WorkQueueObserver {
 export type Unfinished = () => readonly number[];
 
 /** The metrics of work queues under the names that client-go gives them, so that dashboards made for it fit. */
-export class WorkQueueMetrics {
-  readonly #depth: Gauge<'name'>;
-  readonly #adds: Counter<'name'>;
-  readonly #retries: Counter<'name'>;
-  readonly #queueDuration: Histogram<'name'>;
-  readonly #workDuration: Histogram<'name'>;
+export class WorkQueueMetrics extends Declared {
+  readonly #depth = this.gauge('workqueue_depth', 'Current depth of workqueue', 'name');
+  readonly #adds = this.counter('workqueue_adds_total', 'Adds handled by workqueue', 'name');
+  readonly #retries = this.counter('workqueue_retries_total', 'Retries handled by workqueue', 'name');
+  readonly #queueDuration = this.histogram(
+    'workqueue_queue_duration_seconds',
+    'How long a key waits before it is worked on',
+    bucketsSeconds,
+    'name',
+  );
+  readonly #workDuration = this.histogram(
+    'workqueue_work_duration_seconds',
+    'How long a key is worked on',
+    bucketsSeconds,
+    'name',
+  );
   readonly #unfinished = new Map<string, Unfinished>();
 
   constructor(registry: Registry) {
-    const common = { labelNames: ['name' as const], registers: [registry] };
-    const unfinished = this.#unfinished;
-    this.#depth = new Gauge({ ...common, name: 'workqueue_depth', help: 'Current depth of workqueue' });
-    this.#adds = new Counter({ ...common, name: 'workqueue_adds_total', help: 'Adds handled by workqueue' });
-    this.#retries = new Counter({ ...common, name: 'workqueue_retries_total', help: 'Retries handled by workqueue' });
-    this.#queueDuration = new Histogram({
-      ...common,
-      name: 'workqueue_queue_duration_seconds',
-      help: 'How long a key waits before it is worked on',
-      buckets: bucketsSeconds,
-    });
-    this.#workDuration = new Histogram({
-      ...common,
-      name: 'workqueue_work_duration_seconds',
-      help: 'How long a key is worked on',
-      buckets: bucketsSeconds,
-    });
-    registry.registerMetric(
-      new Gauge({
-        labelNames: common.labelNames,
-        registers: [],
-        name: 'workqueue_unfinished_work_seconds',
-        help: 'Seconds of work under way that workqueue_work_duration_seconds has not seen yet, summed over workers',
-        collect() {
-          for (const [name, ages] of unfinished)
-            this.set(
-              { name },
-              ages().reduce((sum, age) => sum + age, 0),
-            );
-        },
-      }),
+    super(registry);
+    const ofAges = (valueOf: (ages: readonly number[]) => number) => (): readonly Series[] =>
+      [...this.#unfinished].map(([name, ages]) => [{ name }, valueOf(ages())]);
+    this.computed(
+      'workqueue_unfinished_work_seconds',
+      'Seconds of work under way that workqueue_work_duration_seconds has not seen yet, summed over workers',
+      ['name'],
+      ofAges((ages) => ages.reduce((sum, age) => sum + age, 0)),
     );
-    registry.registerMetric(
-      new Gauge({
-        labelNames: common.labelNames,
-        registers: [],
-        name: 'workqueue_longest_running_processor_seconds',
-        help: 'How long the longest running worker has been at its key',
-        collect() {
-          for (const [name, ages] of unfinished) this.set({ name }, Math.max(0, ...ages()));
-        },
-      }),
+    this.computed(
+      'workqueue_longest_running_processor_seconds',
+      'How long the longest running worker has been at its key',
+      ['name'],
+      ofAges((ages) => Math.max(0, ...ages)),
     );
   }
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type Options, parseOptions } from '../../src/options/options.ts';
-import type { BindAddress } from '../../src/telemetry/bind-address.ts';
+import type { BindAddress } from '../../src/telemetry/listen.ts';
 import { isHook, type Manifest } from '../config/manifests.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { freePort } from '../support/control-plane/free-port.ts';

@@ -23,7 +23,7 @@ import {
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import { timestampOf } from '../../src/moco/timestamp.ts';
-import { CheckMetrics } from '../../src/telemetry/check-metrics.ts';
+import { CheckMetrics } from '../../src/telemetry/request-metrics.ts';
 import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';

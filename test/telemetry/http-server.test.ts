@@ -1,7 +1,12 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { healthHandler } from '../../src/telemetry/health.ts';
-import { type HttpHandler, type RunningHttpServer, startHttpServer, text } from '../../src/telemetry/http-server.ts';
+import {
+  type HttpHandler,
+  healthHandler,
+  type RunningHttpServer,
+  startHttpServer,
+  text,
+} from '../../src/telemetry/http-server.ts';
 import { ListenError } from '../../src/telemetry/listen.ts';
 
 const loopback = { host: '127.0.0.1', port: 0 };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { healthHandler } from '../../src/telemetry/health.ts';
+import { healthHandler } from '../../src/telemetry/http-server.ts';
 import { Watchdog } from '../../src/telemetry/watchdog.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 

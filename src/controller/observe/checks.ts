@@ -1,7 +1,7 @@
 import type { Check } from '../../api/checks.ts';
 import type { CheckFacts, CheckReading } from '../../core/check-reading.ts';
 import type { World } from '../../kube/world.ts';
-import type { CheckMetrics } from '../../telemetry/check-metrics.ts';
+import type { CheckMetrics } from '../../telemetry/request-metrics.ts';
 import { splitKey } from './cache.ts';
 import type { CheckReader } from './check-reader.ts';
 

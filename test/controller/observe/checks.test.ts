@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { prometheusChecks } from '../../../src/controller/observe/check-reader.ts';
 import { Checks } from '../../../src/controller/observe/checks.ts';
 import type { CheckReading } from '../../../src/core/check-reading.ts';
-import { CheckMetrics } from '../../../src/telemetry/check-metrics.ts';
+import { CheckMetrics } from '../../../src/telemetry/request-metrics.ts';
 import { FakeWorld } from '../../kube/fake-world.ts';
 
 const errant = { name: 'errant', query: 'errant{namespace="$namespace"}' };
