@@ -18,7 +18,7 @@ import { PrometheusHttp } from './kube/prometheus-http.ts';
 import type { World } from './kube/world.ts';
 import { realWorld } from './kube/world.ts';
 import { type FeatureGateName, featureGates } from './options/feature-gates.ts';
-import type { Options } from './options/options.ts';
+import type { Options } from './options/flags.ts';
 import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -111,7 +111,8 @@ async function connectParts(options: Options): Promise<Program> {
       })
     : null;
   const pods = new PodHttp(world, agentTimeoutMilliseconds);
-  const prometheus = options.prometheus && new PrometheusHttp(options.prometheus, world);
+  const { prometheusUrl: url, prometheusCaFile: caFile, prometheusTokenFile: tokenFile } = options;
+  const prometheus = url === null ? null : new PrometheusHttp({ url, caFile, tokenFile }, world);
   await prometheus?.checkFiles();
   const controller = new Controller({
     client,

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { featureGates } from '../../src/options/feature-gates.ts';
 import type { Flag } from '../../src/options/flag.ts';
-import { flagNames, flags } from '../../src/options/flags.ts';
+import { flags } from '../../src/options/flags.ts';
 import { code, table } from './table.ts';
 
 export const flagDocument = fileURLToPath(new URL('../../docs/reference.md', import.meta.url));
@@ -18,8 +18,7 @@ export function withFlagTable(document: string): string {
 }
 
 function flagTable(): string {
-  const rows = flagNames.map((name) => {
-    const { defaultText, description }: Flag<unknown> = flags[name];
+  const rows = Object.values<Flag<unknown>>(flags).map(({ name, defaultText, description }) => {
     const [firstLine = ''] = description.split('\n');
     return [code(`--${name}`), defaultText === '' ? '' : code(defaultText), firstLine.replace(/:$/, '')];
   });

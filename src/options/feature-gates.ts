@@ -1,4 +1,4 @@
-import { parseBoolean } from './boolean.ts';
+import { type Parsed, parseBoolean } from './flag.ts';
 
 interface FeatureGate {
   readonly stage: 'ALPHA' | 'BETA' | 'GA';
@@ -25,12 +25,8 @@ export type FeatureGates = Readonly<Record<FeatureGateName, boolean>>;
 
 const names = Object.keys(featureGates) as FeatureGateName[];
 
-export type FeatureGatesParsed =
-  | { readonly kind: 'gates'; readonly gates: FeatureGates }
-  | { readonly kind: 'problem'; readonly message: string };
-
 /** Reads `A=true,B=false`; what isn't named keeps its default. The last one wins where a gate is named twice. */
-export function parseFeatureGates(text: string): FeatureGatesParsed {
+export function parseFeatureGates(text: string): Parsed<FeatureGates> {
   const gates: Record<FeatureGateName, boolean> = { ...defaultFeatureGates() };
   for (const item of text.split(',').map((part) => part.trim())) {
     if (item === '') continue;
@@ -44,7 +40,7 @@ export function parseFeatureGates(text: string): FeatureGatesParsed {
     }
     gates[name] = enabled;
   }
-  return { kind: 'gates', gates };
+  return { kind: 'value', value: gates };
 }
 
 /** One line a gate, as Kubernetes' own programs list them in `--help`. */
@@ -63,6 +59,6 @@ function isFeatureGate(name: string): name is FeatureGateName {
   return Object.hasOwn(featureGates, name);
 }
 
-function problem(message: string): FeatureGatesParsed {
+function problem(message: string): Parsed<FeatureGates> {
   return { kind: 'problem', message: `In --feature-gates: ${message}.` };
 }

@@ -1,10 +1,18 @@
+import { UsageError } from '../failure.ts';
 import { type BindAddress, parseBindAddress } from '../telemetry/listen.ts';
-import { parseBoolean } from './boolean.ts';
-import { parseDuration } from './duration.ts';
-import { type Parsed, unreadable, value } from './parsed.ts';
+
+/** What became of the text of a flag. `expected` goes into "Expected `--flag` to be …". */
+export type Parsed<T> =
+  | { readonly kind: 'value'; readonly value: T }
+  /** `got`: what is shown of the text, if not all of it may be. */
+  | { readonly kind: 'unreadable'; readonly expected: string; readonly got?: string }
+  /** A whole sentence. */
+  | { readonly kind: 'problem'; readonly message: string };
 
 /** One flag: how it is shown to people, and how its text becomes a value. */
 export interface Flag<T> {
+  /** Without the dashes in front of it. */
+  readonly name: string;
   /** As in `--help`: `<address>` must be given, `[bool]` may be left out and then means `true`. */
   readonly placeholder: string;
   /** The text that holds when the flag isn't given; it is read by `parse` like any other. */
@@ -13,133 +21,120 @@ export interface Flag<T> {
   parse(text: string): Parsed<T>;
 }
 
-type Described = Pick<Flag<unknown>, 'defaultText' | 'description'>;
+/** A kind of flag, which becomes a flag by its name, its description and its default text. */
+type Kind<T> = (name: string, description: string, defaultText?: string) => Flag<T>;
 
-export function textFlag(placeholder: string, described: Described): Flag<string> {
-  return { ...described, placeholder, parse: value };
+export const kind =
+  <T>(placeholder: string, parse: (text: string) => Parsed<T>): Kind<T> =>
+  (name, description, defaultText = '') => ({ name, placeholder, defaultText, description, parse });
+
+/** The value of a flag's text. Throws `UsageError`. */
+export function read<T>({ name, parse }: Pick<Flag<T>, 'name' | 'parse'>, given: string): T {
+  const outcome = parse(given);
+  if (outcome.kind === 'value') return outcome.value;
+  if (outcome.kind === 'problem') throw new UsageError(outcome.message);
+  throw new UsageError(`expected --${name} to be ${outcome.expected}, got \`${outcome.got ?? given}\``);
 }
 
-export function booleanFlag(described: Described): Flag<boolean> {
-  return {
-    ...described,
-    placeholder: '[bool]',
-    parse: (text) => {
-      const read = parseBoolean(text);
-      return read === null ? unreadable('true or false') : value(read);
-    },
-  };
+const value = <T>(read: T): Parsed<T> => ({ kind: 'value', value: read });
+const unreadable = (expected: string): Parsed<never> => ({ kind: 'unreadable', expected });
+
+export const text = (placeholder: string): Kind<string> => kind(placeholder, value);
+
+/** `null` if it is not given. */
+export const optionalText = (placeholder: string): Kind<string | null> =>
+  kind(placeholder, (given) => value(given === '' ? null : given));
+
+const spelled: Readonly<Record<string, boolean>> = {
+  ...Object.fromEntries(['1', 't', 'T', 'true', 'TRUE', 'True'].map((spelling) => [spelling, true])),
+  ...Object.fromEntries(['0', 'f', 'F', 'false', 'FALSE', 'False'].map((spelling) => [spelling, false])),
+};
+
+/** Reads the spellings that Go's strconv.ParseBool reads, which Kubernetes' flags take; `null` for anything else. */
+export function parseBoolean(given: string): boolean | null {
+  return Object.hasOwn(spelled, given) ? (spelled[given] ?? null) : null;
 }
 
-export function choiceFlag<T extends string>(choices: readonly T[], described: Described): Flag<T> {
-  return {
-    ...described,
-    placeholder: `<${choices.join('|')}>`,
-    parse: (text) => {
-      const chosen = choices.find((choice) => choice === text);
-      return chosen === undefined ? unreadable(`one of ${choices.join(', ')}`) : value(chosen);
-    },
-  };
-}
+export const boolean = kind('[bool]', (given) => {
+  const read = parseBoolean(given);
+  return read === null ? unreadable('true or false') : value(read);
+});
 
-export function integerFlag(lowest: number, highest: number, described: Described): Flag<number> {
-  return {
-    ...described,
-    placeholder: '<number>',
-    parse: (text) => {
-      const read = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-      return read >= lowest && read <= highest
-        ? value(read)
-        : unreadable(`a whole number from ${lowest} to ${highest}`);
-    },
-  };
-}
+export const choice = <T extends string>(choices: readonly T[]): Kind<T> =>
+  kind(`<${choices.join('|')}>`, (given) => {
+    const chosen = choices.find((one) => one === given);
+    return chosen === undefined ? unreadable(`one of ${choices.join(', ')}`) : value(chosen);
+  });
 
-/** A rate: above zero, fractions allowed. */
-export function rateFlag(described: Described): Flag<number> {
-  return {
-    ...described,
-    placeholder: '<number>',
-    parse: (text) => {
-      const read = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
-      return read > 0 && Number.isFinite(read) ? value(read) : unreadable('a number above zero');
-    },
-  };
+export const integer = (lowest: number, highest: number): Kind<number> =>
+  kind('<number>', (given) => {
+    const read = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+    return read >= lowest && read <= highest ? value(read) : unreadable(`a whole number from ${lowest} to ${highest}`);
+  });
+
+/** Above zero, fractions allowed. */
+export const rate = kind('<number>', (given) => {
+  const read = /^\d+(\.\d+)?$/.test(given) ? Number(given) : 0;
+  return read > 0 && Number.isFinite(read) ? value(read) : unreadable('a number above zero');
+});
+
+const millisecondsOf: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** Reads a duration above zero as Go writes them (`15s`, `1m30s`, `1.5h`, `500ms`), in milliseconds. */
+export function parseDuration(given: string): Parsed<number> {
+  const parts = [...given.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
+  const milliseconds = parts.reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (millisecondsOf[unit ?? ''] ?? 0),
+    0,
+  );
+  const whole = parts.map(([part]) => part).join('') === given;
+  return whole && milliseconds > 0
+    ? value(milliseconds)
+    : unreadable('a duration above zero such as 15s, 1m30s or 500ms');
 }
 
 /** Milliseconds. */
-export function durationFlag(described: Described): Flag<number> {
-  return { ...described, placeholder: '<duration>', parse: parseDuration };
-}
+export const duration = kind('<duration>', parseDuration);
 
 /** Milliseconds; `0` says that nothing is waited for. */
-export function intervalFlag(described: Described): Flag<number> {
-  return {
-    ...described,
-    placeholder: '<duration>',
-    parse: (text) => {
-      if (/^0(ms|s|m|h)?$/.test(text)) return value(0);
-      const parsed = parseDuration(text);
-      return parsed.kind === 'value' ? parsed : unreadable('a duration such as 15s, 1m30s or 500ms, or 0 for none');
-    },
-  };
-}
+export const interval = kind('<duration>', (given) => {
+  if (/^0(ms|s|m|h)?$/.test(given)) return value(0);
+  const read = parseDuration(given);
+  return read.kind === 'value' ? read : unreadable('a duration such as 15s, 1m30s or 500ms, or 0 for none');
+});
 
 /** `null` where `0` says that nothing is to listen. */
-export function bindAddressFlag(described: Described): Flag<BindAddress | null> {
-  return {
-    ...described,
-    placeholder: '<address>',
-    parse: (text) => {
-      if (text === '0') return value(null);
-      const address = parseBindAddress(text);
-      return address === null ? unreadable('HOST:PORT, :PORT, or 0 to listen nowhere') : value(address);
-    },
-  };
-}
+export const bindAddress = kind<BindAddress | null>('<address>', (given) => {
+  if (given === '0') return value(null);
+  const address = parseBindAddress(given);
+  return address === null ? unreadable('HOST:PORT, :PORT, or 0 to listen nowhere') : value(address);
+});
 
-/** An address of HTTP, without a slash at the end, or nothing. A password in it is not shown. */
-export function urlFlag(described: Described): Flag<string | null> {
-  const expected = 'an http or https address without user, query and fragment, such as https://prometheus.example:9090';
-  return {
-    ...described,
-    placeholder: '<url>',
-    parse: (text) => {
-      if (text === '') return value(null);
-      const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null;
-      if (url === null || /[@?#]/.test(text)) {
-        return { ...unreadable(expected), got: text.replace(/\/\/.*@/, '//') };
-      }
-      return value(url.href.replace(/\/+$/, ''));
-    },
-  };
-}
+const addressOfHttp =
+  'an http or https address without user, query and fragment, such as https://prometheus.example:9090';
+
+/** An address of HTTP, without a slash at the end; `null` if it is not given. A password in it is not shown. */
+export const url = kind<string | null>('<url>', (given) => {
+  if (given === '') return value(null);
+  const read = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given) : null;
+  if (read === null || /[@?#]/.test(given)) {
+    return { kind: 'unreadable', expected: addressOfHttp, got: given.replace(/\/\/.*@/, '//') };
+  }
+  return value(read.href.replace(/\/+$/, ''));
+});
 
 const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** Names separated by commas, each once. Nothing at all stands for every namespace. */
-export function namespacesFlag(described: Described): Flag<readonly string[]> {
-  return {
-    ...described,
-    placeholder: '<names>',
-    parse: (text) => {
-      const names = text.split(',').map((name) => name.trim());
-      if (names.length === 1 && names[0] === '') return value([]);
-      if (!names.every((name) => namespacePattern.test(name))) {
-        return unreadable('names of namespaces separated by commas, such as a,b');
-      }
-      return value([...new Set(names)]);
-    },
-  };
-}
+export const namespaces = kind<readonly string[]>('<names>', (given) => {
+  const names = given.split(',').map((name) => name.trim());
+  if (names.length === 1 && names[0] === '') return value([]);
+  if (names.every((name) => namespacePattern.test(name))) return value([...new Set(names)]);
+  return unreadable('names of namespaces separated by commas, such as a,b');
+});
 
-/** The name of one namespace, or nothing. */
-export function namespaceFlag(described: Described): Flag<string | null> {
-  return {
-    ...described,
-    placeholder: '<name>',
-    parse: (text) => {
-      if (text === '') return value(null);
-      return namespacePattern.test(text) ? value(text) : unreadable('the name of a namespace');
-    },
-  };
-}
+/** The name of one namespace; `null` if it is not given. */
+export const namespace = kind<string | null>('<name>', (given) => {
+  if (given === '') return value(null);
+  return namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace');
+});

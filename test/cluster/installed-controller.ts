@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type Options, parseOptions } from '../../src/options/options.ts';
+import type { Options } from '../../src/options/flags.ts';
+import { parseOptions } from '../../src/options/options.ts';
 import type { BindAddress } from '../../src/telemetry/listen.ts';
 import { isHook, type Manifest } from '../config/manifests.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';

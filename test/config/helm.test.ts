@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import packageManifest from '../../package.json' with { type: 'json' };
 import { partitionDrivers } from '../../src/controller/observe/mode.ts';
 import { featureGates } from '../../src/options/feature-gates.ts';
-import { flagNames, logFormats, logLevels, strategies } from '../../src/options/flags.ts';
+import { flags, logFormats, logLevels, strategies } from '../../src/options/flags.ts';
 import { chartDirectory } from './manifests.ts';
 
 // What the chart renders is compared with the other manifests in test/cluster/helm.test.ts.
@@ -63,7 +63,11 @@ describe('the chart', () => {
 
   it('accepts every flag of the program that it does not set itself', () => {
     const accepted = Object.keys(properties['flags']?.properties ?? {});
-    expect(accepted).to.have.members(flagNames.filter((name) => !setByTheChart.includes(name)));
+    expect(accepted).to.have.members(
+      Object.values(flags)
+        .map(({ name }) => name)
+        .filter((name) => !setByTheChart.includes(name)),
+    );
   });
 
   it('accepts the feature gates and the choices of the program', () => {

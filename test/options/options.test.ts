@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Options, parseOptions } from '../../src/options/options.ts';
+import type { Options } from '../../src/options/flags.ts';
+import { parseOptions } from '../../src/options/options.ts';
 
 const expectedUrl =
   'Expected --prometheus-url to be an http or https address without user, query and fragment, such as https://prometheus.example:9090';
@@ -32,7 +33,9 @@ describe('options', () => {
       defaultStrategy: 'OnDelete',
       minReadySeconds: 5,
       replicaDelayGraceSeconds: 30,
-      prometheus: null,
+      prometheusUrl: null,
+      prometheusCaFile: null,
+      prometheusTokenFile: null,
       logLevel: 'info',
       logFormat: 'json',
     });
@@ -78,13 +81,13 @@ describe('options', () => {
     [['--default-strategy=Partition'], { defaultStrategy: 'Partition' }],
     [
       ['--prometheus-url=http://prometheus.example:9090/'],
-      { prometheus: { url: 'http://prometheus.example:9090', caFile: null, tokenFile: null } },
+      { prometheusUrl: 'http://prometheus.example:9090', prometheusCaFile: null, prometheusTokenFile: null },
     ],
     [
       ['--prometheus-url=https://[::1]/a/', '--prometheus-ca-file=/ca', '--prometheus-token-file=/token'],
-      { prometheus: { url: 'https://[::1]/a', caFile: '/ca', tokenFile: '/token' } },
+      { prometheusUrl: 'https://[::1]/a', prometheusCaFile: '/ca', prometheusTokenFile: '/token' },
     ],
-    [['--prometheus-url='], { prometheus: null }],
+    [['--prometheus-url='], { prometheusUrl: null }],
     [['--log-format=text'], { logFormat: 'text' }],
   ];
   for (const [argv, expected] of given) {

@@ -6,7 +6,7 @@ import { ApiError } from '../../kube/api-error.ts';
 import { type Connection, connect } from '../../kube/connection.ts';
 import type { World } from '../../kube/world.ts';
 import { realWorld } from '../../kube/world.ts';
-import { parseDuration } from '../../options/duration.ts';
+import { parseDuration, read } from '../../options/flag.ts';
 import type { Host } from '../host.ts';
 import { chooseKubeconfig } from './kubeconfig-choice.ts';
 
@@ -93,8 +93,6 @@ export const textOf = (value: string | boolean | undefined): string | undefined 
 
 /** Parses a duration into milliseconds. As in kubectl, a plain number is in seconds. Throws `UsageError`. */
 export function durationOf(option: string, value: string | boolean): number {
-  const text = String(value);
-  const parsed = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
-  if (parsed.kind === 'value') return parsed.value;
-  throw new UsageError(`expected --${option} to be ${parsed.expected}, got \`${text}\``);
+  const parse = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  return read({ name: option, parse }, String(value));
 }

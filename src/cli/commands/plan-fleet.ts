@@ -6,7 +6,8 @@ import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
 import { UsageError } from '../../failure.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { type FlagName, flags } from '../../options/flags.ts';
+import { type Flag, read } from '../../options/flag.ts';
+import { flags } from '../../options/flags.ts';
 import { factsOf, readInPlace } from '../cluster/cluster-snapshot.ts';
 import { clustersIn } from '../cluster/clusters.ts';
 import { readFleet } from '../cluster/fleet-objects.ts';
@@ -17,7 +18,7 @@ import { fleetPlanLines } from '../terminal/fleet-plan.ts';
 import { formatOf, writeData, writeLines } from '../terminal/output.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 
-const limitFlags = ['max-concurrent-rollouts', 'disruption-interval'] as const satisfies readonly FlagName[];
+const { maxConcurrentRollouts, disruptionIntervalMilliseconds, maxFailingRollouts } = flags;
 
 /** The options of `plan` that need `--fleet`. */
 export const fleetOptions = [
@@ -31,9 +32,9 @@ export const fleetOptions = [
     description: 'with --fleet, MySQLClusters of all namespaces, as without --namespace',
   },
   { flags: '--assume-stale', description: 'with --fleet, as if a change had just reached each of these clusters' },
-  ...limitFlags.map((name) => ({
-    flags: `--${name} ${flags[name].placeholder}`,
-    description: `with --fleet, the value of the controller's flag (default ${flags[name].defaultText})`,
+  ...[maxConcurrentRollouts, disruptionIntervalMilliseconds].map(({ name, placeholder, defaultText }) => ({
+    flags: `--${name} ${placeholder}`,
+    description: `with --fleet, the value of the controller's flag (default ${defaultText})`,
   })),
 ];
 
@@ -80,17 +81,12 @@ export async function planFleet(session: Session): Promise<number> {
 const columnsElsewhere = 120;
 
 function limitsOf(given: Session['given']): FleetLimits {
-  const valueOf = (name: 'max-concurrent-rollouts' | 'disruption-interval', option: string): number => {
-    const text = textOf(given[option]) ?? flags[name].defaultText;
-    const parsed = flags[name].parse(text);
-    if (parsed.kind === 'value') return parsed.value;
-    throw new UsageError(`expected --${name} to be ${parsed.expected}, got \`${text}\``);
-  };
+  const valueOf = (flag: Flag<number>, text = flag.defaultText): number => read(flag, text);
   return {
     ...noFleetLimits,
-    maxConcurrentRollouts: valueOf('max-concurrent-rollouts', 'maxConcurrentRollouts'),
-    disruptionIntervalSeconds: valueOf('disruption-interval', 'disruptionInterval') / 1000,
-    maxFailingRollouts: Number(flags['max-failing-rollouts'].defaultText),
+    maxConcurrentRollouts: valueOf(maxConcurrentRollouts, textOf(given['maxConcurrentRollouts'])),
+    disruptionIntervalSeconds: valueOf(disruptionIntervalMilliseconds, textOf(given['disruptionInterval'])) / 1000,
+    maxFailingRollouts: valueOf(maxFailingRollouts),
   };
 }
 

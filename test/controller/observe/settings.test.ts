@@ -12,7 +12,7 @@ import {
 } from '../../../src/controller/observe/settings.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { milliseconds } from '../../../src/moco/timestamp.ts';
-import { flagNames } from '../../../src/options/flags.ts';
+import { flags } from '../../../src/options/flags.ts';
 
 const now = milliseconds('2026-01-02T03:04:05Z') ?? Number.NaN;
 const builtIn: DefaultSettings = { policy: defaultPolicy, strategy: builtInStrategy };
@@ -102,7 +102,7 @@ describe('the settings for a cluster', () => {
     const named = Object.values(sources).flatMap(({ source }) =>
       source.startsWith('flag --') ? [source.slice(7)] : [],
     );
-    expect(flagNames).to.include.members(named);
+    expect(Object.values(flags).map(({ name }) => name)).to.include.members(named);
   });
 
   const selections: Readonly<Record<string, object>> = {
