@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { answerReview } from './admission-review.ts';
-import type { BodyBudget } from './body-budget.ts';
-import { readBody } from './read-body.ts';
+import type { BodyBudget } from './bodies.ts';
+import { readBody } from './bodies.ts';
 import type { Reviewer } from './reviewers.ts';
 
 /**

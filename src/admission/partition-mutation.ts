@@ -5,12 +5,12 @@ import {
   fieldsOf,
   isForced,
   keepsRevisions,
+  type Mutation,
   owningCluster,
   type PatchOperation,
   replicasOf,
 } from './stateful-set.ts';
 
-/** What was found. The word goes into the API server's audit log. */
 export type PartitionFinding =
   | 'not-of-a-cluster'
   | 'forced'
@@ -22,12 +22,6 @@ export type PartitionFinding =
   | 'partition-out-of-range'
   | 'nothing-changed'
   | 'changed';
-
-export interface PartitionMutation {
-  readonly because: PartitionFinding;
-  /** Empty where everything is as it should be. */
-  readonly patch: readonly PatchOperation[];
-}
 
 const strategyPath = '/spec/updateStrategy';
 const rollingUpdatePath = `${strategyPath}/rollingUpdate`;
@@ -47,7 +41,10 @@ const partitionPath = `${rollingUpdatePath}/partition`;
  *
  * `before` is `null` on CREATE, and where nothing is known of it.
  */
-export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStatefulSet | null): PartitionMutation {
+export function mutatePartition(
+  after: AdmittedStatefulSet,
+  before: AdmittedStatefulSet | null,
+): Mutation<PartitionFinding> {
   if (owningCluster(after) === null) return leave('not-of-a-cluster');
   const strategy = fieldsOf(after.spec.updateStrategy);
   if (isForced(after.metadata)) {
@@ -58,7 +55,10 @@ export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStat
   if (strategy?.['type'] === strategyOnDelete && !isKept) return leave('on-delete');
   const replicas = replicasOf(after.spec);
   if (replicas === null) return leave('replicas-unknown');
-  const reset = (because: PartitionFinding): PartitionMutation => ({ because, patch: partitionPatch(after, replicas) });
+  const reset = (because: PartitionFinding): Mutation<PartitionFinding> => ({
+    because,
+    patch: partitionPatch(after, replicas),
+  });
   if (isKept) return reset('revisions-kept');
   if (before === null) return reset('nothing-before');
   const partition = partitionOf(after);
@@ -69,7 +69,7 @@ export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStat
   return leave(partition < 0 || partition > replicas ? 'partition-out-of-range' : 'partition-alone');
 }
 
-function leave(because: PartitionFinding): PartitionMutation {
+function leave(because: PartitionFinding): Mutation<PartitionFinding> {
   return { because, patch: [] };
 }
 

@@ -1,5 +1,5 @@
 import { mutatePartition, type PartitionFinding } from './partition-mutation.ts';
-import type { AdmittedStatefulSet, PatchOperation } from './stateful-set.ts';
+import type { AdmittedStatefulSet, Mutation } from './stateful-set.ts';
 import { mutateStatefulSet } from './statefulset-mutation.ts';
 
 /** Where the API server sends updates of StatefulSets that carry our label. */
@@ -16,11 +16,7 @@ export interface StatefulSetRequest {
   readonly before: AdmittedStatefulSet | null;
 }
 
-export interface Review {
-  /** For the audit log. */
-  readonly because: string;
-  /** Empty where the object stays as it is. */
-  readonly patch: readonly PatchOperation[];
+export interface Review extends Mutation<string> {
   /** A sentence without its full stop, for whoever sent the request. */
   readonly warning?: string;
 }
@@ -35,36 +31,21 @@ export interface Reviewer {
 
 /** By path. */
 export const reviewers: ReadonlyMap<string, Reviewer> = new Map([
-  [mutateStatefulSetPath, { operations: ['UPDATE'], auditKey: 'strategy', review: reviewStrategy }],
+  [
+    mutateStatefulSetPath,
+    { operations: ['UPDATE'], auditKey: 'strategy', review: ({ statefulSet }) => mutateStatefulSet(statefulSet) },
+  ],
   [mutatePartitionPath, { operations: ['CREATE', 'UPDATE'], auditKey: 'partition', review: reviewPartition }],
 ]);
 
-function reviewStrategy({ statefulSet: { metadata, spec } }: StatefulSetRequest): Review {
-  const mutation = mutateStatefulSet({ metadata, spec });
-  return { because: mutation.because, patch: mutation.kind === 'patched' ? mutation.patch : [] };
-}
-
 function reviewPartition({ statefulSet, before }: StatefulSetRequest): Review {
   const mutation = mutatePartition(statefulSet, before);
-  const warning = partitionWarning(mutation.because);
-  return warning === null ? mutation : { ...mutation, warning };
+  const warning = warnings[mutation.because];
+  return warning === undefined ? mutation : { ...mutation, warning: `moco-rollout changed nothing: ${warning}` };
 }
 
 /** What the API server refuses next, or takes although it hardly is what was meant. */
-function partitionWarning(because: PartitionFinding): string | null {
-  switch (because) {
-    case 'replicas-unknown':
-      return 'moco-rollout changed nothing: expected spec.replicas to be a whole number from 0';
-    case 'partition-out-of-range':
-      return 'moco-rollout changed nothing: expected spec.updateStrategy.rollingUpdate.partition to be from 0 to spec.replicas';
-    case 'not-of-a-cluster':
-    case 'forced':
-    case 'on-delete':
-    case 'revisions-kept':
-    case 'nothing-before':
-    case 'partition-alone':
-    case 'nothing-changed':
-    case 'changed':
-      return null;
-  }
-}
+const warnings: Readonly<Partial<Record<PartitionFinding, string>>> = {
+  'replicas-unknown': 'expected spec.replicas to be a whole number from 0',
+  'partition-out-of-range': 'expected spec.updateStrategy.rollingUpdate.partition to be from 0 to spec.replicas',
+};

@@ -3,16 +3,10 @@ import { createServer, type Server } from 'node:https';
 import type { BindAddress } from '../telemetry/listen.ts';
 import { listen } from '../telemetry/listen.ts';
 import { type Answer, answer, bodiesLimitBytes, internalError } from './answer.ts';
-import { BodyBudget } from './body-budget.ts';
+import { BodyBudget } from './bodies.ts';
 import { limitConnections } from './connection-limit.ts';
 import { reviewers } from './reviewers.ts';
-import { followTls, readTls, secureContext, type TlsSources } from './serving-tls.ts';
-
-interface WebhookLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+import { followTls, readTls, secureContext, type TlsSources, type WebhookLog } from './serving-tls.ts';
 
 export interface WebhookOptions extends TlsSources {
   readonly address: BindAddress;

@@ -1,7 +1,12 @@
 import { dirname } from 'node:path';
-import { type Certificate, readCertificate } from './certificate.ts';
-import { readClientCA } from './client-ca.ts';
+import { type Certificate, readCertificate, readClientCA } from './certificate.ts';
 import { followFiles } from './follow-files.ts';
+
+export interface WebhookLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
 
 export interface TlsSources {
   /** Has `tls.crt` and `tls.key`. */
@@ -38,10 +43,7 @@ interface FollowedTls {
   readonly current: ServingTls;
   readonly pollMilliseconds: number;
   readonly onChange: (found: ServingTls) => void;
-  readonly log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-  };
+  readonly log: WebhookLog;
 }
 
 /** Reports every change, each source by itself. Returns a function that stops it. */

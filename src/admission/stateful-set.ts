@@ -34,6 +34,14 @@ export type PatchOperation =
   | { readonly op: 'add'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
+/** What becomes of a StatefulSet that is written. */
+export interface Mutation<Finding extends string> {
+  /** What was found. The word goes into the API server's audit log. */
+  readonly because: Finding;
+  /** Empty where everything is as it should be. */
+  readonly patch: readonly PatchOperation[];
+}
+
 /** The name of the MySQLCluster that alone owns a StatefulSet; `null` where there is none, or another owner beside it. */
 export function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
   const [only, ...others] = metadata.ownerReferences ?? [];

@@ -1,8 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { CertificateError } from '../../src/admission/certificate.ts';
-import { readClientCA } from '../../src/admission/client-ca.ts';
+import { CertificateError, readClientCA } from '../../src/admission/certificate.ts';
 import { type RunningWebhook, startWebhook } from '../../src/admission/server.ts';
 import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
 import { post, type Received } from './post.ts';

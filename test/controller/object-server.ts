@@ -1,6 +1,6 @@
 import { mutatePartition } from '../../src/admission/partition-mutation.ts';
 import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
-import { mutateStatefulSet, type StatefulSetObject } from '../../src/admission/statefulset-mutation.ts';
+import { mutateStatefulSet } from '../../src/admission/statefulset-mutation.ts';
 import { apiVersion, path, podDisruptionBudgets, pods, type ResourceKind } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { selects } from '../../src/moco/label-selector.ts';
@@ -391,7 +391,7 @@ const notFound = (key: string): ExchangeResponse => answer(404, status(404, 'Not
 
 function keptByPolicy(after: Raw, before: Raw): Raw {
   if (after.kind !== 'StatefulSet') return after;
-  const [one, other] = [after, before] as unknown as readonly [StatefulSetObject, StatefulSetObject];
+  const [one, other] = [after, before] as unknown as readonly [AdmittedStatefulSet, AdmittedStatefulSet];
   const updateStrategy = strategyByPolicy(one, other);
   return updateStrategy === null ? after : withStrategy(after, updateStrategy);
 }
@@ -417,9 +417,8 @@ export function keepByWebhook({ server }: { readonly server: ObjectServer }): vo
   server.admit = (after, before) => {
     const held = heldByMoco(after, before);
     if (held.kind !== 'StatefulSet') return held;
-    const mutation = mutateStatefulSet(held as unknown as StatefulSetObject);
-    if (mutation.kind === 'unchanged') return held;
-    return applyPatch(held as unknown as AdmittedStatefulSet, mutation.patch) as unknown as Raw;
+    const statefulSet = held as unknown as AdmittedStatefulSet;
+    return applyPatch(statefulSet, mutateStatefulSet(statefulSet).patch) as unknown as Raw;
   };
 }
 

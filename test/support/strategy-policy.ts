@@ -1,11 +1,11 @@
+import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
 import { fieldsOf, isForced, isLabelled, keepsRevisions, replicasOf } from '../../src/admission/stateful-set.ts';
-import type { StatefulSetObject } from '../../src/admission/statefulset-mutation.ts';
 
 /**
  * The strategy that one round of config/admission-policy sets; `null` where it leaves the object alone. A test with the
  * real API server has the same cases (test/cluster/moco-admission-matrix.test.ts).
  */
-export function strategyByPolicy(after: StatefulSetObject, before: StatefulSetObject): object | null {
+export function strategyByPolicy(after: AdmittedStatefulSet, before: AdmittedStatefulSet): object | null {
   if (!isLabelled(after.metadata) || isForced(after.metadata)) return null;
   const replicas = replicasOf(after.spec);
   const isSecondRound = fieldsOf(after.spec.updateStrategy)?.['type'] === 'OnDelete' && partitionOf(after) === replicas;
@@ -14,6 +14,6 @@ export function strategyByPolicy(after: StatefulSetObject, before: StatefulSetOb
     : { type: 'OnDelete' };
 }
 
-function partitionOf({ spec }: StatefulSetObject): unknown {
+function partitionOf({ spec }: AdmittedStatefulSet): unknown {
   return fieldsOf(fieldsOf(spec.updateStrategy)?.['rollingUpdate'])?.['partition'] ?? null;
 }

@@ -1,9 +1,6 @@
 import { mutatePartition } from '../../../src/admission/partition-mutation.ts';
 import type { AdmittedStatefulSet } from '../../../src/admission/stateful-set.ts';
-import {
-  mutateStatefulSet as mutateByUs,
-  type StatefulSetObject,
-} from '../../../src/admission/statefulset-mutation.ts';
+import { mutateStatefulSet as mutateByUs } from '../../../src/admission/statefulset-mutation.ts';
 import {
   annotationOn,
   mocoStatefulSetWebhook,
@@ -103,18 +100,17 @@ function heldByUs(after: StoredObject, before: StoredObject | null, { isProgramS
 function keptStrategy(object: StoredObject, before: StoredObject, admission: Admission): Admitted {
   const { onDeleteKeeper, isProgramServing } = admission;
   if (onDeleteKeeper === 'policy') return { outcome: 'admitted', object: keptByPolicy(object, before) };
-  const mutation = mutateByUs(object as unknown as StatefulSetObject);
-  if (mutation.kind === 'unchanged' && mutation.because === 'not-labelled') return { outcome: 'admitted', object };
+  const mutation = mutateByUs(object as unknown as AdmittedStatefulSet);
+  if (mutation.because === 'not-labelled') return { outcome: 'admitted', object };
   if (!isProgramServing()) {
     return onDeleteKeeper === 'webhook' ? { outcome: 'admitted', object } : unavailable(ownWebhook);
   }
-  const kept = mutation.kind === 'unchanged' ? object : (jsonPatch(object, mutation.patch) as StoredObject);
-  return { outcome: 'admitted', object: kept };
+  return { outcome: 'admitted', object: jsonPatch(object, mutation.patch) as StoredObject };
 }
 
 /** One of its rounds. */
 function keptByPolicy(after: StoredObject, before: StoredObject): StoredObject {
-  const [one, other] = [after, before] as unknown as readonly [StatefulSetObject, StatefulSetObject];
+  const [one, other] = [after, before] as unknown as readonly [AdmittedStatefulSet, AdmittedStatefulSet];
   const updateStrategy = strategyByPolicy(one, other);
   return updateStrategy === null ? after : { ...after, spec: { ...record(after['spec']), updateStrategy } };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { BodyBudget, type Share } from '../../src/admission/body-budget.ts';
+import { BodyBudget, type Share } from '../../src/admission/bodies.ts';
 
 const kilobyte = 1024;
 
