@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import type { Host } from '../../src/cli/host.ts';
-import { ChangeLog, type Display, Picture, toldOfCluster } from '../../src/cli/terminal/live.ts';
+import { type Display, displayOf } from '../../src/cli/terminal/live.ts';
+import { toldOfCluster } from '../../src/cli/terminal/overview.ts';
 import { block } from '../../src/cli/terminal/status-block.ts';
 import { type ClusterView, viewOf } from '../../src/cli/terminal/view.ts';
 import { projectCluster } from '../../src/moco/projections.ts';
@@ -87,7 +88,7 @@ class Stage {
   async play(title: string, change: () => void, isOver: () => boolean): Promise<void> {
     this.#host.out(`\n${title}\n\n`);
     const display = this.#display();
-    display.show([this.#view()]);
+    display([this.#view()]);
     change();
     if (!(await this.#show(display, isOver, patienceMilliseconds))) throw new Error(`Expected this to end: ${title}`);
     await this.#show(display, () => false, lingerMilliseconds);
@@ -103,13 +104,13 @@ class Stage {
   }
 
   /** Goes on until the condition holds or that much virtual time has passed; resolves to whether it holds. */
-  async #show(display: Display, isOver: () => boolean, withinMilliseconds: number): Promise<boolean> {
+  async #show(display: Display<ClusterView>, isOver: () => boolean, withinMilliseconds: number): Promise<boolean> {
     const { clock } = this.#simulation;
     const end = clock.nowMilliseconds + withinMilliseconds;
     let over = false;
     while (!over && clock.nowMilliseconds < end) {
       over = await clock.runUntil(isOver, frameMilliseconds);
-      display.show([this.#view()]);
+      display([this.#view()]);
       if (Number.isFinite(this.#speed)) await delay(frameMilliseconds / this.#speed);
     }
     return over;
@@ -123,8 +124,7 @@ class Stage {
     return viewOf(record, rollout, wall());
   }
 
-  #display(): Display {
-    if (this.#host.terminal() === null) return new ChangeLog(this.#host, toldOfCluster);
-    return new Picture(this.#host, (views) => views.flatMap((view) => block(view, program)));
+  #display(): Display<ClusterView> {
+    return displayOf(this.#host, (views) => views.flatMap((view) => block(view, program)), toldOfCluster);
   }
 }

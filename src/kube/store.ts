@@ -9,6 +9,10 @@ export interface Stored {
 /** The key of a record, and how people write it; neither part can have a slash. */
 export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
+/** The same of an object. */
+export const nameOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+  keyOf(namespace, name);
+
 /** An object of another uid under the same name is a removal and an addition, never an update. */
 export type Change<R> =
   | { readonly type: 'added'; readonly before: null; readonly after: R }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { volumeWarning } from '../../src/cli/terminal/volume-warning.ts';
+import { volumeWarning } from '../../src/cli/terminal/view.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { FakeCluster, forbidden, notFound } from './fake-cluster.ts';
 import { phases } from './phases.ts';

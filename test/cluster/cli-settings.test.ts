@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { volumeWarning } from '../../src/cli/terminal/volume-warning.ts';
+import { volumeWarning } from '../../src/cli/terminal/view.ts';
 import { path } from '../../src/kube/resource.ts';
 import { cli, type Ended } from './cli-program.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';

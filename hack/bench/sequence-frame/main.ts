@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { Picture } from '../../../src/cli/terminal/live.ts';
-import { sequenceBlock } from '../../../src/cli/terminal/sequence-block.ts';
+import { displayOf } from '../../../src/cli/terminal/live.ts';
+import { sequenceBlock, toldOfStages } from '../../../src/cli/terminal/sequence-lines.ts';
 import { type SequenceView, sequenceViewOf } from '../../../src/cli/terminal/sequence-view.ts';
 import { Fleet, noFleetLimits } from '../../../src/controller/observe/fleet.ts';
 import { projectSequence } from '../../../src/controller/observe/sequence-record.ts';
@@ -78,12 +78,16 @@ const host = {
   onInterrupt: () => () => undefined,
   wall: () => now,
 };
-const picture = new Picture<SequenceView>(host, (views, room) => views.flatMap((view) => sequenceBlock(view, room)));
+const show = displayOf<SequenceView>(
+  host,
+  (views, room) => views.flatMap((view) => sequenceBlock(view, room)),
+  toldOfStages,
+);
 const milliseconds: number[] = [];
 for (let frame = 0; frame < frames; frame += 1) {
   const begin = performance.now();
   note(frame % clusters, { updateRevision, completeSince: timestampOf(now) });
-  picture.show([sequenceViewOf(record, fleet.stages, (key) => statuses.get(key) ?? {}, now / 1000)]);
+  show([sequenceViewOf(record, fleet.stages, (key) => statuses.get(key) ?? {}, now / 1000)]);
   milliseconds.push(performance.now() - begin);
 }
 const sorted = milliseconds.toSorted((one, other) => one - other);

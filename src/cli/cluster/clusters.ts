@@ -5,7 +5,7 @@ import { pagesOf } from '../../kube/list-watch.ts';
 import { path, type ResourceKind } from '../../kube/resource.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
-import { projectCluster } from '../../moco/projections.ts';
+import { projectCluster, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../failure.ts';
 import { didYouMean } from '../nearest.ts';
@@ -85,15 +85,20 @@ export async function clustersIn(
   namespace: string | null,
   labelSelector?: string,
 ): Promise<readonly ClusterRecord[]> {
-  const clusters = await listIfThere(
-    session,
-    clusterKind,
-    namespace,
-    labelSelector === undefined ? {} : { labelSelector },
-  );
-  if (clusters === null)
-    throw new CommandError(`there is no kind ${clusterKind.kind} on ${session.server}: is MOCO installed?`);
-  return clusters.map(projectCluster).filter((cluster) => cluster !== null);
+  const clusters = await clustersIfThere(session, namespace, labelSelector);
+  if (clusters !== null) return clusters;
+  throw new CommandError(`there is no kind ${clusterKind.kind} on ${session.server}: is MOCO installed?`);
+}
+
+/** The same, or `null` without MOCO's kind. */
+export async function clustersIfThere(
+  session: Session,
+  namespace: string | null,
+  labelSelector?: string,
+): Promise<readonly ClusterRecord[] | null> {
+  const query = labelSelector === undefined ? {} : { labelSelector };
+  const found = await listIfThere(session, clusterKind, namespace, query);
+  return found && found.map(projectCluster).filter((cluster) => cluster !== null);
 }
 
 /** The MySQLCluster with that name. Throws `CommandError`, which suggests another namespace or a similar name. */
@@ -136,4 +141,28 @@ async function everywhere(session: Session): Promise<readonly ClusterRecord[]> {
     if (error instanceof ApiError && isForbidden(error)) return [];
     throw error;
   }
+}
+
+export interface NamedMember {
+  readonly cluster: ClusterRecord;
+  readonly ordinal: number;
+  /** The name of its pod. */
+  readonly name: string;
+}
+
+/** Finds a member by the name of its pod, such as `moco-test-2` or `pod/moco-test-2`. */
+export async function memberNamed(session: Session, pod: string): Promise<NamedMember> {
+  const plain = pod.replace(/^pods?\//, '');
+  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(\\d+)$`).exec(plain) ?? [];
+  if (name === undefined || ordinal === undefined) {
+    throw new UsageError(`expected the name of a member's pod such as ${statefulSetName('test')}-2, got \`${pod}\``);
+  }
+  const cluster = await clusterNamed(session, name);
+  if (Number(ordinal) >= cluster.replicas) {
+    const last = `${statefulSetName(name)}-${cluster.replicas - 1}`;
+    throw new CommandError(
+      `pods "${plain}" not found: ${name} has ${cluster.replicas} members, the last of them ${last}`,
+    );
+  }
+  return { cluster, ordinal: Number(ordinal), name: plain };
 }

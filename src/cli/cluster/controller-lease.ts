@@ -3,7 +3,7 @@ import { type Lease, parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
 import { type Json, object, text } from '../../moco/json.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { brief, secondsSince } from '../terminal/durations.ts';
+import { brief, secondsSince } from '../terminal/words.ts';
 import { listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';
 

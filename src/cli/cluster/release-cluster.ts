@@ -8,12 +8,12 @@ import { explainStep } from '../../core/explain-step.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
 import { delay } from '../../kube/delay.ts';
-import { ownWebhookSuffix } from '../../moco/names.ts';
+import { path } from '../../kube/resource.ts';
+import { clusterKind, ownWebhookSuffix, releasedAnnotation } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { CommandError, sentenceOf } from '../failure.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
-import { setReleased } from './released.ts';
 import type { Session } from './session.ts';
 
 /** The outcome for one cluster. */
@@ -175,4 +175,26 @@ function remedyOf(sentence: string): string {
   }
   const configuration = webhook.startsWith('partition.') ? partitionConfiguration : mutatingConfiguration;
   return `${sentence}; start the controller again, whose webhook this is, or let the StatefulSets go without it: kubectl delete mutatingwebhookconfiguration ${configuration}`;
+}
+
+/**
+ * Sets the annotation that the controller obeys, or removes it, with the rights of the user. Resolves to whether that
+ * was a change. Rejects with `ApiError`, with 409 if another MySQLCluster has that name now.
+ */
+export async function setReleased(
+  { client, signal }: Session,
+  { namespace, name, uid, released }: ClusterRecord,
+  wanted: boolean,
+): Promise<boolean> {
+  if (released === wanted) return false;
+  await client.call({
+    method: 'PATCH',
+    path: path(clusterKind, { namespace, name }),
+    query: { fieldManager: 'moco-rollout-cli-release' },
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { uid, annotations: { [releasedAnnotation]: wanted ? 'true' : null } } },
+    priority: 'status',
+    signal,
+  });
+  return true;
 }

@@ -1,7 +1,13 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { statefulSets } from '../../kube/resource.ts';
+import { keyOf, nameOf } from '../../kube/store.ts';
+import { strategyLabel, strategyOnDelete } from '../../moco/names.ts';
+import { memberSelector, projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { clusterNamed, clustersIn, listIfThere, rolloutOf } from './clusters.ts';
+import { CommandError, explainCommandFailure } from '../failure.ts';
+import { clusterNamed, clustersIfThere, clustersIn, listIfThere, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
 export interface ClusterAndRollout {
@@ -19,11 +25,11 @@ export async function selectedClusters(session: Session, names: readonly string[
   return names.length > 0 ? namedClusters(session, names) : clustersIn(session, namespace, selector);
 }
 
-export const namedClusters = (session: Session, names: readonly string[]): Promise<readonly ClusterRecord[]> =>
+const namedClusters = (session: Session, names: readonly string[]): Promise<readonly ClusterRecord[]> =>
   Promise.all([...new Set(names)].map((name) => clusterNamed(session, name)));
 
 /** Throws `UsageError` unless exactly one of names, a label selector and `--all` is given. */
-export function requireSelection(session: Session, names: readonly string[]): void {
+function requireSelection(session: Session, names: readonly string[]): void {
   const { selector, given } = session;
   refuseNamesAndMore(session, names);
   if (names.length > 0) return;
@@ -44,28 +50,84 @@ export async function listedClusters(
 ): Promise<readonly ClusterAndRollout[]> {
   refuseNamesAndMore(session, names);
   if (names.length > 0) {
-    return Promise.all(
-      [...new Set(names)].map(async (name) => {
-        const cluster = await clusterNamed(session, name);
-        return { cluster, rollout: await rolloutOf(session, cluster) };
-      }),
-    );
+    const clusters = await namedClusters(session, names);
+    return Promise.all(clusters.map(async (cluster) => ({ cluster, rollout: await rolloutOf(session, cluster) })));
   }
   const [clusters, rollouts] = await Promise.all([
     clustersIn(session, session.namespace, session.selector),
     listIfThere(session, rolloutKind, session.namespace) as Promise<readonly unknown[] | null>,
   ]);
-  const known = new Map((rollouts as readonly MySQLRollout[] | null)?.map((one) => [keyOf(one.metadata), one]));
+  const known = new Map((rollouts as readonly MySQLRollout[] | null)?.map((one) => [nameOf(one.metadata), one]));
   return clusters
-    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
-    .map((cluster) => ({ cluster, rollout: known.get(keyOf(cluster)) ?? null }));
+    .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+    .map((cluster) => ({ cluster, rollout: known.get(nameOf(cluster)) ?? null }));
 }
-
-const keyOf = ({ namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
 function refuseNamesAndMore({ namespace, selector, given }: Session, names: readonly string[]): void {
   if (names.length === 0) return;
   const extra =
     selector !== undefined ? '--selector' : given['all'] === true ? '--all' : namespace === null ? '-A' : '';
   if (extra !== '') throw new UsageError(`expected either names or ${extra}, got both`);
+}
+
+/**
+ * Applies `act` to every selected cluster, one after another, and writes its results. A cluster that fails is reported
+ * as an error, and the others are still processed. Resolves to the exit status.
+ */
+export async function forEachCluster(
+  session: Session,
+  names: readonly string[],
+  act: (cluster: ClusterRecord) => Promise<string>,
+): Promise<number> {
+  const { host } = session;
+  const clusters = await selectedClusters(session, names);
+  if (clusters.length === 0) throw new CommandError('no MySQLClusters are selected');
+  let status = 0;
+  for (const cluster of clusters) {
+    try {
+      host.out(`${nameOf(cluster)}: ${await act(cluster)}\n`);
+    } catch (error) {
+      const isOfThisCluster = error instanceof CommandError || (error instanceof ApiError && error.status > 0);
+      if (!isOfThisCluster) throw error;
+      host.err(`${explainCommandFailure(error, session)}\n`);
+      status = 1;
+    }
+  }
+  return status;
+}
+
+/** The clusters to release. */
+interface Targets {
+  readonly clusters: readonly ClusterRecord[];
+  /** Labelled StatefulSets without a MySQLCluster: the garbage collector deletes them. */
+  readonly orphans: readonly string[];
+}
+
+/**
+ * The clusters that are named, or those that `--selector` or `--all` select. Without names: those with a labelled
+ * StatefulSet, and those without the annotation, since a controller with the feature gate might still adopt them.
+ * Throws `UsageError`.
+ */
+export async function releaseTargets(session: Session, names: readonly string[]): Promise<Targets> {
+  const { namespace, selector } = session;
+  requireSelection(session, names);
+  if (names.length > 0) return { clusters: await namedClusters(session, names), orphans: [] };
+  const [labelled, found] = await Promise.all([
+    labelledStatefulSets(session, namespace),
+    clustersIfThere(session, namespace, selector),
+  ]);
+  const all = found ?? [];
+  const known = new Set(all.map(nameOf));
+  const clusters = all.filter((cluster) => labelled.has(nameOf(cluster)) || !cluster.released);
+  // A selector selects MySQLClusters: without one, nobody knows whether it would.
+  return { clusters, orphans: selector === undefined ? [...labelled].filter((key) => !known.has(key)) : [] };
+}
+
+/** The clusters whose StatefulSets have our label. */
+async function labelledStatefulSets(session: Session, namespace: string | null): Promise<ReadonlySet<string>> {
+  const labelSelector = `${memberSelector},${strategyLabel}=${strategyOnDelete}`;
+  const found = ((await listIfThere(session, statefulSets, namespace, { labelSelector })) ?? []).map(
+    projectStatefulSet,
+  );
+  return new Set(found.flatMap((one) => (one === null ? [] : [keyOf(one.namespace, one.clusterName)])));
 }

@@ -13,9 +13,8 @@ import { CommandError } from '../failure.ts';
 import { didYouMean } from '../nearest.ts';
 import { type SequenceView, sequenceViewOf } from '../terminal/sequence-view.ts';
 import { clustersIn, listIfThere } from './clusters.ts';
-import { reflectorOf } from './reflect.ts';
 import type { Session } from './session.ts';
-import { projectRollout } from './watch-clusters.ts';
+import { projectRollout, type Watching, watching } from './watch-clusters.ts';
 
 /** The MySQLRolloutSequences of the API server. Throws `CommandError` where the kind does not exist. */
 export async function sequencesOf(session: Session): Promise<readonly Json[]> {
@@ -62,27 +61,13 @@ export class Sequences {
   }
 
   /** Keeps everything up to date until the signal is aborted. */
-  watch(
-    session: Session,
-    signal: AbortSignal,
-  ): { readonly synced: Promise<unknown>; readonly ended: Promise<unknown> } {
+  watch(session: Session, signal: AbortSignal): Watching {
     const { clusters, rollouts, sequences } = this.#cache;
-    const everywhere = { namespace: null };
-    const reflectors = [
-      reflectorOf(session, { ...everywhere, kind: clusterKind, store: clusters, project: projectCluster }),
-      reflectorOf(session, { ...everywhere, kind: rolloutKind, store: rollouts, project: projectRollout }),
-      reflectorOf(session, { ...everywhere, kind: sequenceKind, store: sequences, project: projectSequence }),
-    ];
-    return {
-      ended: Promise.all(reflectors.map((reflector) => reflector.run(signal))),
-      synced: Promise.all(reflectors.map((reflector) => reflector.synced)),
-    };
-  }
-
-  /** Calls back after each change. */
-  subscribe(changed: () => void): void {
-    const { clusters, rollouts, sequences } = this.#cache;
-    for (const store of [clusters, rollouts, sequences]) store.subscribe(changed);
+    return watching(session, null, signal, (watch) => {
+      watch({ kind: clusterKind, store: clusters, project: projectCluster });
+      watch({ kind: rolloutKind, store: rollouts, project: projectRollout });
+      watch({ kind: sequenceKind, store: sequences, project: projectSequence });
+    });
   }
 
   /** By name; with a name only that one. */

@@ -1,7 +1,7 @@
-import { setReleased } from '../cluster/released.ts';
+import { setReleased } from '../cluster/release-cluster.ts';
+import { forEachCluster } from '../cluster/selection.ts';
 import type { ClusterCommand } from './command.ts';
 import { selectionOptions } from './command.ts';
-import { forEachCluster } from './each-cluster.ts';
 
 /** Ends a release, so that a controller updates the cluster with its strategy. */
 export const adoptCommand: ClusterCommand = {

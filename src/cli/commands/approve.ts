@@ -1,8 +1,7 @@
 import { revisionHash } from '../../moco/projections.ts';
-import { applySettings } from '../cluster/apply.ts';
+import { applySettings, refuseWithoutEffect } from '../cluster/apply.ts';
 import { nothingKnown } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
-import { refuseWithoutEffect } from '../cluster/no-effect.ts';
 import { textOf } from '../cluster/session.ts';
 import { CommandError } from '../failure.ts';
 import type { ClusterCommand } from './command.ts';

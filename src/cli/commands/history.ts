@@ -6,9 +6,9 @@ import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
 import { type Line, line, piece } from '../terminal/colour.ts';
-import { brief } from '../terminal/durations.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { table } from '../terminal/table.ts';
+import { brief } from '../terminal/words.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Shows the pod templates that Kubernetes keeps, with what the controller reported about their rollouts. */

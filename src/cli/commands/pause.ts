@@ -1,9 +1,9 @@
 import { applySettings, removeSettings } from '../cluster/apply.ts';
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
+import { forEachCluster } from '../cluster/selection.ts';
 import { CommandError } from '../failure.ts';
-import { volumeWarning } from '../terminal/volume-warning.ts';
+import { volumeWarning } from '../terminal/view.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
-import { forEachCluster } from './each-cluster.ts';
 
 const verb = 'pause';
 

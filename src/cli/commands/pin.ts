@@ -1,8 +1,8 @@
 import { UsageError } from '../../failure.ts';
 import { applySettings, removeSettings } from '../cluster/apply.ts';
-import { memberNamed } from '../cluster/member-named.ts';
+import { memberNamed } from '../cluster/clusters.ts';
 import { textOf } from '../cluster/session.ts';
-import { volumeWarning } from '../terminal/volume-warning.ts';
+import { volumeWarning } from '../terminal/view.ts';
 import type { ClusterCommand } from './command.ts';
 
 const verb = 'pin';

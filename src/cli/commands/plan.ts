@@ -12,8 +12,8 @@ import { type ClusterObservation, observeCluster } from '../cluster/cluster-snap
 import { clusterNamed } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Line, line, piece } from '../terminal/colour.ts';
-import { brief } from '../terminal/durations.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import { brief } from '../terminal/words.ts';
 import type { ClusterCommand } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 import { fleetOptions, isAboutFleet, planFleet } from './plan-fleet.ts';

@@ -1,6 +1,6 @@
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type ReleasedOutcome, releaseOne } from '../cluster/release-cluster.ts';
-import { findTargets } from '../cluster/release-targets.ts';
+import { releaseTargets } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { LiveLine } from '../terminal/live-line.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
@@ -37,7 +37,7 @@ export const releaseCommand: ClusterCommand = {
 async function release(session: Session, names: readonly string[]): Promise<number> {
   const { host, given, world } = session;
   const timeoutMilliseconds = durationOf('timeout', given['timeout'] ?? '5m');
-  const { clusters, orphans } = await findTargets(session, names);
+  const { clusters, orphans } = await releaseTargets(session, names);
   const line = new LiveLine(host);
   for (const orphan of orphans) line.say(`${orphan}: its MySQLCluster is gone; the garbage collector has the rest`);
   if (clusters.length === 0) {

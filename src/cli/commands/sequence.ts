@@ -1,16 +1,12 @@
 import { sequenceKind } from '../../api/sequence.ts';
 import { UsageError } from '../../failure.ts';
 import { Sequences, sequenceNamed, sequencesOf } from '../cluster/sequences.ts';
-import type { Session } from '../cluster/session.ts';
-import type { Line } from '../terminal/colour.ts';
-import { ChangeLog, Picture, type Render, type Room, showLive } from '../terminal/live.ts';
+import { type Render, showLive } from '../terminal/live.ts';
 import { objectFormatOf, objectOutputOption, type ShownObject, writeObjects } from '../terminal/objects.ts';
 import { writeLines } from '../terminal/output.ts';
-import { sequenceBlock } from '../terminal/sequence-block.ts';
-import { sequenceList, toldOfStages } from '../terminal/sequence-list.ts';
+import { sequenceBlock, sequenceList, toldOfStages } from '../terminal/sequence-lines.ts';
 import type { SequenceView } from '../terminal/sequence-view.ts';
 import type { ClusterCommand } from './command.ts';
-import { untilInterrupted } from './until-interrupted.ts';
 
 /** For output that goes to no terminal. */
 const columnsElsewhere = 100;
@@ -41,41 +37,22 @@ export const sequenceCommand: ClusterCommand = {
       writeObjects(host, format, sequenceKind, shown as unknown as readonly ShownObject[], name !== undefined);
       return 0;
     }
-    const lines = render(name !== undefined && format.kind === 'default', format.kind === 'wide');
+    const isWide = format.kind === 'wide';
+    const lines: Render<SequenceView> = (views, room) =>
+      name !== undefined && !isWide ? views.flatMap((view) => sequenceBlock(view, room)) : sequenceList(views, isWide);
     const sequences = new Sequences(session);
-    if (given['watch'] === true) return watch(session, sequences, name, lines);
+    if (given['watch'] === true) {
+      const source = (signal: AbortSignal) => ({
+        ...sequences.watch(session, signal),
+        views: () => sequences.views(name),
+      });
+      return showLive(session, source, lines, toldOfStages);
+    }
     await sequences.read(session, known);
     const views = sequences.views(name);
-    if (views.length > 0) writeLines(host, lines(views, roomOf(session)));
+    if (views.length > 0)
+      writeLines(host, lines(views, { columns: host.terminal()?.columns ?? columnsElsewhere, rows: null }));
     else host.err('No MySQLRolloutSequences found\n');
     return 0;
   },
 };
-
-function render(inDetail: boolean, wide: boolean): Render<SequenceView> {
-  return (views, room): readonly Line[] =>
-    inDetail ? views.flatMap((view) => sequenceBlock(view, room)) : sequenceList(views, wide);
-}
-
-const roomOf = ({ host }: Session): Room => ({ columns: host.terminal()?.columns ?? columnsElsewhere, rows: null });
-
-/** On a terminal a single view that is redrawn, otherwise a line for each change of a stage. */
-function watch(
-  session: Session,
-  sequences: Sequences,
-  name: string | undefined,
-  lines: Render<SequenceView>,
-): Promise<number> {
-  const { host, world } = session;
-  return untilInterrupted(host, async (signal) => {
-    const { synced, ended } = sequences.watch(session, signal);
-    await synced;
-    const source = {
-      subscribe: (changed: () => void) => sequences.subscribe(changed),
-      views: () => sequences.views(name),
-    };
-    const display = host.terminal() === null ? new ChangeLog(host, toldOfStages) : new Picture(host, lines);
-    await showLive(source, display, world, signal);
-    await ended;
-  });
-}

@@ -3,18 +3,16 @@ import { UsageError } from '../../failure.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
-import { LiveClusters } from '../cluster/watch-clusters.ts';
+import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../failure.ts';
 import type { Line } from '../terminal/colour.ts';
-import { byUrgency, holdTable } from '../terminal/held.ts';
-import { ChangeLog, Picture, type Render, showLive, toldOfCluster } from '../terminal/live.ts';
+import { showLive } from '../terminal/live.ts';
 import { objectFormatOf, objectOutputOption, type TableFormat, writeObjects } from '../terminal/objects.ts';
 import { writeLines } from '../terminal/output.ts';
-import { overview } from '../terminal/overview.ts';
+import { byUrgency, holdTable, overview, toldOfCluster } from '../terminal/overview.ts';
 import { block } from '../terminal/status-block.ts';
 import { type ClusterView, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, type ClusterCommand, selectorOption } from './command.ts';
-import { untilInterrupted } from './until-interrupted.ts';
 
 const options = [
   selectorOption,
@@ -70,7 +68,17 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
     return 0;
   }
   const lines = linesFor(session, format, inDetail);
-  if (given['watch'] === true) return watch(session, names, lines);
+  if (given['watch'] === true) {
+    const source = (signal: AbortSignal) => {
+      const { clusters, ...watching } = watchClusters(session, names, signal);
+      const views = () =>
+        clusters()
+          .filter(isWanted(session))
+          .map(({ cluster, rollout }) => viewOf(cluster, rollout, world.wall()));
+      return { ...watching, views };
+    };
+    return showLive(session, source, lines, toldOfCluster);
+  }
   const note = names.length > 0 ? await controllerNote(session) : null;
   const views = listed.filter(isWanted(session)).map(({ cluster, rollout }) => {
     const view = viewOf(cluster, rollout, world.wall());
@@ -115,21 +123,4 @@ function nothingFound({ namespace, given, selector }: Session): string {
   const isFiltered = given['held'] === true || given['stale'] === true || selector !== undefined;
   const what = isFiltered ? 'No matching MySQLClusters found' : 'No MySQLClusters found';
   return namespace === null ? `${what}\n` : `${what} in ${namespace} namespace.\n`;
-}
-
-/** On a terminal a single view that is redrawn, otherwise a line for each change. Ends when the user interrupts. */
-function watch(session: Session, names: readonly string[], lines: Render<ClusterView>): Promise<number> {
-  const { host, world } = session;
-  return untilInterrupted(host, async (signal) => {
-    const clusters = new LiveClusters(session, names, signal);
-    const source = {
-      subscribe: (changed: () => void) => clusters.subscribe(changed),
-      views: () =>
-        clusters.all.filter(isWanted(session)).map(({ cluster, rollout }) => viewOf(cluster, rollout, world.wall())),
-    };
-    await clusters.synced;
-    const display = host.terminal() === null ? new ChangeLog(host, toldOfCluster) : new Picture(host, lines);
-    await showLive(source, display, world, signal);
-    await clusters.ended;
-  });
 }

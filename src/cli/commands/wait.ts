@@ -1,7 +1,8 @@
+import { nameOf } from '../../kube/store.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
-import { selectedClusters } from '../cluster/selection.ts';
+import { type ClusterAndRollout, selectedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
-import { type LiveCluster, LiveClusters } from '../cluster/watch-clusters.ts';
+import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../failure.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
 
@@ -24,7 +25,7 @@ export const waitCommand: ClusterCommand = {
     const timeoutMilliseconds = durationOf('timeout', String(session.given['timeout']));
     const clusters = await selectedClusters(session, names);
     if (clusters.length === 0) throw new CommandError('no MySQLClusters are selected');
-    const keys = clusters.map(({ namespace, name }) => `${namespace}/${name}`);
+    const keys = clusters.map(nameOf);
     return (await allComplete(session, names, keys, timeoutMilliseconds)) ? 0 : 1;
   },
 };
@@ -47,7 +48,7 @@ async function allComplete(
     host.err(`error: ${key}: ${sentence}\n`);
   };
   const check = (): void => {
-    const live = new Map(clusters.all.map((one) => [`${one.cluster.namespace}/${one.cluster.name}`, one]));
+    const live = new Map(watching.clusters().map((one) => [nameOf(one.cluster), one]));
     for (const key of pending) {
       const outcome = outcomeOf(live.get(key));
       if (outcome.kind === 'waiting') {
@@ -62,7 +63,7 @@ async function allComplete(
     }
     if (pending.size === 0) resolve();
   };
-  const clusters = new LiveClusters(session, names, stop.signal);
+  const watching = watchClusters(session, names, stop.signal);
   const cancel = world.timer(timeoutMilliseconds, () => {
     for (const key of pending) {
       const last = waitsFor.get(key);
@@ -71,14 +72,14 @@ async function allComplete(
     resolve();
   });
   try {
-    await Promise.race([clusters.synced, done]);
-    clusters.subscribe(check);
+    await Promise.race([watching.synced, done]);
+    watching.subscribe(check);
     check();
     await done;
   } finally {
     cancel();
     stop.abort();
-    await clusters.ended;
+    await watching.ended;
   }
   return isAllComplete;
 }
@@ -87,7 +88,7 @@ type Outcome =
   | { readonly kind: 'complete' }
   | { readonly kind: 'waiting' | 'stalled' | 'gone'; readonly sentence: string };
 
-function outcomeOf(one: LiveCluster | undefined): Outcome {
+function outcomeOf(one: ClusterAndRollout | undefined): Outcome {
   if (!one || one.cluster.deleting) return { kind: 'gone', sentence: 'the MySQLCluster is gone' };
   const { cluster, rollout } = one;
   const { rolloutComplete, generation } = cluster;

@@ -26,8 +26,16 @@ import { find, listIfThere } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { sentenceOf } from '../failure.ts';
-import { keep, type Shape } from './shape.ts';
-import { clusterShape, deploymentShape, eventShape, plainShape, podShape, statefulSetShape } from './shapes.ts';
+import {
+  clusterShape,
+  deploymentShape,
+  eventShape,
+  keep,
+  plainShape,
+  podShape,
+  type Shape,
+  statefulSetShape,
+} from './shapes.ts';
 
 /** One file of the bundle. */
 export interface Part {

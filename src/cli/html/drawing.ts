@@ -1,4 +1,4 @@
-import { brief } from '../terminal/durations.ts';
+import { brief } from '../terminal/words.ts';
 import { escaped, instant, timeOfDay } from './text.ts';
 import type { Lane, Mark, Timeline } from './timeline.ts';
 

@@ -1,6 +1,6 @@
 import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
-import { brief } from '../terminal/durations.ts';
+import { brief } from '../terminal/words.ts';
 import { document } from './document.ts';
 import { type FleetCluster, type FleetRollout, type HoldCost, holdCosts, sum, together } from './fleet-figures.ts';
 import { escaped, instant } from './text.ts';

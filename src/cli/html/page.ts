@@ -1,4 +1,4 @@
-import { brief } from '../terminal/durations.ts';
+import { brief } from '../terminal/words.ts';
 import { document } from './document.ts';
 import { drawing } from './drawing.ts';
 import { escaped, instant, timeOfDay } from './text.ts';

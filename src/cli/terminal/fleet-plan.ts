@@ -1,11 +1,10 @@
 import { ruleGroups } from '../../core/rules/catalogue.ts';
 import type { Cause } from '../../plan/critical-path.ts';
+import type { PlannedStage } from '../../plan/fleet-plan.ts';
 import type { DrawnFleetPlan, ShownCluster, ShownStage } from '../fleet/shown-fleet-plan.ts';
-import { type Line, line, piece } from './colour.ts';
-import { brief } from './durations.ts';
-import { stageBars } from './stage-bars.ts';
-import { table } from './table.ts';
-import { wrapped } from './wrapped.ts';
+import { joined, type Line, line, type Piece, piece } from './colour.ts';
+import { table, wrapped } from './table.ts';
+import { brief } from './words.ts';
 
 /** A plan of a fleet: its stages, a drawing, what makes it long, and what never begins. */
 export function fleetPlanLines(plan: DrawnFleetPlan, columns: number, wide: boolean): readonly Line[] {
@@ -106,4 +105,56 @@ function clusterTable(clusters: readonly ShownCluster[]): readonly Line[] {
     ]),
     '  ',
   );
+}
+
+/** Bars over fewer columns than this tell nothing. */
+const fewestColumns = 20;
+const indent = '  ';
+const gap = '  ';
+
+const waiting = piece('·', 'dim');
+const resting = piece('░', 'yellow');
+const updating = piece('█', 'cyan');
+const over = piece(' ');
+
+interface Drawing {
+  readonly from: number;
+  readonly until: number;
+  readonly stages: readonly PlannedStage[];
+}
+
+/** A bar over time for each stage. Nothing where a terminal is too narrow, or where there is nothing to draw. */
+export function stageBars(
+  { from, until, stages }: Drawing,
+  labels: readonly string[],
+  columns: number,
+): readonly Line[] {
+  const labelColumns = Math.max(...labels.map(({ length }) => length));
+  const room = columns - indent.length - labelColumns - gap.length;
+  if (room < fewestColumns || until <= from) return [];
+  const seconds = (until - from) / room;
+  const bars = stages.map((stage, index): Line => {
+    const signs = Array.from({ length: room }, (_, column) =>
+      signAt(stage, from + column * seconds, from + (column + 1) * seconds),
+    );
+    return [piece(`${indent}${(labels[index] ?? '').padEnd(labelColumns)}${gap}`), ...joined(signs)];
+  });
+  const legend = [
+    updating,
+    piece(' members are updated   '),
+    resting,
+    piece(' none is   '),
+    waiting,
+    piece(' not begun'),
+  ];
+  return [...bars, [piece(`${indent}${' '.repeat(labelColumns)}${gap}`), ...legend]];
+}
+
+function signAt({ clusters, beginsAt, endsAt }: PlannedStage, from: number, until: number): Piece {
+  if (beginsAt === null || until <= beginsAt) return waiting;
+  if (endsAt !== null && from >= endsAt) return over;
+  const isUpdating = clusters.some(({ spans }) =>
+    spans.some((span) => span.what === 'Updating' && span.from < until && span.until > from),
+  );
+  return isUpdating ? updating : resting;
 }

@@ -1,7 +1,10 @@
+import { isAlarming, isRequestedByUser, ruleAttributes } from '../../core/rules/catalogue.ts';
+import { nameOf } from '../../kube/store.ts';
 import { type Line, line, piece } from './colour.ts';
-import { brief } from './durations.ts';
+import type { Told } from './live.ts';
 import { table } from './table.ts';
 import type { ClusterView } from './view.ts';
+import { brief } from './words.ts';
 
 export interface OverviewColumns {
   readonly namespace: boolean;
@@ -52,4 +55,49 @@ function waitsFor({ hold, notes }: ClusterView): Line {
   if (hold === null) return line(notes[0] ?? '', 'yellow');
   const age = hold.forSeconds === null ? '' : `, for ${brief(hold.forSeconds)}`;
   return [piece(`${hold.rule}: `, 'bold'), piece(hold.message), piece(age, 'dim')];
+}
+
+/** The clusters that wait for a rule: those first that need a person, and of these those that have waited longest. */
+export function byUrgency(views: readonly ClusterView[]): readonly ClusterView[] {
+  return views.toSorted(
+    (one, other) =>
+      urgencyOf(one) - urgencyOf(other) || waited(other) - waited(one) || (nameOf(one) < nameOf(other) ? -1 : 1),
+  );
+}
+
+/** A table of the rules that hold clusters: how many, for how long at most, and who ends that. */
+export function holdTable(views: readonly ClusterView[]): readonly Line[] {
+  const byRule = Map.groupBy(byUrgency(views), ({ hold }) => hold?.rule ?? '');
+  return table(
+    ['HOLD', 'CLUSTERS', 'LONGEST', 'ENDED BY'],
+    [...byRule].map(([rule, held]) => [
+      line(rule, held.some(needsAPerson) ? 'red' : 'bold'),
+      line(String(held.length)),
+      line(brief(Math.max(...held.map(waited)))),
+      line(ruleAttributes(rule)?.endedBy.join(', ') ?? '-'),
+    ]),
+  );
+}
+
+const needsAPerson = ({ hold, stalled }: ClusterView): boolean => stalled || isAlarming(hold?.rule ?? '');
+
+/** 0 for what needs a person now. */
+function urgencyOf(view: ClusterView): number {
+  const rule = view.hold?.rule ?? '';
+  if (needsAPerson(view)) return 0;
+  const endedBy = ruleAttributes(rule)?.endedBy ?? [];
+  if (endedBy.every((who) => who === 'a person')) return 1;
+  return isRequestedByUser(rule) ? 3 : 2;
+}
+
+const waited = ({ hold }: ClusterView): number => hold?.forSeconds ?? 0;
+
+/** A cluster on one line, without ages. */
+export function toldOfCluster(view: ClusterView): readonly Told[] {
+  const { phase, updated, replicas, hold, notes, members } = view;
+  const key = nameOf(view);
+  const waits = hold === null ? (notes[0] ?? '') : `${hold.rule}: ${hold.message}`;
+  const verdicts = members.map(({ ordinal, state, verdict }) => `${ordinal} ${state} ${verdict}`).join(', ');
+  const text = [key, phase, `${updated}/${replicas}`, waits, verdicts && `(${verdicts})`].filter(Boolean).join('  ');
+  return [{ key, text }];
 }

@@ -8,7 +8,10 @@ import type { StagedCluster } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import type { FleetHold } from '../../core/fleet/waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
-import type { CellState } from './cells.ts';
+
+/** What a cluster of a stage does, those first that a person should look at. */
+export const cellStates = ['failing', 'notHealthy', 'held', 'rolling', 'waiting', 'upToDate'] as const;
+export type CellState = (typeof cellStates)[number];
 
 export interface StageView extends StageStatus {
   /** How many of its clusters may be rolling at a time. */

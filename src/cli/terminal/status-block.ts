@@ -1,9 +1,9 @@
 import type { VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { type Line, line, piece, type Style } from './colour.ts';
-import { brief } from './durations.ts';
 import { table } from './table.ts';
 import type { ClusterView, MemberView } from './view.ts';
+import { brief, counted } from './words.ts';
 
 const barColumns = 21;
 const between = piece('   ');
@@ -102,12 +102,11 @@ const tones: Readonly<Record<VerdictKind, Style>> = {
 function lastLine({ rollout, last }: ClusterView): readonly Line[] {
   if (rollout !== null || last === null) return [];
   const seconds = ((milliseconds(last.finishedAt) ?? 0) - (milliseconds(last.startedAt) ?? 0)) / 1000;
-  const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
   return [
     [],
     line(
       `  last rollout: ${last.outcome} at ${last.finishedAt}, ${brief(seconds)}, ` +
-        `${count(last.disruptions, 'disruption')}, ${count(last.switchovers, 'switchover')}`,
+        `${counted(last.disruptions, 'disruption')}, ${counted(last.switchovers, 'switchover')}`,
       'dim',
     ),
   ];

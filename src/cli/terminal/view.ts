@@ -1,11 +1,30 @@
-import type { MySQLRollout } from '../../api/rollout.ts';
-import type { HistoryEntry } from '../../api/rollout-status.ts';
+import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
+import type { HistoryEntry, MemberStatus } from '../../api/rollout-status.ts';
+import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { secondsSince } from './durations.ts';
-import { verdictSentence } from './verdict.ts';
-import { restsStale, volumeWarning } from './volume-warning.ts';
+import { secondsSince } from './words.ts';
+
+/**
+ * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
+ * in MOCO's `controllers/pvc.go`). It re-creates the StatefulSet with the new volume template in any case. After that
+ * there is no difference left that would make it expand the claims.
+ */
+export const volumeWarning =
+  'WARNING: do not resize volumes until every member is updated: MOCO would not expand the claims';
+
+/** Rules under which a rollout waits for as long as the user wants. */
+const resting: ReadonlySet<string> = new Set<HoldRule>([
+  'Paused',
+  'AwaitingApproval',
+  'PrimaryWaitsForPinned',
+  'PartitionReached',
+]);
+
+/** Whether the rollout waits on request of a user with members that are not updated. */
+export const restsStale = (rule: string | undefined, updated: number, replicas: number): boolean =>
+  rule !== undefined && resting.has(rule) && updated < replicas;
 
 export interface MemberView {
   readonly ordinal: number;
@@ -125,4 +144,45 @@ function notesOf(
   if (inForce?.status === 'False' && inForce.reason !== status.hold?.rule) notes.push(inForce.message);
   if (released && status.hold?.rule !== 'Released') notes.push('released');
   return notes;
+}
+
+/** A member's verdict in words for the end of its line. `seconds` is how long this rollout made it unavailable. */
+export function verdictSentence(
+  ordinal: number,
+  { verdict, rule, message, role }: MemberStatus,
+  spec: RolloutSpec | undefined,
+  seconds: number | null,
+): string {
+  const because = message === undefined ? '' : `: ${message}`;
+  switch (verdict as VerdictKind) {
+    case 'Updated':
+      return seconds === null ? 'updated' : `updated in ${Math.round(seconds)} s`;
+    case 'Starting':
+      return `updated, not ready yet${because}`;
+    case 'Next':
+      return nextSentence(rule, role) + because;
+    case 'Waiting':
+      return `waiting for its turn${because}`;
+    case 'BelowPartition':
+      return `kept back by the partition${because}`;
+    case 'Pinned': {
+      const reason = spec?.pinnedMembers?.find((pinned) => pinned.ordinal === ordinal)?.reason;
+      return reason === undefined ? 'pinned' : `pinned: ${reason}`;
+    }
+    case 'UpdatedOutOfBand':
+      return message === undefined ? 'updated: somebody else has taken its pod' : `updated${because}`;
+    case 'Terminating':
+      return `terminating${because}`;
+    case 'Missing':
+      return `its pod does not exist${because}`;
+    default:
+      // From a newer controller than this program.
+      return `${verdict}${because}`;
+  }
+}
+
+function nextSentence(rule: string | undefined, role: string): string {
+  if (rule === undefined) return 'next';
+  if (role === 'primary' && rule === 'AwaitingSwitchover') return 'next, once another member is primary';
+  return `next, once ${rule} is over`;
 }

@@ -17,3 +17,12 @@ export function brief(durationSeconds: number): string {
 export function secondsSince(timestampMilliseconds: number | null, nowMilliseconds: number): number | null {
   return timestampMilliseconds === null ? null : Math.max(0, (nowMilliseconds - timestampMilliseconds) / 1000);
 }
+
+/** `1 disruption`, `2 disruptions`. */
+export const counted = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
+
+/** A field of a pod template that changes: more people see it than the template, so it may have no values. */
+export const changeInWords = (
+  { path, from, to }: { readonly path: string; readonly from?: string; readonly to?: string },
+  arrow = '->',
+): string => (from === undefined && to === undefined ? path : `${path}: ${from ?? 'none'} ${arrow} ${to ?? 'none'}`);
