@@ -8,7 +8,7 @@ import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cl
 import { type Line, line, piece } from '../terminal/colour.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { table } from '../terminal/table.ts';
-import { brief } from '../terminal/words.ts';
+import { brief, changeInWords } from '../terminal/words.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Shows the pod templates that Kubernetes keeps, with what the controller reported about their rollouts. */
@@ -73,7 +73,11 @@ function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[]
     const row = { number: revision.number, hash: revision.hash, createdAt: revision.createdAt };
     return own.length === 0
       ? [{ ...row, rollout: null, changes }]
-      : own.map((rollout) => ({ ...row, rollout, changes: rollout.changes?.map(changeInWords) ?? changes }));
+      : own.map((rollout) => ({
+          ...row,
+          rollout,
+          changes: rollout.changes?.map((change) => changeInWords(change)) ?? changes,
+        }));
   });
   const gone = history
     .filter((entry) => revisions.every((revision) => revision.name !== entry.revision))
@@ -83,16 +87,11 @@ function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[]
         hash: revisionHash(rollout.revision, name),
         createdAt: null,
         rollout,
-        changes: rollout.changes?.map(changeInWords) ?? [],
+        changes: rollout.changes?.map((change) => changeInWords(change)) ?? [],
       }),
     );
   return [...gone, ...kept];
 }
-
-type Change = NonNullable<HistoryEntry['changes']>[number];
-
-const changeInWords = ({ path, from, to }: Change): string =>
-  from === undefined && to === undefined ? path : `${path}: ${from ?? 'none'} -> ${to ?? 'none'}`;
 
 /** Only values of images: more people see the table than the template. */
 const inWords = ({ path, before, after }: TemplateDifference): string =>

@@ -1,5 +1,4 @@
-import { style } from './style.ts';
-import { escaped, instant } from './text.ts';
+import { timestampOf } from '../../moco/timestamp.ts';
 
 /** A self-contained page: no script, no font, no link. `body` is HTML. */
 export function document(title: string, body: string, nowMilliseconds: number, width: 'narrow' | 'wide'): string {
@@ -20,3 +19,76 @@ ${body}
 </html>
 `;
 }
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes text for an element or an attribute, since others wrote it. */
+export function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+/** Such as `2026-07-01 12:00:41`, in UTC. */
+export function instant(moment: number): string {
+  return timestampOf(moment).slice(0, 19).replace('T', ' ');
+}
+
+/** Such as `12:00:41`, in UTC. */
+export function timeOfDay(moment: number): string {
+  return timestampOf(moment).slice(11, 19);
+}
+
+/** The one stylesheet of all pages, for light and dark, and for paper. */
+const style = `
+:root { color-scheme: light dark; --ink: #1d2430; --dim: #667085; --paper: #ffffff; --line: #d5dae1; --unavailable: #d9822b;
+  --switchover: #7a4fd0; --hold: #2774c8; --good: #23834b; --bad: #b42318; --lane: #f2f4f7; --on-unavailable: #1d2430; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e9ee; --dim: #98a2b3; --paper: #14181f; --line: #303744; --unavailable: #f0a04b;
+    --switchover: #b294f5; --hold: #6cb0f5; --good: #59c289; --bad: #f97066; --lane: #1d232d; --on-unavailable: #14181f; }
+}
+body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 62rem;
+  overflow-wrap: anywhere; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 2.5rem 0 0.2rem; } p { margin: 0.2rem 0; } .dim { color: var(--dim); }
+.outcome { border: 1px solid; border-radius: 1rem; font-size: 0.8rem; font-weight: 500; margin-left: 0.4rem; padding: 0.1rem 0.6rem; }
+.Complete { color: var(--good); } .Failing, .Superseded { color: var(--bad); }
+code { background: var(--lane); border-radius: 3px; font-size: 0.85rem; padding: 0.1rem 0.3rem; }
+.chart { display: grid; font-size: 0.8rem; gap: 0.45rem 0.9rem; grid-template-columns: fit-content(40%) 1fr; margin: 1rem 0 0.6rem;
+  padding-top: 1.7rem; position: relative; }
+.plot { bottom: 0; grid-column: 2; left: 0; pointer-events: none; position: absolute; right: 0; top: 0; }
+.name { align-self: center; grid-column: 1; } .lane, .waits { align-self: center; grid-column: 2; height: 1.1rem; position: relative; }
+.lane { background: var(--lane); border-radius: 3px; } .unavailable { background: var(--unavailable); border-radius: 3px; }
+.lane .unavailable { bottom: 0; container-type: inline-size; min-width: 2px; position: absolute; top: 0; }
+.unavailable span { color: var(--on-unavailable); line-height: 1.1rem; padding-left: 0.4rem; position: absolute; white-space: nowrap; }
+@container (max-width: 4rem) { .unavailable span { display: none; } } @container (max-width: 7rem) { .unavailable .since { display: none; } }
+.tick { border-left: 1px solid var(--line); bottom: 1.6rem; position: absolute; top: 0; }
+.tick span { left: 0.25rem; line-height: 1; position: absolute; top: 0; white-space: nowrap; }
+.switchover { border-left: 2px dashed var(--switchover); } .hold { background: var(--hold); border-radius: 50%; height: 8px; width: 8px; }
+.plot .switchover { bottom: 1.6rem; margin-left: -1px; padding-right: 4px; pointer-events: auto; position: absolute; top: 1.2rem; }
+.waits .hold { margin-left: -4px; position: absolute; top: calc(50% - 4px); }
+.legend { display: flex; flex-wrap: wrap; font-size: 0.8rem; gap: 0 1.4rem; list-style: none; margin: 0 0 1rem; padding: 0; }
+.legend li { align-items: center; color: var(--dim); display: flex; gap: 0.4rem; }
+.sample { align-items: center; display: flex; height: 0.8rem; } .sample .unavailable { height: 0.7rem; width: 1.2rem; } .sample .switchover { height: 100%; }
+table { border-collapse: collapse; font-size: 0.9rem; } details { font-size: 0.9rem; margin-top: 0.8rem; }
+td, th { border-bottom: 1px solid var(--line); padding: 0.2rem 0.9rem 0.2rem 0; text-align: left; vertical-align: top; }
+details td:nth-child(-n + 2) { white-space: nowrap; }
+.numbers { display: flex; flex-wrap: wrap; gap: 0.6rem 2.2rem; list-style: none; margin: 1rem 0; padding: 0; }
+.numbers li { color: var(--dim); font-size: 0.85rem; } .numbers b { color: var(--ink); display: block; font-size: 1.3rem; font-weight: 600; }
+.wide { max-width: 84rem; } .wide table { width: 100%; } .wide th { font-weight: 500; } .wide thead th { color: var(--dim); vertical-align: bottom; }
+.scroll { overflow-wrap: break-word; overflow-x: auto; } caption { color: var(--dim); padding-bottom: 0.3rem; text-align: left; }
+.wide td.number, .wide th.number { text-align: right; white-space: nowrap; } .wide td.time { white-space: nowrap; }
+.wide th[scope="row"] { min-width: 10rem; } .share { background: var(--lane); border-radius: 3px; display: block; height: 0.7rem; min-width: 6rem; }
+.share i { background: var(--hold); border-radius: 3px; display: block; height: 100%; min-width: 2px; }
+.state { white-space: nowrap; } .Stalled { color: var(--bad); }
+fieldset { border: 0; display: flex; flex-wrap: wrap; font-size: 0.85rem; gap: 0.3rem 1.2rem; margin: 0.6rem 0; padding: 0; }
+legend { color: var(--dim); float: left; margin-right: 1.2rem; padding: 0; }
+:focus-visible { outline: 2px solid var(--hold); outline-offset: 2px; }
+.wide .lane, .when { min-width: 8.5rem; } .rollout { background: var(--hold); border-radius: 3px; bottom: 0; min-width: 3px;
+  position: absolute; top: 0; } .lane .Complete { background: var(--good); } .lane .Superseded { background: var(--bad); }
+@media print { body { font-size: 11px; margin: 0; max-width: none; } fieldset { display: none; } thead { display: table-header-group; }
+  tr, .chart { break-inside: avoid; } .wide .lane, .when { min-width: 6rem; } .scroll { overflow: visible; } .unavailable, .hold, .lane, .rollout, .share, .share i { print-color-adjust: exact; } }
+`;

@@ -2,28 +2,12 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { type Avoided, avoidedBy } from './timeline.ts';
+import { entriesOf, type Figures, figuresOf, type HeldFor } from './figures.ts';
 
-/** One rollout of a cluster. Times are milliseconds since 1970, durations seconds. */
-export interface FleetRollout {
-  readonly startedAt: number;
-  /** `null` while it is in progress. */
-  readonly finishedAt: number | null;
-  readonly outcome: string;
-  readonly disruptions: number;
-  readonly switchovers: number;
-  /** Of these switchovers together; `null` if that was not recorded. */
-  readonly switchoverSeconds: number | null;
-  /** The longest first, the hold that goes on included. */
-  readonly heldFor: readonly HeldFor[];
+/** One rollout. `heldFor` includes the hold that goes on; `switchoverSeconds` is 0 without a switchover. */
+export interface FleetRollout extends Figures {
   /** How long its members were unavailable, together. */
   readonly unavailableSeconds: number;
-  readonly avoided: Avoided;
-}
-
-export interface HeldFor {
-  readonly rule: string;
-  readonly seconds: number;
 }
 
 /** One cluster with its rollouts of the period, the newest first. */
@@ -75,9 +59,8 @@ function fleetCluster(
   now: number,
 ): FleetCluster {
   const stalled = status?.conditions?.some((one) => one.type === 'Stalled' && one.status === 'True') === true;
-  const { rollout, hold, history = [] } = status ?? {};
-  const underWay: HistoryEntry[] = rollout ? [{ ...rollout, finishedAt: '', outcome: status?.phase ?? '' }] : [];
-  const rollouts = [...history, ...underWay].map((entry) => fleetRollout(entry, hold, now));
+  const { rollout, hold } = status ?? {};
+  const rollouts = entriesOf(status ?? {}).map((entry) => fleetRollout(entry, hold, now));
   return {
     namespace,
     name,
@@ -91,23 +74,18 @@ function fleetCluster(
 }
 
 function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: number): FleetRollout {
-  const startedAt = milliseconds(entry.startedAt) ?? now;
-  const finishedAt = milliseconds(entry.finishedAt);
+  const figures = figuresOf(entry, now);
+  const { startedAt, finishedAt, switchovers, switchoverSeconds, heldFor } = figures;
   const heldSince = finishedAt === null ? milliseconds(hold?.since ?? null) : null;
   const heldNow =
     hold === undefined || heldSince === null
       ? []
       : [{ rule: hold.rule, seconds: Math.max(0, (now - Math.max(heldSince, startedAt)) / 1000) }];
   return {
-    startedAt,
-    finishedAt,
-    outcome: entry.outcome,
-    disruptions: entry.disruptions,
-    switchovers: entry.switchovers,
-    switchoverSeconds: entry.switchovers === 0 ? 0 : (entry.switchoverSeconds ?? null),
-    heldFor: together([...(entry.heldFor ?? []), ...heldNow]),
+    ...figures,
+    switchoverSeconds: switchovers === 0 ? 0 : switchoverSeconds,
+    heldFor: together([...heldFor, ...heldNow]),
     unavailableSeconds: sum((entry.memberDurations ?? []).map(({ seconds }) => seconds)),
-    avoided: avoidedBy(entry),
   };
 }
 

@@ -1,9 +1,8 @@
 import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
-import { brief } from '../terminal/words.ts';
-import { document } from './document.ts';
+import { brief, counted } from '../terminal/words.ts';
+import { document, escaped, instant } from './document.ts';
 import { type FleetCluster, type FleetRollout, type HoldCost, holdCosts, sum, together } from './fleet-figures.ts';
-import { escaped, instant } from './text.ts';
 
 export interface FleetPage {
   /** Such as `all namespaces`. */
@@ -27,7 +26,6 @@ ${sequencesOf(sequences)}${holdsOf(costs)}${rowsOf(clusters, nowMilliseconds)}`;
   return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide');
 }
 
-const plural = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
 const cell = (content: string, name = ''): string => `<td${name === '' ? '' : ` class="${name}"`}>${content}</td>`;
 const head = (name: string, title: string): string =>
   `<th scope="col"${name === '' ? '' : ` class="${name}"`}>${title}</th>`;
@@ -185,7 +183,7 @@ function barOf(
   const share = (moment: number): number => ((moment - from) / (now - from)) * 100;
   const end = finishedAt ?? now;
   const took = `${finishedAt === null ? 'for' : 'took'} ${brief((end - startedAt) / 1000)}`;
-  const words = `${outcome}, ${instant(startedAt)}, ${took}, ${plural(disruptions, 'disruption')}, ${plural(switchovers, 'switchover')}`;
+  const words = `${outcome}, ${instant(startedAt)}, ${took}, ${counted(disruptions, 'disruption')}, ${counted(switchovers, 'switchover')}`;
   const place = `left:${share(startedAt).toFixed(2)}%;width:${(share(end) - share(startedAt)).toFixed(2)}%`;
   return `<div class="rollout ${escaped(outcome)}" style="${place}" title="${escaped(words)}"></div>`;
 }

@@ -3,6 +3,8 @@ import { type Json, object, objects, text } from '../../moco/json.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
+import { changeInWords } from '../terminal/words.ts';
+import { entriesOf, type Figures, figuresOf } from './figures.ts';
 
 /** One member during one rollout. Times are milliseconds since 1970. */
 export interface Lane {
@@ -24,32 +26,12 @@ export interface Mark {
   readonly note: string;
 }
 
-export interface Timeline {
+export interface Timeline extends Figures {
   readonly hash: string;
   readonly from: string | null;
-  readonly startedAt: number;
-  /** `null` while it is in progress. */
-  readonly finishedAt: number | null;
-  readonly outcome: string;
-  readonly disruptions: number;
-  readonly switchovers: number;
-  /** Of these switchovers together, from the request until another member was the primary; `null` if not recorded. */
-  readonly switchoverSeconds: number | null;
-  /** The holds that have ended, the longest first. */
-  readonly heldFor: readonly { readonly rule: string; readonly seconds: number }[];
-  /** By updates in place. */
-  readonly avoided: Avoided;
   readonly lanes: readonly Lane[];
   readonly marks: readonly Mark[];
   readonly changes: readonly string[];
-}
-
-/** What would have happened without updates in place. */
-export interface Avoided {
-  readonly restarts: number;
-  readonly switchovers: number;
-  /** Of these members, those whose containers got other resources. */
-  readonly resized: number;
 }
 
 interface Report {
@@ -73,21 +55,12 @@ export function timelinesOf(
   nowMilliseconds: number,
 ): readonly Timeline[] {
   const reports = events.flatMap(reportsOf).toSorted((one, other) => one.at - other.at);
-  const { rollout } = status;
-  const underWay: HistoryEntry | null = rollout
-    ? { ...rollout, finishedAt: '', outcome: status.phase ?? 'Progressing' }
-    : null;
-  const known = [...(status.history ?? []), ...(underWay ? [underWay] : [])];
-  return known
-    .map((entry) =>
-      timelineOf(
-        cluster,
-        entry,
-        reports,
-        rollout === undefined || entry !== underWay ? [] : (rollout.unavailableMembers ?? []),
-        nowMilliseconds,
-      ),
-    )
+  return entriesOf(status)
+    .map((entry) => {
+      const isUnderWay = entry.finishedAt === '';
+      const unavailable = isUnderWay ? status.rollout?.unavailableMembers : undefined;
+      return timelineOf(cluster, entry, reports, unavailable ?? [], nowMilliseconds);
+    })
     .toReversed();
 }
 
@@ -99,10 +72,9 @@ function timelineOf(
   nowMilliseconds: number,
 ): Timeline {
   const stem = statefulSetName(name);
-  const startedAt = milliseconds(entry.startedAt) ?? nowMilliseconds;
-  const finishedAt = milliseconds(entry.finishedAt);
-  const end = finishedAt ?? nowMilliseconds;
-  const during = reports.filter(({ at }) => at >= startedAt && at <= end);
+  const figures = figuresOf(entry, nowMilliseconds);
+  const end = figures.finishedAt ?? nowMilliseconds;
+  const during = reports.filter(({ at }) => at >= figures.startedAt && at <= end);
   const lanes = Array.from({ length: replicas }, (_, ordinal): Lane => {
     const pod = `${stem}-${ordinal}`;
     const taken = during.find(
@@ -122,41 +94,18 @@ function timelineOf(
     return action === waiting ? [{ at, kind: 'hold', title: reason, note }] : [];
   });
   return {
+    ...figures,
     hash: revisionHash(entry.revision, name),
     from: entry.from === undefined ? null : revisionHash(entry.from, name),
-    startedAt,
-    finishedAt,
-    outcome: entry.outcome,
-    disruptions: entry.disruptions,
-    switchovers: entry.switchovers,
-    switchoverSeconds: entry.switchoverSeconds ?? null,
-    heldFor: entry.heldFor ?? [],
-    avoided: avoidedBy(entry),
     lanes,
     marks,
-    changes: (entry.changes ?? []).map(({ path, from, to }) =>
-      from === undefined && to === undefined ? path : `${path}: ${from ?? 'none'} → ${to ?? 'none'}`,
-    ),
+    changes: (entry.changes ?? []).map((change) => changeInWords(change, '→')),
   };
 }
 
-type InPlaceHistory = Pick<HistoryEntry, 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted'>;
-
-function inPlaceOf({ updatedInPlace = [], mysqldRestarted = [] }: InPlaceHistory, ordinal: number): Lane['inPlace'] {
+function inPlaceOf({ updatedInPlace = [], mysqldRestarted = [] }: HistoryEntry, ordinal: number): Lane['inPlace'] {
   if (mysqldRestarted.includes(ordinal)) return 'mysqldRestarted';
   return updatedInPlace.includes(ordinal) ? 'mysqldWentOn' : null;
-}
-
-/** What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing. */
-export function avoidedBy({
-  updatedInPlace = [],
-  resizedInPlace = [],
-  primaryInPlace = [],
-  mysqldRestarted = [],
-}: InPlaceHistory): Avoided {
-  const went = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal));
-  const among = (ordinals: readonly number[]): number => ordinals.filter((ordinal) => went.includes(ordinal)).length;
-  return { restarts: went.length, switchovers: among(primaryInPlace), resized: among(resizedInPlace) };
 }
 
 /** A repeated event occurred at its first and at its last time. */
