@@ -1,7 +1,8 @@
 import type { FleetLimits } from '../../controller/observe/fleet.ts';
 import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
 import { timeText } from '../../core/fleet/times.ts';
-import { type Cause, criticalPath } from '../../plan/critical-path.ts';
+import { nameOf } from '../../kube/store.ts';
+import { criticalPath } from '../../plan/critical-path.ts';
 import { median } from '../../plan/estimate.ts';
 import {
   endOf,
@@ -10,7 +11,6 @@ import {
   type PlannedStage,
   plannedStages,
   type Span,
-  type Stop,
 } from '../../plan/fleet-plan.ts';
 import { switchoverSeconds } from './member-times.ts';
 
@@ -24,56 +24,10 @@ export interface Assumptions {
   readonly unread: readonly string[];
 }
 
-/** A wait before the first cluster of a stage begins. */
-export interface ShownWait {
-  readonly rule: string;
-  readonly seconds: number;
-}
-
-export interface ShownStage {
-  readonly sequence: string | null;
-  readonly stage: string | null;
-  readonly clusters: number;
-  readonly begins: string | null;
-  readonly ends: string | null;
-  readonly seconds: number | null;
-  /** Clusters that never begin or never end. */
-  readonly stopped: number;
-  readonly waits: readonly ShownWait[];
-}
-
-export interface ShownCluster {
-  readonly namespace: string;
-  readonly name: string;
-  readonly sequence: string | null;
-  readonly stage: string | null;
-  readonly mode: PlannedCluster['mode'];
-  readonly begins: string | null;
-  readonly ends: string | null;
-  readonly seconds: number | null;
-  readonly memberSeconds: number;
-  readonly measured: boolean;
-  readonly stopsAt: Stop | null;
-}
-
-/** A plan as it is printed. Times are RFC 3339 in UTC. */
-export interface ShownFleetPlan {
-  readonly from: string;
-  /** When the last cluster ends; `null` if none does. */
-  readonly until: string | null;
-  readonly seconds: number | null;
-  readonly assumed: object;
-  readonly assumeStale: boolean;
-  readonly stages: readonly ShownStage[];
-  readonly causes: readonly Cause[];
-  readonly clusters: readonly ShownCluster[];
-  readonly assumptions: readonly string[];
-}
-
-/** What a drawing needs besides. */
-export interface DrawnFleetPlan extends ShownFleetPlan {
-  readonly drawing: { readonly from: number; readonly until: number; readonly stages: readonly PlannedStage[] };
-}
+/** A plan as it is printed, and what a drawing of it needs. Times are RFC 3339 in UTC. */
+export type ShownFleetPlan = ReturnType<typeof shownFleetPlan>;
+export type ShownStage = ReturnType<typeof shownStage>;
+export type ShownCluster = ReturnType<typeof shownCluster>;
 
 const text = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds));
 const between = (from: number | null, until: number | null): number | null =>
@@ -85,8 +39,8 @@ export function shownFleetPlan(
   selected: ReadonlySet<string>,
   sequences: readonly SequenceRecord[],
   { assumed, assumeStale, limits, unread }: Assumptions,
-): DrawnFleetPlan {
-  const clusters = plan.clusters.filter(({ namespace, name }) => selected.has(`${namespace}/${name}`));
+) {
+  const clusters = plan.clusters.filter((cluster) => selected.has(nameOf(cluster)));
   const order = sequences.flatMap(({ name, sequence }) =>
     sequence.stages.map((stage) => ({ sequence: name, stage: stage.name })),
   );
@@ -94,6 +48,7 @@ export function shownFleetPlan(
   const until = endOf(clusters);
   return {
     from: timeText(plan.from),
+    // When the last cluster ends; `null` if none does.
     until: text(until),
     seconds: between(plan.from, until),
     assumed,
@@ -110,7 +65,7 @@ export function shownFleetPlan(
 const endsBy = (clusters: readonly PlannedCluster[], until: number | null): readonly PlannedCluster[] =>
   clusters.filter(({ endsAt }) => endsAt === null || (until !== null && endsAt <= until));
 
-function shownStage({ clusters, beginsAt, endsAt, ...stage }: PlannedStage, from: number): ShownStage {
+function shownStage({ clusters, beginsAt, endsAt, ...stage }: PlannedStage, from: number) {
   const first = clusters.find((one) => one.beginsAt !== null && one.beginsAt === beginsAt);
   return {
     sequence: stage.sequence,
@@ -119,7 +74,9 @@ function shownStage({ clusters, beginsAt, endsAt, ...stage }: PlannedStage, from
     begins: text(beginsAt),
     ends: text(endsAt),
     seconds: between(beginsAt === null ? null : Math.max(from, beginsAt), endsAt),
+    // Clusters that never begin or never end.
     stopped: stage.stopped,
+    // Before the first cluster of the stage begins.
     waits: (first?.spans ?? [])
       .filter((span) => isWait(span) && span.until <= (beginsAt ?? 0))
       .map(({ what, from: since, until }) => ({ rule: what, seconds: until - since })),
@@ -128,7 +85,7 @@ function shownStage({ clusters, beginsAt, endsAt, ...stage }: PlannedStage, from
 
 const isWait = ({ what, from, until }: Span): boolean => what !== 'Updating' && until > from;
 
-const shownCluster = ({ beginsAt, endsAt, stop, spans: _, ...cluster }: PlannedCluster): ShownCluster => ({
+const shownCluster = ({ beginsAt, endsAt, stop, spans: _, ...cluster }: PlannedCluster) => ({
   ...cluster,
   begins: text(beginsAt),
   ends: text(endsAt),
@@ -143,22 +100,15 @@ function assumptionsOf(
   unread: readonly string[],
 ): readonly string[] {
   const [unhealthy] = recovering;
-  const times = (sentence: string, some: readonly PlannedCluster[]): readonly string[] =>
-    some.length === 0
-      ? []
-      : [
-          `${sentence} in ${countOf(some.length)}: ${median(some.map(({ memberSeconds }) => memberSeconds))} s in the median`,
-        ];
+  const times = (sentence: string, isMeasured: boolean): readonly string[] => {
+    const seconds = clusters.flatMap(({ measured, memberSeconds }) => (measured === isMeasured ? [memberSeconds] : []));
+    const many = seconds.length === 1 ? '1 cluster' : `${seconds.length} clusters`;
+    return seconds.length === 0 ? [] : [`${sentence} in ${many}: ${median(seconds)} s in the median`];
+  };
   return [
     'nothing fails, checks pass, every pod starts, and other waits that end by themselves are over at once',
-    ...times(
-      'a member takes as long as was measured',
-      clusters.filter(({ measured }) => measured),
-    ),
-    ...times(
-      'a member takes expectedMemberSeconds, since nothing was measured,',
-      clusters.filter(({ measured }) => !measured),
-    ),
+    ...times('a member takes as long as was measured', true),
+    ...times('a member takes expectedMemberSeconds, since nothing was measured,', false),
     `a switchover takes ${switchoverSeconds} s`,
     `the controller runs with --max-concurrent-rollouts=${maxConcurrentRollouts} and --disruption-interval=${disruptionIntervalSeconds}s, which it does not publish`,
     ...(unhealthy === undefined
@@ -169,5 +119,3 @@ function assumptionsOf(
     ...(unread.length === 0 ? [] : [`left out, since you may not read them: ${unread.join(', ')}`]),
   ];
 }
-
-const countOf = (clusters: number): string => (clusters === 1 ? '1 cluster' : `${clusters} clusters`);

@@ -1,13 +1,14 @@
 import { ruleGroups } from '../../core/rules/catalogue.ts';
+import { nameOf } from '../../kube/store.ts';
 import type { Cause } from '../../plan/critical-path.ts';
 import type { PlannedStage } from '../../plan/fleet-plan.ts';
-import type { DrawnFleetPlan, ShownCluster, ShownStage } from '../fleet/shown-fleet-plan.ts';
+import type { ShownCluster, ShownFleetPlan, ShownStage } from '../fleet/shown-fleet-plan.ts';
 import { joined, type Line, line, type Piece, piece } from './colour.ts';
 import { table, wrapped } from './table.ts';
 import { brief } from './words.ts';
 
 /** A plan of a fleet: its stages, a drawing, what makes it long, and what never begins. */
-export function fleetPlanLines(plan: DrawnFleetPlan, columns: number, wide: boolean): readonly Line[] {
+export function fleetPlanLines(plan: ShownFleetPlan, columns: number, wide: boolean): readonly Line[] {
   const { clusters, stages, causes, assumptions } = plan;
   if (clusters.length === 0) return [header(plan), [], line('  nothing to do: no cluster is stale')];
   const stopped = clusters.filter(({ stopsAt }) => stopsAt !== null);
@@ -28,7 +29,7 @@ export function fleetPlanLines(plan: DrawnFleetPlan, columns: number, wide: bool
 
 const under = (lines: readonly Line[]): readonly Line[] => (lines.length === 0 ? [] : [[], ...lines]);
 
-function header({ clusters, from, until, seconds, assumed, assumeStale }: DrawnFleetPlan): Line {
+function header({ clusters, from, until, seconds, assumed, assumeStale }: ShownFleetPlan): Line {
   const ends = clusters.filter((one) => one.ends !== null).length;
   const settings = Object.keys(assumed).length === 0 ? '' : `   assumed: ${JSON.stringify(assumed)}`;
   return [
@@ -87,7 +88,6 @@ function stopTable(stopped: readonly ShownCluster[], wide: boolean): readonly Li
 }
 
 const waitsForOthers = ({ stopsAt }: ShownCluster): boolean => stopsAt !== null && stopsAt.rule in ruleGroups.fleet;
-const nameOf = ({ namespace, name }: ShownCluster): string => `${namespace}/${name}`;
 
 /** In the order in which they begin. */
 function clusterTable(clusters: readonly ShownCluster[]): readonly Line[] {

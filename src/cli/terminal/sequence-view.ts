@@ -28,22 +28,7 @@ export interface StageView extends StageStatus {
 }
 
 /** A MySQLRolloutSequence as its clusters are now. */
-export interface SequenceView {
-  readonly name: string;
-  /** `Complete`, or what it does or waits for, in one word. */
-  readonly phase: string;
-  readonly complete: boolean;
-  readonly stalled: boolean;
-  /** The phase as a sentence. */
-  readonly message: string;
-  /** The first stage that is not complete. */
-  readonly stage: string | null;
-  readonly clusters: number;
-  readonly upToDate: number;
-  readonly rolling: number;
-  readonly failing: number;
-  readonly stages: readonly StageView[];
-}
+export type SequenceView = ReturnType<typeof sequenceViewOf>;
 
 /** Uses the functions of the controller, so that it shows what the controller decides by. */
 export function sequenceViewOf(
@@ -51,7 +36,7 @@ export function sequenceViewOf(
   stages: Pick<Stages, 'countsOf' | 'conflictsOf' | 'clustersOf' | 'waits'>,
   statusOf: (key: string) => RolloutStatus,
   nowSeconds: number,
-): SequenceView {
+) {
   const { name, sequence } = record;
   const counts = stages.countsOf(sequence);
   const status = sequenceStatus({ record, counts, conflicts: stages.conflictsOf(name), nowSeconds });
@@ -61,10 +46,13 @@ export function sequenceViewOf(
   const members = membersOf(name, stages.clustersOf(name), sequence.stages.length);
   return {
     name,
+    // `Complete`, or what it does or waits for, in one word.
     phase: finding?.reason ?? 'Unknown',
+    // The same as a sentence.
     message: finding?.message ?? '',
     complete: isTrue('Ready'),
     stalled: isTrue('Stalled'),
+    // The first stage that is not complete.
     stage: status.stage ?? null,
     clusters: status.clusters ?? 0,
     upToDate: status.upToDateClusters ?? 0,

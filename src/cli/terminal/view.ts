@@ -1,5 +1,5 @@
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
-import type { HistoryEntry, MemberStatus } from '../../api/rollout-status.ts';
+import type { MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
@@ -23,59 +23,22 @@ const resting: ReadonlySet<string> = new Set<HoldRule>([
 ]);
 
 /** Whether the rollout waits on request of a user with members that are not updated. */
-export const restsStale = (rule: string | undefined, updated: number, replicas: number): boolean =>
+const restsStale = (rule: string | undefined, updated: number, replicas: number): boolean =>
   rule !== undefined && resting.has(rule) && updated < replicas;
 
-export interface MemberView {
-  readonly ordinal: number;
-  readonly name: string;
-  readonly role: string;
-  /** Without the name of the StatefulSet in front. */
-  readonly revision: string | null;
-  readonly updated: boolean;
-  readonly state: string;
-  readonly verdict: string;
-  /** The verdict in words. */
-  readonly says: string;
-}
-
-/** A cluster as the status of its MySQLRollout describes it. */
-export interface ClusterView {
-  readonly namespace: string;
-  readonly name: string;
-  readonly phase: string;
-  readonly strategy: string | null;
-  readonly updateRevision: string | null;
-  readonly currentRevision: string | null;
-  readonly replicas: number;
-  readonly updated: number;
-  readonly participating: number;
-  readonly ready: number;
-  readonly primary: string | null;
-  readonly hold: { readonly rule: string; readonly message: string; readonly forSeconds: number | null } | null;
-  readonly members: readonly MemberView[];
-  readonly complete: boolean;
-  readonly stalled: boolean;
-  /** The rollout in progress, and its duration. */
-  readonly rollout: { readonly forSeconds: number | null } | null;
-  readonly last: Pick<HistoryEntry, 'outcome' | 'startedAt' | 'finishedAt' | 'disruptions' | 'switchovers'> | null;
-  /** What a user must not do now. */
-  readonly warnings: readonly string[];
-  /** What the view lacks, or why it may be out of date. */
-  readonly notes: readonly string[];
-}
+/** A cluster as the status of its MySQLRollout describes it, and its members. */
+export type ClusterView = ReturnType<typeof viewOf>;
+export type MemberView = ReturnType<typeof memberOf>;
 
 /** Builds the view of a MySQLRollout. Ages are relative to `nowMilliseconds` of the wall clock. */
 export function viewOf(
   cluster: Pick<ClusterRecord, 'namespace' | 'name' | 'replicas' | 'generation' | 'released'>,
   rollout: MySQLRollout | null,
   nowMilliseconds: number,
-): ClusterView {
+) {
   const { namespace, name } = cluster;
-  const status = rollout?.status ?? {};
+  const { status = {}, spec } = rollout ?? {};
   const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
-  const hash = (revision: string | undefined): string | null =>
-    revision === undefined ? null : revisionHash(revision, name);
   const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
   const isTrue = (type: string): boolean =>
     status.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
@@ -84,42 +47,52 @@ export function viewOf(
     name,
     phase: status.phase ?? 'Unknown',
     strategy: status.strategy ?? null,
-    updateRevision: hash(status.updateRevision),
-    currentRevision: hash(status.currentRevision),
+    // Without the name of the StatefulSet in front.
+    updateRevision: hashOf(status.updateRevision, name),
+    currentRevision: hashOf(status.currentRevision, name),
     replicas,
     updated,
     participating: status.participatingReplicas ?? 0,
     ready: status.readyReplicas ?? 0,
     primary: status.primary === undefined ? null : `${statefulSetName(name)}-${status.primary}`,
     hold: hold ? { rule: hold.rule, message: hold.message, forSeconds: ageOf(hold.since) } : null,
-    members: membersOf(name, rollout),
+    members: (status.members ?? [])
+      .toSorted((one, other) => one.ordinal - other.ordinal)
+      .map((member) => memberOf(name, member, spec, progress)),
     complete: isTrue('Ready'),
     stalled: isTrue('Stalled'),
+    // The rollout in progress, and its duration.
     rollout: progress ? { forSeconds: ageOf(progress.startedAt) } : null,
     last: status.history?.at(-1) ?? null,
+    // What a user must not do now.
     warnings: restsStale(hold?.rule, updated, replicas) ? [volumeWarning] : [],
+    // What the view lacks, or why it may be out of date.
     notes: notesOf(cluster, rollout),
-  };
+  } as const;
 }
 
-function membersOf(name: string, rollout: MySQLRollout | null): readonly MemberView[] {
-  const { members = [], rollout: progress } = rollout?.status ?? {};
-  return members
-    .toSorted((one, other) => one.ordinal - other.ordinal)
-    .map((member): MemberView => {
-      const { ordinal, role, revision, updated, state, verdict } = member;
-      const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
-      return {
-        ordinal,
-        name: `${statefulSetName(name)}-${ordinal}`,
-        role,
-        revision: revision === undefined ? null : revisionHash(revision, name),
-        updated,
-        state,
-        verdict,
-        says: verdictSentence(ordinal, member, rollout?.spec, seconds),
-      };
-    });
+const hashOf = (revision: string | undefined, name: string): string | null =>
+  revision === undefined ? null : revisionHash(revision, name);
+
+function memberOf(
+  cluster: string,
+  member: MemberStatus,
+  spec: RolloutSpec | undefined,
+  progress: RolloutProgress | undefined,
+) {
+  const { ordinal, role, revision, updated, state, verdict } = member;
+  const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
+  return {
+    ordinal,
+    name: `${statefulSetName(cluster)}-${ordinal}`,
+    role,
+    revision: hashOf(revision, cluster),
+    updated,
+    state,
+    verdict,
+    // The verdict in words.
+    says: verdictSentence(ordinal, member, spec, seconds),
+  } as const;
 }
 
 function notesOf(
@@ -147,7 +120,7 @@ function notesOf(
 }
 
 /** A member's verdict in words for the end of its line. `seconds` is how long this rollout made it unavailable. */
-export function verdictSentence(
+function verdictSentence(
   ordinal: number,
   { verdict, rule, message, role }: MemberStatus,
   spec: RolloutSpec | undefined,
