@@ -15,11 +15,37 @@ type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
 const managerOf = (verb: SettingVerb): string => `moco-rollout-cli-${verb}`;
 const fieldConflict = 'FieldManagerConflict';
 
-/** Whether the verb owns a field of the MySQLRollout's spec, or an entry of a list by the entry's key. */
-type IsOwn = (field: keyof RolloutSpec, key?: object) => boolean;
+type KeyedList = 'overrides' | 'pinnedMembers';
+type Entry<Field extends KeyedList> = NonNullable<RolloutSpec[Field]>[number];
+
+/** What a verb derives its settings from: the current spec, and which of it the verb has set. */
+interface Current {
+  readonly spec: RolloutSpec;
+  readonly isOwn: (field: keyof RolloutSpec) => boolean;
+  /** The verb's own entries of a list, but for the one with this key: a list is written as a whole. */
+  readonly others: <Field extends KeyedList>(field: Field, key: Partial<Entry<Field>>) => readonly Entry<Field>[];
+}
+
+/** An empty list sets nothing. */
+export type SettingsOf = (current: Current) => RolloutSpec;
+
+function currentOf(rollout: MySQLRollout, verb: SettingVerb): Current {
+  const { spec = {} } = rollout;
+  const isOwn = (field: string, key?: object): boolean => ownersOf(rollout, field, key).includes(managerOf(verb));
+  return {
+    spec,
+    isOwn: (field) => isOwn(field),
+    others: <Field extends KeyedList>(field: Field, key: Partial<Entry<Field>>) => {
+      const entries = (spec[field] ?? []) as readonly Entry<Field>[];
+      const [[name, value] = ['', null]] = Object.entries(key);
+      const valueOf = (one: Entry<Field>): unknown => one[name as keyof Entry<Field>];
+      return entries.filter((one) => valueOf(one) !== value && isOwn(field, { [name]: valueOf(one) }));
+    },
+  };
+}
 
 /**
- * Writes the settings of a verb by server-side apply; `settings` derives them from the current MySQLRollout. Fields
+ * Writes the settings of a verb by server-side apply; `settings` derives them from the current ones. Fields
  * that the verb set before and no longer sets are removed. Without force, so that no field is taken from another
  * manager. Throws `CommandError` if another manager owns a field with another value, or if the setting would have no
  * effect.
@@ -28,7 +54,7 @@ export async function applySettings(
   session: Session,
   cluster: ClusterRecord,
   verb: SettingVerb,
-  settings: (rollout: MySQLRollout, isOwn: IsOwn) => RolloutSpec,
+  settings: SettingsOf,
 ): Promise<MySQLRollout> {
   return apply(session, cluster, verb, settings, (rollout) => {
     refuseWithoutEffect(verb, cluster.name, rollout, session.host.program);
@@ -43,7 +69,7 @@ export async function removeSettings(
   session: Session,
   cluster: ClusterRecord,
   verb: SettingVerb,
-  settings: (rollout: MySQLRollout, isOwn: IsOwn) => RolloutSpec,
+  settings: SettingsOf,
   remains: { readonly of: (spec: RolloutSpec) => boolean; readonly what: string; readonly field: keyof RolloutSpec } & {
     readonly key?: object;
   },
@@ -60,14 +86,15 @@ async function apply(
   session: Session,
   cluster: ClusterRecord,
   verb: SettingVerb,
-  settings: (rollout: MySQLRollout, isOwn: IsOwn) => RolloutSpec,
+  settings: SettingsOf,
   check: (rollout: MySQLRollout) => void,
 ): Promise<MySQLRollout> {
   const { namespace, name } = cluster;
   for (;;) {
     const rollout = await findOrMakeRollout(session, cluster);
     check(rollout);
-    const spec = settings(rollout, (field, key) => ownersOf(rollout, field, key).includes(managerOf(verb)));
+    const all = Object.entries(settings(currentOf(rollout, verb)));
+    const spec = Object.fromEntries(all.filter(([, value]) => !Array.isArray(value) || value.length > 0));
     try {
       return await session.client.call<MySQLRollout>({
         method: 'PATCH',

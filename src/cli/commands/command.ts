@@ -1,3 +1,4 @@
+import { UsageError } from '../../failure.ts';
 import type { Given, Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
 
@@ -57,6 +58,32 @@ export const selectionOptions: readonly CommandOption[] = [
   { flags: '--all', description: 'select all MySQLClusters in the namespace' },
   { ...allNamespacesOption, description: 'work in all namespaces; needs --selector or --all' },
 ];
+
+/** Of commands about one cluster or a fleet. */
+export const fleetSelectionOptions: readonly CommandOption[] = [
+  { ...selectorOption, description: 'with --fleet, only MySQLClusters with these labels, such as env=production' },
+  { ...allNamespacesOption, description: 'with --fleet, MySQLClusters of all namespaces, as without --namespace' },
+];
+
+/** `-n` and `--namespace` of `-n, --namespace <namespace>`. */
+export const flagNames = (flags: string): readonly string[] =>
+  flags.split(/[ ,]+/).filter((part) => part.startsWith('-'));
+export const longNameOf = ({ flags }: CommandOption): string => (flagNames(flags).at(-1) ?? '').replace(/^--/, '');
+
+/**
+ * Whether a command is about the fleet, which `options` are for. Throws `UsageError` unless either a name or `--fleet` is
+ * given, and for an option that is given without `--fleet`.
+ */
+export function isAboutFleet({ given }: Session, names: readonly string[], options: readonly CommandOption[]): boolean {
+  const isFleet = given['fleet'] === true;
+  if (isFleet && names.length > 0) throw new UsageError('expected either a NAME or --fleet, got both');
+  if (!isFleet && names.length === 0) throw new UsageError('expected a NAME or --fleet, got neither');
+  const isGiven = (name: string): boolean =>
+    given[name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())] !== undefined;
+  const lonely = isFleet ? undefined : options.map(longNameOf).find(isGiven);
+  if (lonely !== undefined) throw new UsageError(`expected --fleet with --${lonely}, got a NAME`);
+  return isFleet;
+}
 
 /** The options of every command that connects to the API server. */
 export const connectionOptions: readonly CommandOption[] = [

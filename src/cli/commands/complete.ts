@@ -7,7 +7,14 @@ import { memberSelector } from '../../moco/projections.ts';
 import { listAll } from '../cluster/clusters.ts';
 import { openSession, type Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
-import { type ArgumentKind, type CliCommand, type CommandOption, connectionOptions } from './command.ts';
+import {
+  type ArgumentKind,
+  type CliCommand,
+  type CommandOption,
+  connectionOptions,
+  flagNames,
+  longNameOf,
+} from './command.ts';
 
 /** Directives of cobra, the library of kubectl's command line: whether to offer files. */
 const noFiles = ':4';
@@ -74,10 +81,6 @@ const optionsOf = (command: CliCommand | null): readonly CommandOption[] => [
   ...(command?.connects === false ? [] : connectionOptions),
 ];
 
-/** `-n` and `--namespace` of `-n, --namespace <namespace>`. */
-const flagNames = (flags: string): readonly string[] => flags.split(/[ ,]+/).filter((part) => part.startsWith('-'));
-const longNameOf = ({ flags }: CommandOption): string => (flagNames(flags).at(-1) ?? '').replace(/^--/, '');
-
 async function candidates(
   { command, names, given, awaits }: Typed,
   wanted: string,
@@ -134,23 +137,16 @@ async function ask(
   }
 }
 
-async function namesOf(
-  session: Session,
-  what: 'cluster' | 'pod' | 'sequence' | 'namespace',
-): Promise<readonly Candidate[]> {
-  const found = await listNamed(session, what);
-  return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));
-}
+type Listed = 'cluster' | 'pod' | 'sequence' | 'namespace';
 
-function listNamed(session: Session, what: 'cluster' | 'pod' | 'sequence' | 'namespace'): Promise<readonly Json[]> {
-  switch (what) {
-    case 'cluster':
-      return listAll(session, clusterKind, session.namespace);
-    case 'pod':
-      return listAll(session, pods, session.namespace, { labelSelector: memberSelector });
-    case 'sequence':
-      return listAll(session, sequenceKind, null);
-    case 'namespace':
-      return listAll(session, namespaces, null);
-  }
+const lists: Readonly<Record<Listed, (session: Session) => Promise<readonly Json[]>>> = {
+  cluster: (session) => listAll(session, clusterKind, session.namespace),
+  pod: (session) => listAll(session, pods, session.namespace, { labelSelector: memberSelector }),
+  sequence: (session) => listAll(session, sequenceKind, null),
+  namespace: (session) => listAll(session, namespaces, null),
+};
+
+async function namesOf(session: Session, what: Listed): Promise<readonly Candidate[]> {
+  const found = await lists[what](session);
+  return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));
 }

@@ -2,7 +2,7 @@ import type { RolloutSpec } from '../../api/rollout.ts';
 import { type HoldRule, isOverridable } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
-import { applySettings, removeSettings } from '../cluster/apply.ts';
+import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { durationOf, type Session, textOf } from '../cluster/session.ts';
 import type { ClusterCommand } from './command.ts';
@@ -49,8 +49,8 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
   }
   const until = timestampOf(world.wall() + durationOf('for', given['for']));
   const cluster = await clusterNamed(session, name);
-  await applySettings(session, cluster, verb, ({ spec }, isOwn) => ({
-    overrides: [...others(spec, rule, isOwn, world.wall()), { rule, until, reason }],
+  await applySettings(session, cluster, verb, ({ others }) => ({
+    overrides: [...inForce(others('overrides', { rule }), world.wall()), { rule, until, reason }],
   }));
   host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
   return 0;
@@ -62,34 +62,20 @@ async function clear(session: Session, name: string, rule: HoldRule | null): Pro
     throw new UsageError('expected either --clear, or --for and --reason, got both');
   }
   const cluster = await clusterNamed(session, name);
-  await removeSettings(
-    session,
-    cluster,
-    verb,
-    ({ spec }, isOwn) => {
-      const overrides = rule === null ? [] : others(spec, rule, isOwn, world.wall());
-      return overrides.length === 0 ? {} : { overrides };
-    },
-    {
-      of: ({ overrides = [] }) => overrides.some((one) => rule === null || one.rule === rule),
-      what: `${rule ?? 'a rule'} is still overridden`,
-      field: 'overrides',
-      ...(rule !== null && { key: { rule } }),
-    },
-  );
+  const without: SettingsOf = ({ others }) =>
+    rule === null ? {} : { overrides: inForce(others('overrides', { rule }), world.wall()) };
+  await removeSettings(session, cluster, verb, without, {
+    of: ({ overrides = [] }) => overrides.some((one) => rule === null || one.rule === rule),
+    what: `${rule ?? 'a rule'} is still overridden`,
+    field: 'overrides',
+    ...(rule !== null && { key: { rule } }),
+  });
   host.out(`${cluster.namespace}/${name}: ${rule ?? 'no rule is'} ${rule === null ? '' : 'no longer '}overridden\n`);
   return 0;
 }
 
-/** The command's entries that remain. Expired entries are removed. */
-function others(
-  spec: RolloutSpec | undefined,
-  rule: HoldRule,
-  isOwn: (list: 'overrides', key: object) => boolean,
-  nowMilliseconds: number,
-): NonNullable<RolloutSpec['overrides']> {
-  return (spec?.overrides ?? []).filter(
-    (one) =>
-      one.rule !== rule && isOwn('overrides', { rule: one.rule }) && (milliseconds(one.until) ?? 0) > nowMilliseconds,
-  );
-}
+type Overrides = NonNullable<RolloutSpec['overrides']>;
+
+/** Expired entries are removed. */
+const inForce = (overrides: Overrides, nowMilliseconds: number): Overrides =>
+  overrides.filter(({ until }) => (milliseconds(until) ?? 0) > nowMilliseconds);

@@ -1,5 +1,5 @@
 import { UsageError } from '../../failure.ts';
-import { applySettings, removeSettings } from '../cluster/apply.ts';
+import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { memberNamed } from '../cluster/clusters.ts';
 import { textOf } from '../cluster/session.ts';
 import { volumeWarning } from '../terminal/view.ts';
@@ -24,12 +24,9 @@ export const pinCommand: ClusterCommand = {
     const reason = textOf(given['reason']) ?? '';
     if (reason === '') throw new UsageError('expected --reason, for others who find the pinned member, got none');
     const { cluster, ordinal, name } = await memberNamed(session, pod);
-    await applySettings(session, cluster, verb, ({ spec }, isOwn) => {
-      const others = (spec?.pinnedMembers ?? []).filter(
-        (one) => one.ordinal !== ordinal && isOwn('pinnedMembers', { ordinal: one.ordinal }),
-      );
-      return { pinnedMembers: [...others, { ordinal, reason }] };
-    });
+    await applySettings(session, cluster, verb, ({ others }) => ({
+      pinnedMembers: [...others('pinnedMembers', { ordinal }), { ordinal, reason }],
+    }));
     host.out(`${cluster.namespace}/${name}: pinned\n`);
     host.err(`${volumeWarning}\n`);
     return 0;
@@ -48,23 +45,13 @@ export const unpinCommand: ClusterCommand = {
   run: async (session, [pod = '']) => {
     const { host } = session;
     const { cluster, ordinal, name } = await memberNamed(session, pod);
-    await removeSettings(
-      session,
-      cluster,
-      verb,
-      ({ spec }, isOwn) => {
-        const pinnedMembers = (spec?.pinnedMembers ?? []).filter(
-          (one) => one.ordinal !== ordinal && isOwn('pinnedMembers', { ordinal: one.ordinal }),
-        );
-        return pinnedMembers.length === 0 ? {} : { pinnedMembers };
-      },
-      {
-        of: ({ pinnedMembers }) => pinnedMembers?.some((one) => one.ordinal === ordinal) === true,
-        what: `${name} is still pinned`,
-        field: 'pinnedMembers',
-        key: { ordinal },
-      },
-    );
+    const without: SettingsOf = ({ others }) => ({ pinnedMembers: others('pinnedMembers', { ordinal }) });
+    await removeSettings(session, cluster, verb, without, {
+      of: ({ pinnedMembers }) => pinnedMembers?.some((one) => one.ordinal === ordinal) === true,
+      what: `${name} is still pinned`,
+      field: 'pinnedMembers',
+      key: { ordinal },
+    });
     host.out(`${cluster.namespace}/${name}: unpinned\n`);
     return 0;
   },

@@ -3,7 +3,6 @@ import { type Cache, keyOf } from '../../controller/observe/cache.ts';
 import { type FleetLimits, noFleetLimits } from '../../controller/observe/fleet.ts';
 import { type InPlaceReadings, nothingRead } from '../../controller/observe/in-place.ts';
 import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
-import { UsageError } from '../../failure.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { type Flag, read } from '../../options/flag.ts';
@@ -16,45 +15,21 @@ import { playFleet } from '../fleet/play-fleet.ts';
 import { type Assumptions, shownFleetPlan } from '../fleet/shown-fleet-plan.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan.ts';
 import { formatOf, writeData, writeLines } from '../terminal/output.ts';
+import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 
 const { maxConcurrentRollouts, disruptionIntervalMilliseconds, maxFailingRollouts } = flags;
 
 /** The options of `plan` that need `--fleet`. */
-export const fleetOptions = [
+export const fleetOptions: readonly CommandOption[] = [
   { flags: '--fleet', description: 'show when each cluster of the fleet would begin and end' },
-  {
-    flags: '-l, --selector <labels>',
-    description: 'with --fleet, only MySQLClusters with these labels, such as env=production',
-  },
-  {
-    flags: '-A, --all-namespaces',
-    description: 'with --fleet, MySQLClusters of all namespaces, as without --namespace',
-  },
+  ...fleetSelectionOptions,
   { flags: '--assume-stale', description: 'with --fleet, as if a change had just reached each of these clusters' },
   ...[maxConcurrentRollouts, disruptionIntervalMilliseconds].map(({ name, placeholder, defaultText }) => ({
     flags: `--${name} ${placeholder}`,
     description: `with --fleet, the value of the controller's flag (default ${defaultText})`,
   })),
 ];
-
-const needFleet: Readonly<Record<string, string>> = {
-  selector: '--selector',
-  allNamespaces: '--all-namespaces',
-  assumeStale: '--assume-stale',
-  maxConcurrentRollouts: '--max-concurrent-rollouts',
-  disruptionInterval: '--disruption-interval',
-};
-
-/** Whether the plan is about the fleet. Throws `UsageError` unless either a name or `--fleet` is given. */
-export function isAboutFleet({ given }: Session, names: readonly string[]): boolean {
-  if (given['fleet'] === true && names.length > 0) throw new UsageError('expected either a NAME or --fleet, got both');
-  if (given['fleet'] === true) return true;
-  if (names.length === 0) throw new UsageError('expected a NAME or --fleet, got neither');
-  const lonely = Object.keys(needFleet).find((option) => given[option] !== undefined);
-  if (lonely !== undefined) throw new UsageError(`expected --fleet with ${needFleet[lonely]}, got a NAME`);
-  return false;
-}
 
 /** Shows when the clusters of the fleet would begin and end, before anything is changed. */
 export async function planFleet(session: Session): Promise<number> {

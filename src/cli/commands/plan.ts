@@ -14,9 +14,9 @@ import { type Session, textOf } from '../cluster/session.ts';
 import { type Line, line, piece } from '../terminal/colour.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { brief } from '../terminal/words.ts';
-import type { ClusterCommand } from './command.ts';
+import { type ClusterCommand, isAboutFleet } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
-import { fleetOptions, isAboutFleet, planFleet } from './plan-fleet.ts';
+import { fleetOptions, planFleet } from './plan-fleet.ts';
 
 /** Shows what would happen next, from the same decisions that the controller would make. */
 export const planCommand: ClusterCommand = {
@@ -49,7 +49,7 @@ export const planCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, names) => {
-    if (isAboutFleet(session, names)) return planFleet(session);
+    if (isAboutFleet(session, names, fleetOptions)) return planFleet(session);
     const [name = ''] = names;
     const format = formatOf(session.given);
     const assumed = parseAssumed(textOf(session.given['assume']) ?? '');

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type ReleasedOutcome, releaseOne } from '../cluster/release-cluster.ts';
 import { releaseTargets } from '../cluster/selection.ts';
@@ -64,7 +65,7 @@ async function release(session: Session, names: readonly string[]): Promise<numb
     count();
   };
   try {
-    await inParallel(clusters, mostParallel, one);
+    await new PQueue({ concurrency: mostParallel }).addAll(clusters.map((cluster) => () => one(cluster)));
   } finally {
     cancel();
     line.end();
@@ -73,13 +74,4 @@ async function release(session: Session, names: readonly string[]): Promise<numb
   if (left.length === 0) return 0;
   host.err(`error: left as they are:\n${left.map((sentence) => `  ${sentence}\n`).join('')}`);
   return 1;
-}
-
-/** Processes the items in order, with a limited number in parallel. */
-async function inParallel<T>(all: readonly T[], most: number, work: (one: T) => Promise<void>): Promise<void> {
-  const waiting = all.values();
-  const worker = async (): Promise<void> => {
-    for (const one of waiting) await work(one);
-  };
-  await Promise.all(Array.from({ length: Math.min(most, all.length) }, worker));
 }

@@ -1,6 +1,5 @@
 import { sequenceKind } from '../../api/sequence.ts';
 import { projectSequence } from '../../controller/observe/sequence-record.ts';
-import { UsageError } from '../../failure.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import type { Json } from '../../moco/json.ts';
 import { listIfThere } from '../cluster/clusters.ts';
@@ -8,32 +7,19 @@ import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { fleetClusters } from '../html/fleet-figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
-import { allNamespacesOption, type CommandOption, selectorOption } from './command.ts';
+import { type CommandOption, fleetSelectionOptions } from './command.ts';
 
 const defaultSince = '720h';
 
 /** The options of `report` that are about a fleet. */
 export const reportFleetOptions: readonly CommandOption[] = [
   { flags: '--fleet', description: 'write a page about all clusters: what rolled when, and what it waited for' },
-  { ...selectorOption, description: 'with --fleet, only MySQLClusters with these labels, such as env=production' },
-  { ...allNamespacesOption, description: 'with --fleet, MySQLClusters of all namespaces, as without --namespace' },
+  ...fleetSelectionOptions,
   {
     flags: '--since <duration>',
     description: `with --fleet, leave out rollouts that ended earlier (default ${defaultSince})`,
   },
 ];
-
-const needFleet = { selector: '--selector', allNamespaces: '--all-namespaces', since: '--since' } as const;
-
-/** Throws `UsageError` unless either a name or `--fleet` is given. */
-export function isReportOfFleet({ given }: Session, names: readonly string[]): boolean {
-  const isFleet = given['fleet'] === true;
-  if (isFleet && names.length > 0) throw new UsageError('expected either a NAME or --fleet, got both');
-  if (!isFleet && names.length === 0) throw new UsageError('expected a NAME or --fleet, got neither');
-  const [lonely] = isFleet ? [] : Object.entries(needFleet).filter(([option]) => given[option] !== undefined);
-  if (lonely !== undefined) throw new UsageError(`expected --fleet with ${lonely[1]}, got a NAME`);
-  return isFleet;
-}
 
 /** Writes what the MySQLRollouts of the fleet have recorded as a page. */
 export async function reportFleet(session: Session): Promise<number> {

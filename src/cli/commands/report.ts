@@ -8,8 +8,8 @@ import type { Session } from '../cluster/session.ts';
 import { CommandError } from '../failure.ts';
 import { page } from '../html/page.ts';
 import { timelinesOf } from '../html/timeline.ts';
-import type { ClusterCommand } from './command.ts';
-import { isReportOfFleet, reportFleet, reportFleetOptions } from './report-fleet.ts';
+import { type ClusterCommand, isAboutFleet } from './command.ts';
+import { reportFleet, reportFleetOptions } from './report-fleet.ts';
 
 /** Writes the last rollouts as a page to share. */
 export const reportCommand: ClusterCommand = {
@@ -29,7 +29,7 @@ export const reportCommand: ClusterCommand = {
   options: reportFleetOptions,
   connects: true,
   run: async (session, names) => {
-    const isFleet = isReportOfFleet(session, names);
+    const isFleet = isAboutFleet(session, names, reportFleetOptions);
     if (session.host.terminal() !== null) {
       const [what, file] = isFleet ? ['--fleet', 'fleet.html'] : ['NAME', 'rollout.html'];
       throw new CommandError(`cannot write a page to a terminal; redirect it to a file: report ${what} > ${file}`);

@@ -7,7 +7,7 @@ import { explainHold } from '../../core/rules/catalogue.ts';
 import { type Member, type Situation, survey } from '../../core/situation.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { restoring } from '../../plan/restoring.ts';
-import { applySettings, refuseWithoutEffect, removeSettings } from '../cluster/apply.ts';
+import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { memberNamed, type NamedMember } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
@@ -69,21 +69,15 @@ export const unrestoreCommand: ClusterCommand = {
   connects: true,
   run: async (session, [pod = '']) => {
     const { cluster, ordinal, name } = await memberNamed(session, pod);
-    await removeSettings(
-      session,
-      cluster,
-      verb,
-      ({ spec }, isOwn) => {
-        const members = spec?.restore?.members.filter((one) => one !== ordinal) ?? [];
-        if (!spec?.restore || members.length === 0 || !isOwn('restore')) return {};
-        return { restore: { ...spec.restore, members } };
-      },
-      {
-        of: ({ restore }) => restore?.members.includes(ordinal) === true,
-        what: `${name} is still to be restored`,
-        field: 'restore',
-      },
-    );
+    const without: SettingsOf = ({ spec: { restore }, isOwn }) => {
+      const members = restore?.members.filter((one) => one !== ordinal) ?? [];
+      return restore && members.length > 0 && isOwn('restore') ? { restore: { ...restore, members } } : {};
+    };
+    await removeSettings(session, cluster, verb, without, {
+      of: ({ restore }) => restore?.members.includes(ordinal) === true,
+      what: `${name} is still to be restored`,
+      field: 'restore',
+    });
     session.host.out(`${cluster.namespace}/${name}: no longer restored\n`);
     return 0;
   },

@@ -1,4 +1,3 @@
-import { dump } from 'js-yaml';
 import { statefulSets } from '../../kube/resource.ts';
 import { object } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
@@ -11,7 +10,7 @@ import { mergePatch, restored } from '../cluster/restore-template.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
 import { CommandError } from '../failure.ts';
-import { type Format, formatOf, inOneLine, outputOption } from '../terminal/output.ts';
+import { formatOf, inOneLine, outputOption, writeData } from '../terminal/output.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Prints a patch that restores the MySQLCluster's pod template. */
@@ -51,7 +50,11 @@ export const undoCommand: ClusterCommand = {
     const own = object(object(raw)['spec'])['podTemplate'] ?? {};
     const patch = mergePatch(own, restored(own, back.template, now.template));
     if (patch === undefined) throw new CommandError(nothingToPutBack(cluster, now, back));
-    show(session, format, { spec: { podTemplate: patch } }, comments(session, cluster, raw, own, now, back));
+    const notes = comments(session, cluster, raw, own, now, back);
+    const { host } = session;
+    if (format === 'json') host.err(notes.map((sentence) => `${sentence}\n`).join(''));
+    else host.out(notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join(''));
+    writeData(host, format === 'json' ? format : 'yaml', { spec: { podTemplate: patch } });
     return 0;
   },
 };
@@ -97,15 +100,4 @@ function comments(
       .map(({ owner, where }) => `\`${owner}\` owns the podTemplate and would revert the patch: ${where}`),
     `Apply it: ${host.program} undo ${name} -n ${namespace} | kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch-file=/dev/stdin`,
   ];
-}
-
-function show({ host }: Session, format: Format, patch: object, notes: readonly string[]): void {
-  if (format === 'json') {
-    host.err(notes.map((sentence) => `${sentence}\n`).join(''));
-    host.out(`${JSON.stringify(patch, null, 2)}\n`);
-    return;
-  }
-  host.out(
-    `${notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('')}${dump(patch, { lineWidth: -1, noRefs: true })}`,
-  );
 }
