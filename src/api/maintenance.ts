@@ -1,8 +1,7 @@
 import { Cron } from 'croner';
 import * as z from 'zod';
 import { milliseconds } from '../moco/timestamp.ts';
-import { duration } from './duration.ts';
-import { type Infer, listOf, rules, struct, text, time, whole } from './schema.ts';
+import { duration, type Infer, listOf, rules, struct, text, time, whole } from './schema.ts';
 
 // The times at which members that work may be taken: windows that repeat, and blackouts.
 

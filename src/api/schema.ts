@@ -29,6 +29,21 @@ export function whole(lowest: number, highest: number, description: string) {
 /** A number of things. */
 export const count = (description: string) => z.int().min(0).meta({ format: 'int32', maximum: undefined, description });
 
+export const percentage = '^(100|[1-9][0-9]?)%$';
+
+export const countOrPercentageText = (largest: number): string =>
+  `a whole number from 1 to ${largest}, or a percentage from "1%" to "100%"`;
+
+/** Some of several things, such as `2` or `10%`. What the CRD says of it is up to the caller: rules in CEL cost much in a list. */
+export const countOrPercentage = <Value extends number | string>(largest: number) =>
+  z.custom<Value>(
+    (value) =>
+      typeof value === 'string'
+        ? new RegExp(percentage).test(value)
+        : Number.isInteger(value) && Number(value) >= 1 && Number(value) <= largest,
+    countOrPercentageText(largest),
+  );
+
 export const generation = (description: string) =>
   z.int().min(0).meta({ format: 'int64', maximum: undefined, description });
 
@@ -117,3 +132,32 @@ function step(key: PropertyKey): string {
   if (typeof key === 'number') return `[${key}]`;
   return /^\w+$/.test(String(key)) ? `.${String(key)}` : `["${String(key)}"]`;
 }
+
+/** Of a duration: without repetition of a unit, and in the order in which Kubernetes writes them. */
+const durationPattern = '^([0-9]{1,4}h)?([0-9]{1,5}m)?([0-9]{1,7}s)?$';
+const longestSeconds = 9_999_999;
+const expectedDuration = 'a duration such as "90s", "5m" or "24h", or a whole number of seconds';
+
+export type Duration = string | number;
+
+/** The seconds of a duration such as `1h30m`, or of a number of seconds. `null` if it is neither. */
+export function secondsOf(value: unknown): number | null {
+  if (typeof value === 'number') return Number.isInteger(value) && value >= 0 && value <= longestSeconds ? value : null;
+  if (typeof value !== 'string' || value === '') return null;
+  const [whole, hours = '0', minutes = '0', seconds = '0'] = new RegExp(durationPattern).exec(value) ?? [];
+  if (whole === undefined) return null;
+  return Number.parseInt(hours, 10) * 3600 + Number.parseInt(minutes, 10) * 60 + Number.parseInt(seconds, 10);
+}
+
+/** Numbers and texts have their own limits here: a rule in CEL would cost too much in a list. */
+export const duration = (description: string) =>
+  z
+    .custom<Duration>((value) => secondsOf(value) !== null, expectedDuration)
+    .meta({
+      'x-kubernetes-int-or-string': true,
+      minimum: 0,
+      maximum: longestSeconds,
+      minLength: 1,
+      pattern: durationPattern,
+      description,
+    });

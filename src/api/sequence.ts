@@ -1,15 +1,17 @@
 import * as z from 'zod';
 import { othersStage } from '../core/fleet/sequence.ts';
-import { duration } from './duration.ts';
 import { labelSelector } from './label-selector.ts';
 import { condition } from './rollout-status.ts';
 import {
   count,
+  countOrPercentage,
+  duration,
   generation,
   type Infer,
   listBy,
   listOf,
   oneOf,
+  percentage,
   rules,
   struct,
   text,
@@ -32,15 +34,7 @@ export const sequenceKind = {
 
 const mostStages = 32;
 const mostConcurrent = 10_000;
-const percentage = '^(100|[1-9][0-9]?)%$';
-const concurrency = `a whole number from 1 to ${mostConcurrent}, or a percentage from "1%" to "100%"`;
 const stageName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
-
-function isConcurrency(value: unknown): boolean {
-  return typeof value === 'string'
-    ? new RegExp(percentage).test(value)
-    : Number.isInteger(value) && Number(value) >= 1 && Number(value) <= mostConcurrent;
-}
 
 const stage = struct(
   {
@@ -54,7 +48,7 @@ const stage = struct(
         'The MySQLClusters of the stage, by their labels. A cluster that several stages select belongs to the first of ' +
           'them. Only the last stage can leave it out: it has the clusters that no other stage selects.',
       ),
-      maxConcurrent: z.custom<number | string>(isConcurrency, concurrency).meta({
+      maxConcurrent: countOrPercentage<number | string>(mostConcurrent).meta({
         'x-kubernetes-int-or-string': true,
         minimum: 1,
         maximum: mostConcurrent,

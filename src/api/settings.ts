@@ -3,7 +3,17 @@ import { defaultPolicy, type MaxUnavailable } from '../core/policy.ts';
 import { checkFields } from './checks.ts';
 import { inPlaceField } from './in-place.ts';
 import { maintenanceFields } from './maintenance.ts';
-import { flag, type Infer, oneOf, rules, struct, whole } from './schema.ts';
+import {
+  countOrPercentage,
+  countOrPercentageText,
+  flag,
+  type Infer,
+  oneOf,
+  percentage,
+  rules,
+  struct,
+  whole,
+} from './schema.ts';
 
 // The settings that a MySQLRollout has for one cluster and a MySQLRolloutPolicy for many.
 
@@ -14,14 +24,6 @@ export const builtInStrategy: Strategy = 'OnDelete';
 export type Strategy = 'OnDelete' | 'Partition';
 
 const largestMaxUnavailable = 1000;
-const percentage = '^(100|[1-9][0-9]?)%$';
-const budget = `a whole number from 1 to ${largestMaxUnavailable}, or a percentage from "1%" to "100%"`;
-
-function isMaxUnavailable(value: unknown): boolean {
-  return typeof value === 'string'
-    ? new RegExp(percentage).test(value)
-    : Number.isInteger(value) && Number(value) >= 1 && Number(value) <= largestMaxUnavailable;
-}
 
 /** The end of a sentence about a stale member that is held. */
 export const keepsItsRevision =
@@ -42,13 +44,13 @@ const shape = {
     'Whether members that are down may be replaced while the rollout is paused. Such members do no work. ' +
       `Defaults to ${defaultPolicy.repairWhilePaused}.`,
   ),
-  maxUnavailable: z.custom<MaxUnavailable>(isMaxUnavailable, budget).meta({
+  maxUnavailable: countOrPercentage<MaxUnavailable>(largestMaxUnavailable).meta({
     'x-kubernetes-int-or-string': true,
     ...rules({
       rule:
         `type(self) == int ? self >= 1 && self <= ${largestMaxUnavailable} : ` +
         `string(self).matches('${percentage}')`,
-      message: `must be ${budget}`,
+      message: `must be ${countOrPercentageText(largestMaxUnavailable)}`,
     }),
     description:
       'The number of members that may be unavailable at the same time, for any reason: a number, or a percentage of ' +

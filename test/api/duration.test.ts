@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { secondsOf } from '../../src/api/duration.ts';
 import { rolloutSpec } from '../../src/api/rollout.ts';
-import { problemOf } from '../../src/api/schema.ts';
+import { problemOf, secondsOf } from '../../src/api/schema.ts';
 import { sequenceSpec } from '../../src/api/sequence.ts';
 
 describe('a duration', () => {

@@ -1,7 +1,10 @@
 import { policyKind, projectPolicy } from '../../api/policy.ts';
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { sequenceKind } from '../../api/sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
+import { Cache } from '../../controller/observe/cache.ts';
+import { type CachedKind, forEachCachedKind } from '../../controller/observe/cached-kinds.ts';
 import { ClusterState } from '../../controller/observe/cluster-state.ts';
 import type { Dependencies } from '../../controller/observe/dependencies.ts';
 import { type InPlaceReadings, nothingRead } from '../../controller/observe/in-place.ts';
@@ -12,13 +15,15 @@ import { collectFacts, type ObservedFacts } from '../../controller/observe/snaps
 import type { CheckFacts } from '../../core/check-reading.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { isForbidden } from '../../kube/api-error.ts';
-import { namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import { cronJobs, namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import type { Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../failure.ts';
-import { listAll, listIfThere } from './clusters.ts';
+import { clustersIn, ifThere, listAll, listEach, listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** A cluster and its settings as they are now. */
@@ -180,4 +185,37 @@ function defaultsOf({ settings: { strategy, minReadySeconds } = {} }: RolloutSta
     policy: { ...defaultPolicy, ...(isFlag(minReadySeconds) && { minReadySeconds: minReadySeconds?.value ?? 0 }) },
     strategy: (isFlag(strategy) ? strategy?.value : undefined) ?? builtInStrategy,
   };
+}
+
+/** The objects of all clusters, as the controller's cache has them. */
+export interface FleetObjects {
+  readonly cache: Cache;
+  /** Kinds that the user may not read and that are left out. */
+  readonly unread: readonly string[];
+}
+
+/** Kinds without which a decision is only less exact. */
+const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, cronJobs, namespaces]);
+
+/** Lists every kind that a decision needs once, in all namespaces. Rejects with `ApiError` or `CommandError`. */
+export async function readFleet(session: Session): Promise<FleetObjects> {
+  const cache = new Cache();
+  const unread: string[] = [];
+  const read = async <R extends Stored>({ kind, labelSelector, store, project }: CachedKind<R>): Promise<void> => {
+    const list = listEach(session, kind, null, labelSelector === undefined ? {} : { labelSelector }, project);
+    try {
+      const found = await (kind.group === sequenceKind.group ? ifThere(list) : list);
+      for (const record of found ?? []) if (record !== null) store.put(record);
+    } catch (error) {
+      if (!(optional.has(kind) && isForbidden(error))) throw error;
+      unread.push(kind.plural);
+    }
+  };
+  for (const cluster of await clustersIn(session, null)) cache.clusters.put(cluster);
+  await Promise.all(
+    forEachCachedKind(cache, true, async (cached) => {
+      if (cached.kind !== clusterKind) await read(cached);
+    }),
+  );
+  return { cache, unread: unread.toSorted() };
 }

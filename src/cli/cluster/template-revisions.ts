@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { controllerRevisions } from '../../kube/resource.ts';
-import { type Json, object, objects, text, whole } from '../../moco/json.ts';
+import { isObject, type Json, object, objects, text, whole } from '../../moco/json.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { isNamed } from '../../moco/template-changes.ts';
 import { CommandError } from '../failure.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
@@ -55,3 +57,73 @@ export function revisionNamed(revisions: readonly Revision[], wanted: string): R
 export function revisionBefore(revisions: readonly Revision[], revision: Revision): Revision | null {
   return revisions.findLast(({ number }) => number < revision.number) ?? null;
 }
+
+/** Containers and volumes that MOCO itself adds to every template, and also removes. */
+const ofMoco: ReadonlySet<string> = new Set([
+  'agent',
+  'slow-log',
+  'mysqld-exporter',
+  'copy-moco-init',
+  'moco-init',
+  'mysql-conf',
+  'mysql-conf-d',
+  'my-cnf-secret',
+  'slow-fluent-bit-config',
+  'grpc-cert',
+  'shared',
+  'run',
+  'var-log',
+  'tmp',
+]);
+
+/**
+ * The MySQLCluster's own template from which MOCO generates the template `before` again. It restores every value that
+ * the change from `before` to `after` touched or removed. Fields that MOCO or the API server adds, and that the
+ * MySQLCluster does not set, are left out.
+ */
+export function restored(own: unknown, before: unknown, after: unknown): unknown {
+  if (isDeepStrictEqual(before, after)) return own;
+  // The MySQLCluster does not set it: the change removed it, or MOCO adds it.
+  if (own === undefined) return after === undefined ? before : undefined;
+  if (isObject(own) && isObject(before) && isObject(after)) return fields(own, before, after);
+  if (Array.isArray(own) && Array.isArray(before) && Array.isArray(after)) {
+    const named = [own, before, after].every((list) => isNamed(list));
+    return named ? items(own, before, after) : isDeepStrictEqual(own, after) ? before : own;
+  }
+  return before;
+}
+
+function fields(own: Json, before: Json, after: Json): Json {
+  const names = new Set([...Object.keys(own), ...Object.keys(before), ...Object.keys(after)]);
+  names.delete('$patch');
+  const entries = [...names].map((name) => [name, restored(own[name], before[name], after[name])] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function items(own: readonly unknown[], before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  const kept = own.map((item) => {
+    const name = nameOf(item);
+    return restored(item, itemNamed(before, name), itemNamed(after, name));
+  });
+  const removed = before.filter((item) => {
+    const name = nameOf(item);
+    return itemNamed(own, name) === undefined && itemNamed(after, name) === undefined && !ofMoco.has(name);
+  });
+  return [...kept.filter((item) => item !== undefined), ...removed];
+}
+
+/**
+ * The JSON merge patch (RFC 7386) from one value to the other; `undefined` if they are equal. Lists are replaced as a
+ * whole.
+ */
+export function mergePatch(from: unknown, to: unknown): unknown {
+  if (isDeepStrictEqual(from, to)) return undefined;
+  if (!isObject(from) || !isObject(to)) return to === undefined ? null : to;
+  const names = new Set([...Object.keys(from), ...Object.keys(to)]);
+  const entries = [...names].map((name) => [name, mergePatch(from[name], to[name])] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+const nameOf = (item: unknown): string => text(object(item)['name']) ?? '';
+
+const itemNamed = (list: readonly unknown[], name: string): unknown => list.find((item) => nameOf(item) === name);

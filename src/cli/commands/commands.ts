@@ -1,4 +1,3 @@
-import { adoptCommand } from './adopt.ts';
 import { approveCommand } from './approve.ts';
 import { checkCommand } from './check.ts';
 import type { CliCommand } from './command.ts';
@@ -10,7 +9,7 @@ import { overrideCommand } from './override.ts';
 import { pauseCommand, resumeCommand } from './pause.ts';
 import { pinCommand, unpinCommand } from './pin.ts';
 import { planCommand } from './plan.ts';
-import { releaseCommand } from './release.ts';
+import { adoptCommand, releaseCommand } from './release.ts';
 import { reportCommand } from './report.ts';
 import { restoreCommand, unrestoreCommand } from './restore.ts';
 import { sequenceCommand } from './sequence.ts';

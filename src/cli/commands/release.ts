@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { type ReleasedOutcome, releaseOne } from '../cluster/release-cluster.ts';
-import { releaseTargets } from '../cluster/selection.ts';
+import { type ReleasedOutcome, releaseOne, setReleased } from '../cluster/release-cluster.ts';
+import { forEachCluster, releaseTargets } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { LiveLine } from '../terminal/live-line.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
@@ -75,3 +75,22 @@ async function release(session: Session, names: readonly string[]): Promise<numb
   host.err(`error: left as they are:\n${left.map((sentence) => `  ${sentence}\n`).join('')}`);
   return 1;
 }
+
+/** Ends a release, so that a controller updates the cluster with its strategy. */
+export const adoptCommand: ClusterCommand = {
+  name: 'adopt',
+  arguments: '[NAME...]',
+  completes: ['cluster'],
+  summary: 'End a release: let the controller update clusters again',
+  help: 'The controller adopts a cluster if it runs with the feature gate UpdateStrategyOnDelete and the strategy in force is OnDelete.',
+  examples: [
+    ['Let the controller update one cluster again', 'adopt test'],
+    ['Let it update all clusters of all namespaces', 'adopt --all -A'],
+  ],
+  options: selectionOptions,
+  connects: true,
+  run: (session, names) =>
+    forEachCluster(session, names, async (cluster) =>
+      (await setReleased(session, cluster, false)) ? 'no longer released' : 'was not released',
+    ),
+};

@@ -1,15 +1,31 @@
+import { sequenceKind } from '../../api/sequence.ts';
+import { projectSequence } from '../../controller/observe/sequence-record.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { events } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { clusterNamed, listAll, rolloutOf } from '../cluster/clusters.ts';
-import type { Session } from '../cluster/session.ts';
+import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
+import { listedClusters } from '../cluster/selection.ts';
+import { durationOf, type Session } from '../cluster/session.ts';
 import { CommandError } from '../failure.ts';
+import { fleetClusters } from '../html/fleet-figures.ts';
+import { fleetPage } from '../html/fleet-page.ts';
 import { page } from '../html/page.ts';
 import { timelinesOf } from '../html/timeline.ts';
-import { type ClusterCommand, isAboutFleet } from './command.ts';
-import { reportFleet, reportFleetOptions } from './report-fleet.ts';
+import { type ClusterCommand, type CommandOption, fleetSelectionOptions, isAboutFleet } from './command.ts';
+
+const defaultSince = '720h';
+
+/** The options of `report` that are about a fleet. */
+const fleetOptions: readonly CommandOption[] = [
+  { flags: '--fleet', description: 'write a page about all clusters: what rolled when, and what it waited for' },
+  ...fleetSelectionOptions,
+  {
+    flags: '--since <duration>',
+    description: `with --fleet, leave out rollouts that ended earlier (default ${defaultSince})`,
+  },
+];
 
 /** Writes the last rollouts as a page to share. */
 export const reportCommand: ClusterCommand = {
@@ -26,10 +42,10 @@ export const reportCommand: ClusterCommand = {
       'report --fleet -l env=production --since=48h > fleet.html',
     ],
   ],
-  options: reportFleetOptions,
+  options: fleetOptions,
   connects: true,
   run: async (session, names) => {
-    const isFleet = isAboutFleet(session, names, reportFleetOptions);
+    const isFleet = isAboutFleet(session, names, fleetOptions);
     if (session.host.terminal() !== null) {
       const [what, file] = isFleet ? ['--fleet', 'fleet.html'] : ['NAME', 'rollout.html'];
       throw new CommandError(`cannot write a page to a terminal; redirect it to a file: report ${what} > ${file}`);
@@ -54,6 +70,36 @@ async function eventsAbout(session: Session, { namespace, name, uid }: ClusterRe
   } catch (error) {
     if (!isForbidden(error)) throw error;
     session.host.err('warning: you may not read events: the page lacks the times of single steps\n');
+    return [];
+  }
+}
+
+/** Writes what the MySQLRollouts of the fleet have recorded as a page. */
+async function reportFleet(session: Session): Promise<number> {
+  const { given, host, world, selector } = session;
+  const now = world.wall();
+  const since = now - durationOf('since', given['since'] ?? defaultSince);
+  const namespace = given['namespace'] === undefined ? null : session.namespace;
+  const [listed, sequences] = await Promise.all([listedClusters({ ...session, namespace }, []), sequencesOf(session)]);
+  const where = namespace === null ? 'all namespaces' : `namespace ${namespace}`;
+  const page = fleetPage({
+    scope: selector === undefined ? where : `${where}, ${selector}`,
+    clusters: fleetClusters(listed, since, now),
+    sequences: sequences.map(projectSequence).toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    sinceMilliseconds: since,
+    nowMilliseconds: now,
+  });
+  host.out(page);
+  return 0;
+}
+
+/** The page is about the clusters: it does without the sequences if they may not be read. */
+async function sequencesOf(session: Session): Promise<readonly Json[]> {
+  try {
+    return (await listIfThere(session, sequenceKind, null)) ?? [];
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    session.host.err('warning: you may not read MySQLRolloutSequences: the page lacks them\n');
     return [];
   }
 }

@@ -6,9 +6,15 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { clusterNamed, find } from '../cluster/clusters.ts';
 import { ownersOf, whereToChange } from '../cluster/field-owners.ts';
-import { mergePatch, restored } from '../cluster/restore-template.ts';
 import { type Session, textOf } from '../cluster/session.ts';
-import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
+import {
+  mergePatch,
+  type Revision,
+  restored,
+  revisionBefore,
+  revisionNamed,
+  revisionsOf,
+} from '../cluster/template-revisions.ts';
 import { CommandError } from '../failure.ts';
 import { formatOf, inOneLine, outputOption, writeData } from '../terminal/output.ts';
 import type { ClusterCommand } from './command.ts';

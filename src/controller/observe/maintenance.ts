@@ -1,6 +1,6 @@
-import { secondsOf } from '../../api/duration.ts';
 import { type MaintenanceSettings, type MaintenanceWindow, opensAt } from '../../api/maintenance.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { secondsOf } from '../../api/schema.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { measuredMemberSeconds } from '../../plan/estimate.ts';

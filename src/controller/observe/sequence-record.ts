@@ -1,5 +1,4 @@
-import { secondsOf } from '../../api/duration.ts';
-import { problemOf } from '../../api/schema.ts';
+import { problemOf, secondsOf } from '../../api/schema.ts';
 import {
   type SequenceSpec,
   type SequenceStatus,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { load } from 'js-yaml';
-import { mergePatch, restored } from '../../../src/cli/cluster/restore-template.ts';
+import { mergePatch, restored } from '../../../src/cli/cluster/template-revisions.ts';
 import { controllerRevisions } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';

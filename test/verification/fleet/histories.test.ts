@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { secondsOf } from '../../../src/api/duration.ts';
+import { secondsOf } from '../../../src/api/schema.ts';
 import { FleetHistory, faultsIn, plots } from './history.ts';
 import { isComplete, isRolling, sequence, soaks, tierOf, tiers } from './judge.ts';
 
