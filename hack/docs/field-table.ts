@@ -13,25 +13,35 @@ const head = `# Fields
 
 Written by \`hack/docs/field-table.ts\` from the schemas in \`src/api\`. \`kubectl explain mysqlrollout --recursive\` shows the same.
 [Concepts](concepts.md#settings-and-where-they-come-from) explains which source of a setting has precedence. The CRDs set no
-defaults: \`status.settings\` shows each value in force and its source.
+defaults: \`status.settings\` shows each value in force and its source. Fields that an object has in common with one above it are
+described there alone.
 `;
 
 /** The whole document. */
 export function fieldReference(): string {
-  return [head, ...Object.values(definitions()).toReversed().map(sectionOf)].join('\n');
+  const described: Described = new Map();
+  const sections = Object.values(definitions())
+    .toReversed()
+    .map((one) => sectionOf(one, described));
+  return [head, ...sections].join('\n');
 }
 
-function sectionOf({ spec: { group, names, versions } }: Definition): string {
+/** The objects that have been described, by where they are. */
+type Described = Map<string, Readonly<Record<string, Schema>>>;
+
+function sectionOf({ spec: { group, names, versions } }: Definition, described: Described): string {
   return versions
     .map(({ name, schema: { openAPIV3Schema: schema } }) => {
       const parts = Object.entries(schema.properties ?? {})
         .filter(([part]) => part === 'spec' || part === 'status')
         .map(([part, of]) => {
-          const rows = fieldsOf(of).map(({ path, schema: field, isRequired }) => [
-            code(path),
-            typeOf(field) + (isRequired ? ', required' : ''),
-            meaningOf(field),
-          ]);
+          const rows = fieldsOf(of, described, `${code(part)} of ${names.kind}`).map(
+            ({ path, schema: field, isRequired, note }) => [
+              code(path),
+              typeOf(field) + (isRequired ? ', required' : ''),
+              [meaningOf(field), note].filter(Boolean).join(' '),
+            ],
+          );
           return `### ${code(part)} of ${names.kind}\n\n${meaningOf(of)}\n\n${table(['field', 'type', 'meaning'], rows)}\n`;
         });
       return [`## ${names.kind} (${code(`${group}/${name}`)})\n\n${meaningOf(schema)}\n`, ...parts].join('\n');
@@ -43,20 +53,57 @@ interface Field {
   readonly path: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
+  /** Where its own fields are described. */
+  readonly note?: string;
 }
 
-/** Depth first: a field, then what is in it. */
-function fieldsOf({ properties = {}, required = [] }: Schema, prefix = ''): readonly Field[] {
-  return Object.entries(properties).flatMap(([name, schema]) => {
+/** Depth first: a field, then what is in it. `root` is the object that all are in. */
+function fieldsOf(schema: Schema, described: Described, root: string, prefix = ''): readonly Field[] {
+  const { properties = {}, required = [] } = schema;
+  if (Object.keys(properties).length > 1) {
+    described.set(prefix === '' ? root : `${code(prefix.replace(/\.$/, ''))} in ${root}`, properties);
+  }
+  return Object.entries(properties).flatMap(([name, field]): readonly Field[] => {
     const path = `${prefix}${name}`;
-    return [{ path, schema, isRequired: required.includes(name) }, ...inside(schema, path)];
+    const own = { path, schema: field, isRequired: required.includes(name) };
+    const { value, source } = field.properties ?? {};
+    if (value !== undefined && source !== undefined) return inForce(value, name, path, described, root);
+    const inner = inside(field, path);
+    if (inner === null) return [own];
+    const [at, all] = [...described].find(([, known]) => isPartOf(inner.schema.properties ?? {}, known)) ?? [];
+    if (at === undefined || all === undefined) return [own, ...fieldsOf(inner.schema, described, root, inner.prefix)];
+    const missing = Object.keys(all).filter((one) => !(one in (inner.schema.properties ?? {})));
+    const but = missing.length === 0 ? '' : ` but ${missing.map(code).join(', ')}`;
+    return [{ ...own, note: `Its fields are those of ${at}${but}.` }];
   });
 }
 
-function inside(schema: Schema, path: string): readonly Field[] {
+/** A setting in force: only what its value lacks of the setting's own has to be said. */
+function inForce(value: Schema, name: string, path: string, described: Described, root: string): readonly Field[] {
+  const setting = described.get('`spec` of MySQLRollout')?.[name];
+  if (setting !== undefined && withoutDescription(value) === withoutDescription(setting)) return [];
+  const inner = inside(value, `${path}.value`);
+  const own = {
+    path: `${path}.value`,
+    schema: { ...value, description: 'The value in force, as far as it is shown.' },
+  };
+  return [
+    { ...own, isRequired: true },
+    ...(inner === null ? [] : fieldsOf(inner.schema, described, root, inner.prefix)),
+  ];
+}
+
+const withoutDescription = ({ description: _, ...schema }: Schema): string => JSON.stringify(schema);
+
+const isPartOf = (some: Readonly<Record<string, Schema>>, all: Readonly<Record<string, Schema>>): boolean =>
+  Object.keys(some).length > Math.max(1, Object.keys(all).length / 2) &&
+  Object.entries(some).every(([name, schema]) => JSON.stringify(all[name]) === JSON.stringify(schema));
+
+/** The object in a field, in a list or in a map, and what its paths begin with. `null` if there is none. */
+function inside(schema: Schema, path: string): { readonly schema: Schema; readonly prefix: string } | null {
   if (schema.items !== undefined) return inside(schema.items, `${path}[]`);
   if (schema.additionalProperties !== undefined) return inside(schema.additionalProperties, `${path}.*`);
-  return fieldsOf(schema, `${path}.`);
+  return schema.properties === undefined ? null : { schema, prefix: `${path}.` };
 }
 
 function typeOf(schema: Schema): string {

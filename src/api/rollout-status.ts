@@ -328,7 +328,9 @@ const settings = struct(
       ),
     ),
   }),
-  'The settings in force, and where each of them comes from.',
+  'The settings in force, by the names of the fields of spec: the value of each, its source (MySQLRollout, ' +
+    'MySQLRolloutPolicy/NAME, flag --NAME, or default), and enforced if a policy enforces it. Reasons and queries are ' +
+    'left out.',
 );
 
 const conditionType =
