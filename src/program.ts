@@ -10,7 +10,7 @@ import { kubernetesVersion, untilSupported } from './controller/observe/kubernet
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';
-import { type Connection, connect } from './kube/connection.ts';
+import { connect } from './kube/connection.ts';
 import { delay } from './kube/delay.ts';
 import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/pod-http.ts';
@@ -20,8 +20,8 @@ import { realWorld } from './kube/world.ts';
 import { type FeatureGateName, featureGates } from './options/feature-gates.ts';
 import type { Options } from './options/flags.ts';
 import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
-import { createLog, type Log } from './telemetry/log.ts';
-import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createLog } from './telemetry/log.ts';
+import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
 
 const leaseName = 'moco-rollout';
@@ -30,21 +30,10 @@ const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 const stopGraceMilliseconds = 10_000;
 
 /** The parts of the program, connected but not started. */
-interface Program {
-  readonly options: Options;
-  readonly connection: Connection;
-  readonly world: World;
-  readonly client: ApiClient;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly elector: LeaseElector | null;
-  readonly controller: Controller;
-  readonly watchdog: Watchdog;
-  readonly stop: AbortController;
-  /** Functions that stop what was started, in the order of the start. */
-  readonly closers: ((leftMilliseconds: () => number) => Promise<void> | void)[];
-  webhook: RunningWebhook | null;
-}
+type Program = Awaited<ReturnType<typeof connectParts>>;
+
+/** Stops something that was started, in the time that is left. */
+type Closer = (leftMilliseconds: () => number) => Promise<void> | void;
 
 /**
  * Runs the controller from its start to SIGTERM. Starts health → metrics → webhook → caches → lease → workers, and
@@ -68,7 +57,7 @@ export async function run(options: Options): Promise<void> {
   }
 }
 
-async function connectParts(options: Options): Promise<Program> {
+async function connectParts(options: Options) {
   const log = createLog({ level: options.logLevel, format: options.logFormat });
   const connection = connect({ kubeconfigPath: options.kubeconfigPath });
   const gates = Object.entries(featureGates).map(([name, { stage }]) => ({
@@ -129,7 +118,13 @@ async function connectParts(options: Options): Promise<Program> {
     clock: world,
     onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop was blocked'),
   });
-  const closers = [() => connection.close(), () => pods.close(), () => prometheus?.close(), () => watchdog.stop()];
+  // In the order of the start.
+  const closers: Closer[] = [
+    () => connection.close(),
+    () => pods.close(),
+    () => prometheus?.close(),
+    () => watchdog.stop(),
+  ];
   return {
     options,
     connection,
@@ -142,7 +137,7 @@ async function connectParts(options: Options): Promise<Program> {
     watchdog,
     stop,
     closers,
-    webhook: null,
+    webhook: null as RunningWebhook | null,
   };
 }
 

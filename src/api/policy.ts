@@ -2,18 +2,12 @@ import type { Stored } from '../kube/store.ts';
 import { isObject, type Json, object, text as textOf, whole as wholeOf } from '../moco/json.ts';
 import type { LabelSelector } from '../moco/records.ts';
 import { labelSelector } from './label-selector.ts';
-import { type Infer, problemOf, struct, whole } from './schema.ts';
+import { type Infer, ownKind, problemOf, struct, whole } from './schema.ts';
 import { commonSettings, optional } from './settings.ts';
 
 // MySQLRolloutPolicy (moco-rollout.io/v1alpha1), cluster-scoped: the settings for many clusters, which live in git.
 
-export const policyKind = {
-  group: 'moco-rollout.io',
-  version: 'v1alpha1',
-  plural: 'mysqlrolloutpolicies',
-  kind: 'MySQLRolloutPolicy',
-  namespaced: false,
-} as const;
+export const policyKind = ownKind('mysqlrolloutpolicies', 'MySQLRolloutPolicy', false);
 
 const selection = optional({
   priority: whole(

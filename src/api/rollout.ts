@@ -2,20 +2,14 @@ import { overridableRules } from '../core/rules/catalogue.ts';
 import type { RolloutProblem } from '../core/snapshot.ts';
 import { clusterKind } from '../moco/names.ts';
 import type { RolloutStatus } from './rollout-status.ts';
-import { type Infer, listBy, oneOf, setOf, struct, text, time, whole, written } from './schema.ts';
+import { type Infer, listBy, oneOf, ownKind, setOf, struct, text, time, whole, written } from './schema.ts';
 import { commonFields, deadlineAfterReady, keepsItsRevision, optional } from './settings.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
 // controller creates a missing one, never changes `spec`, and replaces `status` as a whole with its resourceVersion as
 // a precondition.
 
-export const rolloutKind = {
-  group: 'moco-rollout.io',
-  version: 'v1alpha1',
-  plural: 'mysqlrollouts',
-  kind: 'MySQLRollout',
-  namespaced: true,
-} as const;
+export const rolloutKind = ownKind('mysqlrollouts', 'MySQLRollout', true);
 
 export interface MySQLRollout {
   readonly apiVersion: string;

@@ -1,8 +1,17 @@
 import * as z from 'zod';
+import type { ResourceKind } from '../kube/resource.ts';
 import { milliseconds } from '../moco/timestamp.ts';
 
 // The building blocks of the schemas of all kinds. Types, the validation of objects and the CRDs follow from them. The
 // message of a schema says what a value must be: "expected spec.partition to be MESSAGE, got -1".
+
+export const ownKind = (plural: string, kind: string, namespaced: boolean): ResourceKind => ({
+  group: 'moco-rollout.io',
+  version: 'v1alpha1',
+  plural,
+  kind,
+  namespaced,
+});
 
 /** Objects from the API server are never changed in place. */
 export type Immutable<T> = T extends readonly (infer Item)[]

@@ -11,6 +11,7 @@ import {
   listBy,
   listOf,
   oneOf,
+  ownKind,
   percentage,
   rules,
   struct,
@@ -24,13 +25,7 @@ import { optional } from './settings.ts';
 // MySQLRolloutSequence (moco-rollout.io/v1alpha1), cluster-scoped: which clusters begin their rollouts first, and how
 // long these have to do well before the next ones begin.
 
-export const sequenceKind = {
-  group: 'moco-rollout.io',
-  version: 'v1alpha1',
-  plural: 'mysqlrolloutsequences',
-  kind: 'MySQLRolloutSequence',
-  namespaced: false,
-} as const;
+export const sequenceKind = ownKind('mysqlrolloutsequences', 'MySQLRolloutSequence', false);
 
 const mostStages = 32;
 const mostConcurrent = 10_000;

@@ -17,28 +17,11 @@ const longestStarvingMilliseconds = 1000;
 const shortestWaitMilliseconds = 1;
 
 /** Tokens taken before the calls that need them, so that none of these calls waits. Unused tokens are returned. */
-export class Reservation {
-  #left: number;
-  readonly #release: (tokens: number) => void;
-
-  constructor(tokens: number, release: (tokens: number) => void) {
-    this.#left = tokens;
-    this.#release = release;
-  }
-
+export interface Reservation {
   /** Whether there was one left for a call. */
-  take(): boolean {
-    if (this.#left === 0) return false;
-    this.#left -= 1;
-    return true;
-  }
-
+  take(): boolean;
   /** Takes no more tokens. */
-  end(): void {
-    const left = this.#left;
-    this.#left = 0;
-    if (left > 0) this.#release(left);
-  }
+  end(): void;
 }
 
 interface Waiter {
@@ -115,7 +98,14 @@ export class TokenBucket {
   /** Takes tokens before the calls that will need them; `null` when the signal is aborted before. */
   async reserve(priority: Priority, tokens: number, signal?: AbortSignal): Promise<Reservation | null> {
     if (!(await this.take(priority, signal, tokens))) return null;
-    return new Reservation(tokens, (left) => this.#release(left));
+    let left = tokens;
+    return {
+      take: () => left > 0 && left-- > 0,
+      end: () => {
+        if (left > 0) this.#release(left);
+        left = 0;
+      },
+    };
   }
 
   #release(tokens: number): void {

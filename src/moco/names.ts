@@ -94,3 +94,6 @@ export const clusterKind = {
 export const controllerSelector = 'app.kubernetes.io/part-of=moco-rollout';
 /** Selects the Deployment of moco-controller, by a label of MOCO's chart. */
 export const mocoControllerSelector = 'app.kubernetes.io/component=moco-controller';
+
+/** The ordinal in the name of a StatefulSet's pod. */
+export const ordinalOf = (name: string): number => Number(name.slice(name.lastIndexOf('-') + 1));

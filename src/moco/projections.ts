@@ -1,7 +1,6 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
-import { labelSetAt } from './managed-fields.ts';
+import { type Json, labelSetAt, object, objects, strings, text, texts, whole } from './json.ts';
 import {
   agentContainer,
   annotationOn,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { labelSetAt } from '../../src/moco/managed-fields.ts';
+import { labelSetAt } from '../../src/moco/json.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
 import { revisionOwner } from '../support/label-owner.ts';
 

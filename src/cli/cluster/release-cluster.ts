@@ -42,7 +42,7 @@ export async function releaseOne(
   deadline: AbortSignal,
   waits: (reason: string) => void,
 ): Promise<ReleasedOutcome> {
-  const progress = new Progress(waits);
+  const progress = progressOf(waits);
   const inMemory: { promotion: RolloutStatus['promotion'] } = { promotion: undefined };
   while (!deadline.aborted) {
     try {
@@ -65,30 +65,27 @@ export async function releaseOne(
   return { kind: 'left', reason: `timed out${progress.reason === '' ? '' : `: ${progress.reason}`}` };
 }
 
-class Progress {
-  reason = '';
-  pauseMilliseconds = shortestPauseMilliseconds;
-  readonly #waits: (reason: string) => void;
-  #reported = '';
-
-  constructor(waits: (reason: string) => void) {
-    this.#waits = waits;
-  }
-
-  moved(): void {
-    this.reason = '';
-    this.pauseMilliseconds = shortestPauseMilliseconds;
-  }
-
-  waitsFor(reason: string): void {
-    if (reason !== this.reason) this.pauseMilliseconds = shortestPauseMilliseconds;
-    this.reason = reason;
-    this.pauseMilliseconds = Math.min(this.pauseMilliseconds * 2, longestPauseMilliseconds);
-    // A wait that ends at once by itself is not reported.
-    if (this.pauseMilliseconds < longestPauseMilliseconds || this.#reported === reason) return;
-    this.#reported = reason;
-    this.#waits(reason);
-  }
+/** What a release waits for, and for how long until it looks again. */
+function progressOf(waits: (reason: string) => void) {
+  let reported = '';
+  const progress = {
+    reason: '',
+    pauseMilliseconds: shortestPauseMilliseconds,
+    moved: () => {
+      progress.reason = '';
+      progress.pauseMilliseconds = shortestPauseMilliseconds;
+    },
+    waitsFor: (reason: string) => {
+      if (reason !== progress.reason) progress.pauseMilliseconds = shortestPauseMilliseconds;
+      progress.reason = reason;
+      progress.pauseMilliseconds = Math.min(progress.pauseMilliseconds * 2, longestPauseMilliseconds);
+      // A wait that ends at once by itself is not reported.
+      if (progress.pauseMilliseconds < longestPauseMilliseconds || reported === reason) return;
+      reported = reason;
+      waits(reason);
+    },
+  };
+  return progress;
 }
 
 type StepOutcome = ReleasedOutcome | { readonly kind: 'stepped' } | { readonly kind: 'waits'; readonly reason: string };

@@ -3,24 +3,10 @@ import { problemOf } from '../../api/schema.ts';
 import { UsageError } from '../../failure.ts';
 import { didYouMean } from '../nearest.ts';
 
-/** Settings that can be assumed with a single word each. */
-export const assumable = [
-  'strategy',
-  'paused',
-  'repairWhilePaused',
-  'maxUnavailable',
-  'partition',
-  'minReadySeconds',
-  'progressDeadlineSeconds',
-  'switchoverTimeoutSeconds',
-  'failoverGraceSeconds',
-  'maxReplicaDelaySeconds',
-  'replicaDelayGraceSeconds',
-  'primaryUpdatePolicy',
-  'lostMembers',
-  'approvedRevision',
-  'pinnedMembers',
-] as const satisfies readonly (keyof RolloutSpec)[];
+/** Settings that can be assumed with a single word each: those that have no parts, and the pinned members. */
+const assumable = Object.entries(rolloutSpec.shape).flatMap(([name, schema]) =>
+  name === 'pinnedMembers' || !['array', 'object'].includes(schema.unwrap().type) ? [name] : [],
+);
 
 /** Parses `paused=false,maxUnavailable=2`. `pinnedMembers=1+2` has the ordinals of members. Throws `UsageError`. */
 export function parseAssumed(text: string): RolloutSpec {

@@ -118,23 +118,22 @@ const shortly = ({ name, state, upToDate, clusters }: StageView): string => `${n
 
 /** A line for each stage, for logs and pipes. */
 export function toldOfStages({ name, stages }: SequenceView): readonly Told[] {
-  return stages.map(
-    ({ name: stage, state, upToDate, clusters, rolling, failing, soakedUntil, stoppedBy, waitsFor }) => {
-      const key = `${name}/${stage}`;
-      const text = [
-        key,
-        state,
-        `${upToDate}/${clusters} up to date`,
-        `${rolling} rolling`,
-        `${failing} failing`,
-        soakedUntil && `soaked until ${soakedUntil}`,
-        waitsFor === null
-          ? stoppedBy && `${stoppedBy} is not up to date and healthy`
-          : `${waitsFor.rule}: ${waitsFor.message}`,
-      ];
-      return { key, text: text.filter(Boolean).join('  ') };
-    },
-  );
+  return stages.map((stage) => {
+    const { state, upToDate, clusters, rolling, failing, soakedUntil, stoppedBy, waitsFor } = stage;
+    const key = `${name}/${stage.name}`;
+    const text = [
+      key,
+      state,
+      `${upToDate}/${clusters} up to date`,
+      `${rolling} rolling`,
+      `${failing} failing`,
+      soakedUntil && `soaked until ${soakedUntil}`,
+      waitsFor === null
+        ? stoppedBy && `${stoppedBy} is not up to date and healthy`
+        : `${waitsFor.rule}: ${waitsFor.message}`,
+    ];
+    return { key, text: text.filter(Boolean).join('  ') };
+  });
 }
 
 interface Look {

@@ -23,17 +23,8 @@ export function block(view: ClusterView, program: string): readonly Line[] {
   ];
 }
 
-function header({
-  name,
-  phase,
-  complete,
-  stalled,
-  updated,
-  replicas,
-  updateRevision,
-  rollout,
-  members,
-}: ClusterView): Line {
+function header(view: ClusterView): Line {
+  const { name, phase, complete, stalled, updated, replicas, updateRevision, rollout, members } = view;
   const runsFor = rollout?.forSeconds ?? null;
   const running: Line = runsFor === null ? [] : [between, piece(brief(runsFor))];
   return [

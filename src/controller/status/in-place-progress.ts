@@ -1,6 +1,6 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
-import { ordinalOf } from '../../moco/ordinal.ts';
+import { ordinalOf } from '../../moco/names.ts';
 import type { Finished } from '../observe/cluster-state.ts';
 import { sorted } from './member-progress.ts';
 

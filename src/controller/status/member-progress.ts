@@ -4,7 +4,7 @@ import type { ComesBack } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { disruptive } from '../../core/step.ts';
 import { replacesNobody } from '../../core/strategy.ts';
-import { ordinalOf } from '../../moco/ordinal.ts';
+import { ordinalOf } from '../../moco/names.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
 

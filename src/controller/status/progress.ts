@@ -7,7 +7,7 @@ import type {
 } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
 import { explainEvidence } from '../../core/sentences.ts';
-import { ordinalOf } from '../../moco/ordinal.ts';
+import { ordinalOf } from '../../moco/names.ts';
 import { type Finished, type Memory, unreported } from '../observe/cluster-state.ts';
 import { takesSlot } from '../observe/fleet-standing.ts';
 import type { Observation } from '../observe/observe.ts';
