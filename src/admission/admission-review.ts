@@ -28,7 +28,6 @@ const requestShape = z.object({
   request: z.object({
     uid: z.string().min(1),
     kind: z.object({ group: z.string(), version: z.string(), kind: z.string() }),
-    namespace: z.string().optional(),
     operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
     subResource: z.string().optional(),
     object: z.unknown().optional(),
@@ -59,7 +58,6 @@ export function answerReview(body: unknown, reviewer: Reviewer): ReviewAnswer {
   }
   const before = statefulSetShape.safeParse(request.oldObject);
   const { because, patch, warning } = reviewer.review({
-    namespace: request.namespace ?? '',
     statefulSet: object.data,
     before: before.success ? before.data : null,
   });

@@ -10,7 +10,6 @@ export const mutatePartitionPath = '/mutate-partition';
 export type Operation = 'CREATE' | 'UPDATE';
 
 export interface StatefulSetRequest {
-  readonly namespace: string;
   readonly statefulSet: AdmittedStatefulSet;
   /** `null` on CREATE, and where it can't be read. */
   readonly before: AdmittedStatefulSet | null;

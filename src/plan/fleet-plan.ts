@@ -44,16 +44,7 @@ export interface FleetPlan {
 }
 
 /** A stage of the plan. */
-export interface PlannedStage {
-  readonly sequence: string | null;
-  readonly stage: string | null;
-  readonly clusters: readonly PlannedCluster[];
-  readonly beginsAt: number | null;
-  /** `null` if not every cluster ends. */
-  readonly endsAt: number | null;
-  /** Clusters that never begin or never end. */
-  readonly stopped: number;
-}
+export type PlannedStage = ReturnType<typeof plannedStages>[number];
 
 /** When the last cluster that ends does so; `null` if none does. */
 export const endOf = (clusters: readonly PlannedCluster[]): number | null => orNull(Math.max, clusters, 'endsAt');
@@ -62,7 +53,7 @@ export const endOf = (clusters: readonly PlannedCluster[]): number | null => orN
 export function plannedStages(
   { clusters }: FleetPlan,
   order: readonly { readonly sequence: string; readonly stage: string }[],
-): readonly PlannedStage[] {
+) {
   const known = [...order, { sequence: null, stage: null }];
   return known.flatMap(({ sequence, stage }) => {
     const members = clusters.filter((one) => one.sequence === sequence && one.stage === stage);
@@ -74,7 +65,9 @@ export function plannedStages(
         stage,
         clusters: members,
         beginsAt: orNull(Math.min, members, 'beginsAt'),
+        // `null` if not every cluster ends.
         endsAt: stopped > 0 ? null : endOf(members),
+        // Clusters that never begin or never end.
         stopped,
       },
     ];

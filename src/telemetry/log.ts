@@ -1,6 +1,40 @@
 import { destination, type Logger, pino, stdSerializers } from 'pino';
-import type { LogField } from './log-fields.ts';
-import { formatLogLine } from './log-text.ts';
+
+/**
+ * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show the
+ * fields in this order. docs/reference.md has the same table; a test compares both with the code.
+ */
+export const logFields = {
+  cluster: '`namespace/name` of the MySQLCluster',
+  step: 'the kind of step, such as `evict`',
+  rule: 'the rule behind a step or a hold; `idle` or `complete` if there is no hold and nothing to do',
+  member: 'name of a pod, or several names with commas',
+  revision: 'the update revision, as in the label `controller-revision-hash`',
+  stale: 'number of members that are not at the update revision',
+  result: 'result of a step: `done`, `refused`, `conflict` or `unknown`',
+  answer: 'answer of the API server to a step that it refused',
+  retries: 'number of failed passes over the cluster in a row',
+  reason: 'the reason of an Event that could not be written, or why a replication delay can not be read',
+  namespace: 'namespace of the object of that Event',
+  lease: '`namespace/name` of the lease for leader election',
+  identity: 'identity of this process in the lease',
+  clusters: 'number of known MySQLClusters',
+  sequence: 'name of the MySQLRolloutSequence',
+  path: 'path of a request to the API server, or to this program',
+  milliseconds: 'duration',
+  waitMilliseconds: 'time until the next attempt',
+  validTo: "end of validity of the webhook's certificate",
+  version: 'version of this program',
+  server: 'address of the API server',
+  kubernetes: 'version of the API server',
+  UpdateStrategyOnDelete: 'whether the feature gate is on',
+  InPlaceUpdate: 'whether the feature gate is on',
+  error: 'the error; in JSON with its type and stack',
+} as const;
+
+type LogField = keyof typeof logFields;
+
+const fieldOrder = Object.keys(logFields) as readonly LogField[];
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'json' | 'text';
@@ -22,7 +56,7 @@ const standardErrorDescriptor = 2;
 export type Log = Logger;
 
 /**
- * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with fields of the vocabulary of log-fields.ts;
+ * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with fields of the vocabulary of `logFields`;
  * `log.child(fields)` for one that carries the fields in every line. Writes synchronously: the lines before a crash are the ones that matter.
  */
 export function createLog({ level, format, destination: given }: LogOptions): Log {
@@ -42,4 +76,53 @@ export function createLog({ level, format, destination: given }: LogOptions): Lo
 
 function serializeError(thrown: unknown): unknown {
   return thrown instanceof Error ? stdSerializers.err(thrown) : { message: String(thrown) };
+}
+
+const levelWidth = 5;
+const timeOfDay = /T(\d\d:\d\d:\d\d\.\d\d\d)Z$/;
+
+/**
+ * Turns one JSON line of the logger into a readable one: `10:23:45.123 info  evicted  cluster=ns/test step=evict`.
+ * An error shows as its message; at level error its stack follows, indented. Times are UTC. A line that isn't JSON
+ * is handed through as it is.
+ */
+function formatLogLine(line: string): string {
+  const record = parsed(line);
+  if (record === null) return line;
+  const { time, level, msg, ...fields } = record;
+  const clock = timeOfDay.exec(String(time))?.[1] ?? String(time);
+  const named = [...fieldOrder.filter((name) => name in fields), ...Object.keys(fields).filter(isFurther)];
+  const shown = named.map((name) => `${name}=${showValue(fields[name])}`);
+  const words = [
+    clock,
+    String(level).padEnd(levelWidth),
+    typeof msg === 'string' ? msg : '',
+    ...(shown.length > 0 ? ['', ...shown] : []),
+  ];
+  return `${words.join(' ')}\n${level === 'error' ? stackOf(fields['error']) : ''}`;
+}
+
+function parsed(line: string): Record<string, unknown> | null {
+  try {
+    const record: unknown = JSON.parse(line);
+    return typeof record === 'object' && record !== null ? (record as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isFurther(name: string): boolean {
+  return !fieldOrder.some((known) => known === name);
+}
+
+function showValue(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'message' in value) return showValue(value.message);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+function stackOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('stack' in error) || typeof error.stack !== 'string') return '';
+  const frames = error.stack.split('\n').filter((line) => line.trimStart().startsWith('at '));
+  return frames.map((frame) => `    ${frame.trim()}\n`).join('');
 }

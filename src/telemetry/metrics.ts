@@ -35,19 +35,7 @@ export interface Parts {
   readonly drivesPartitions: boolean;
 }
 
-export interface Metrics {
-  readonly apiClient: ApiClientMetrics;
-  /** `null` where this process serves no webhook. */
-  readonly webhook: WebhookMetrics | null;
-  readonly rollouts: RolloutMetrics;
-  readonly workQueues: WorkQueueMetrics;
-  readonly caches: CacheMetrics;
-  readonly fleet: FleetMetrics;
-  readonly checks: CheckMetrics;
-  readonly registry: Registry;
-  /** Serves everything in Prometheus' text format. */
-  readonly handler: HttpHandler;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Each look at the event loop wakes the process: every 10 ms, prom-client's default, that was most of an idle program. */
 const eventLoopMilliseconds = 50;
@@ -60,7 +48,7 @@ export function createMetrics(
   version: string,
   features: readonly FeatureState[],
   { servesWebhook, drivesPartitions }: Parts,
-): Metrics {
+) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopMilliseconds });
   for (const name of misnamed) registry.removeSingleMetric(name);
@@ -71,12 +59,18 @@ export function createMetrics(
   return {
     registry,
     apiClient: new ApiClientMetrics(registry),
+    // `null` where this process serves no webhook.
     webhook: servesWebhook ? new WebhookMetrics(registry) : null,
     rollouts: new RolloutMetrics(registry, drivesPartitions),
     workQueues: new WorkQueueMetrics(registry),
     caches: new CacheMetrics(registry),
     fleet: new FleetMetrics(registry),
     checks: new CheckMetrics(registry),
-    handler: async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
+    /** Serves everything in Prometheus' text format. */
+    handler: (async () => ({
+      status: 200,
+      contentType: registry.contentType,
+      body: await registry.metrics(),
+    })) satisfies HttpHandler as HttpHandler,
   };
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { isCallExpression, type Node } from 'typescript/unstable/ast';
 import { API, type Checker } from 'typescript/unstable/sync';
-import { logFields } from '../../src/telemetry/log-fields.ts';
+import { logFields } from '../../src/telemetry/log.ts';
 
 const deadlineMilliseconds = 60_000;
 const logCall = /(?:^|[.#])log(?:\.(?:debug|info|warn|error)|\[\w+\])$/;
@@ -68,7 +68,7 @@ describe('the vocabulary of log lines', () => {
     const strangers = lines.flatMap(({ at, fields }) =>
       fields.filter((field) => !(field in logFields)).map((field) => `${at}: ${field}`),
     );
-    expect(strangers, 'a field for src/telemetry/log-fields.ts and docs/reference.md').to.deep.equal([]);
+    expect(strangers, 'a field for src/telemetry/log.ts and docs/reference.md').to.deep.equal([]);
   });
 
   it('has no field that the program does not write', () => {

@@ -11,26 +11,9 @@ export interface FleetRollout extends Figures {
 }
 
 /** One cluster with its rollouts of the period, the newest first. */
-export interface FleetCluster {
-  readonly namespace: string;
-  readonly name: string;
-  /** `Stalled` where it needs a person, otherwise the phase; `Unknown` without a MySQLRollout. */
-  readonly state: string;
-  readonly stalled: boolean;
-  readonly rolling: boolean;
-  /** The rule that holds it now. */
-  readonly hold: string | null;
-  /** A cluster of one member takes no writes while this restarts. */
-  readonly single: boolean;
-  readonly rollouts: readonly FleetRollout[];
-}
+export type FleetCluster = ReturnType<typeof fleetCluster>;
 
-export interface HoldCost extends HeldFor {
-  readonly clusters: number;
-  readonly longest: number;
-  /** How many rollouts it holds now. */
-  readonly now: number;
-}
+export type HoldCost = ReturnType<typeof holdCosts>[number];
 
 type Listed = {
   readonly cluster: Pick<ClusterRecord, 'namespace' | 'name' | 'replicas'>;
@@ -57,17 +40,20 @@ function fleetCluster(
   status: RolloutStatus | undefined,
   since: number,
   now: number,
-): FleetCluster {
+) {
   const stalled = status?.conditions?.some((one) => one.type === 'Stalled' && one.status === 'True') === true;
   const { rollout, hold } = status ?? {};
   const rollouts = entriesOf(status ?? {}).map((entry) => fleetRollout(entry, hold, now));
   return {
     namespace,
     name,
+    // `Stalled` where it needs a person, otherwise the phase; `Unknown` without a MySQLRollout.
     state: stalled ? 'Stalled' : (status?.phase ?? 'Unknown'),
     stalled,
     rolling: rollout !== undefined,
+    // The rule that holds it now.
     hold: hold?.rule ?? null,
+    // A cluster of one member takes no writes while this restarts.
     single: replicas === 1,
     rollouts: rollouts.filter(({ finishedAt }) => finishedAt === null || finishedAt >= since).toReversed(),
   };
@@ -99,7 +85,7 @@ export function together(all: readonly HeldFor[]): readonly HeldFor[] {
 export const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** What each hold cost the fleet, the most first. */
-export function holdCosts(clusters: readonly FleetCluster[]): readonly HoldCost[] {
+export function holdCosts(clusters: readonly FleetCluster[]) {
   const times = clusters.flatMap((cluster) =>
     cluster.rollouts.flatMap(({ heldFor }) => heldFor.map((one) => ({ ...one, cluster }))),
   );
@@ -111,6 +97,7 @@ export function holdCosts(clusters: readonly FleetCluster[]): readonly HoldCost[
       seconds,
       clusters: new Set(own.map(({ cluster }) => cluster)).size,
       longest: Math.max(...own.map((one) => one.seconds)),
+      // How many rollouts it holds now.
       now: clusters.filter((one) => one.rolling && one.hold === rule).length,
     };
   });
