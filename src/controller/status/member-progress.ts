@@ -43,13 +43,18 @@ export function memberProgressOf(
   intent: Intent | null,
 ): MemberProgress {
   const isKept = snapshot.statefulSet?.newPods === 'CurrentRevision';
+  const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   const missed =
     ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods.map(ordinalOf) : [];
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
+  // Back as what they were, even if those pods go already.
+  const restored = (known.restoring ?? [])
+    .filter((one) => hasAnotherPod(snapshot, one))
+    .map(({ ordinal }) => ordinal)
+    .filter((ordinal) => !updated.has(ordinal));
   // Where new pods come up at the current revision, a member that a step took may be back as what it was.
-  const spared = isKept ? stale : stale.filter((ordinal) => missed.includes(ordinal));
+  const spared = isKept ? [...stale, ...restored] : stale.filter((ordinal) => missed.includes(ordinal));
   const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
-  const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
     ...inTurn(known, begins, members, snapshot, stale, spared, taken, updated),
     restoring: restoringOf(known, snapshot, missed, intent),
@@ -90,18 +95,21 @@ function inTurn(
 /** Until the member has another pod, or the step did not happen. */
 function restoringOf(
   { restoring = [] }: Partial<RolloutProgress>,
-  { members }: Pick<ClusterSnapshot, 'members'>,
+  snapshot: Pick<ClusterSnapshot, 'members'>,
   missed: readonly number[],
   intent: Intent | null,
 ): RolloutProgress['restoring'] | undefined {
   const asked = intent?.step === 'restore' ? intent.pods : [];
-  const awaited = restoring.filter(
-    ({ ordinal, uid }) =>
-      !missed.includes(ordinal) && members.every((member) => member.ordinal !== ordinal || member.uid === uid),
-  );
+  const awaited = restoring.filter((one) => !missed.includes(one.ordinal) && !hasAnotherPod(snapshot, one));
   const all = [...awaited, ...asked.map(({ name, uid }) => ({ ordinal: ordinalOf(name), uid }))];
   return all.length === 0 ? undefined : all;
 }
+
+/** The member has come back from a restore. */
+const hasAnotherPod = (
+  { members }: Pick<ClusterSnapshot, 'members'>,
+  { ordinal, uid }: NonNullable<RolloutProgress['restoring']>[number],
+): boolean => members.some((member) => member.ordinal === ordinal && member.uid !== uid);
 
 /** Wall-clock times, because they must survive this process. */
 function times(

@@ -230,6 +230,26 @@ describe('the progress of members', () => {
     expect(awaits('another')).to.equal(undefined);
   });
 
+  it('has a restored member waiting again once it has another pod, even if that one goes already', () => {
+    const waits = (uid: string, one: Partial<Seen>) =>
+      memberProgressOf(
+        { waiting: [0], restoring: [{ ordinal: 1, uid: 'uid-1' }] },
+        null,
+        [seen(0), seen(1, { state: 'terminating', ...one })],
+        {
+          members: [{ ordinal: 1, uid } as MemberFacts],
+          statefulSet: { ...onDelete.statefulSet, newPods: 'CurrentRevision' },
+        },
+        null,
+        noWrites,
+        '2026-01-01T00:01:00Z',
+        null,
+      ).waiting;
+    expect(waits('another', {})).to.deep.equal([0, 1]);
+    expect(waits('another', { updated: true })).to.deep.equal([0]);
+    expect(waits('uid-1', {})).to.deep.equal([0]);
+  });
+
   it('begins with those whose pods go at that moment, unless a step of the rollout before has taken them', () => {
     for (const state of ['terminating', 'missing'] as const) {
       expect(begins(null, { state }), state).to.deep.equal([0, 1]);

@@ -54,8 +54,8 @@ const unseen = Uint8Array.of(
   c.AGENTLESS,
   c.BROKEN,
   c.TOOK,
-  c.BACK,
   c.RAN,
+  c.EARLIER,
 );
 const ofTheCluster = Uint8Array.of(c.INDEX, c.STATUS, c.SYNCED, c.ERRANT);
 const ofItsSurroundings = Uint8Array.of(
@@ -158,6 +158,7 @@ export class Decisions {
       const cell = ofItsSurroundings[at] as number;
       shown[cell] = around[cell] as number;
     }
+    if (around[c.NOTED] === 0) shown[c.WAITING] = 0;
     shown[c.STAGE] = (last[c.STAGE] === c.Stage.Asked ? 1 : 0) + (around[c.STAGE] === c.Stage.Applied ? 2 : 0);
     shown[c.SCALE] = (last[c.SCALE] === c.Scale.Before ? 0 : 1) + (around[c.SCALE] === c.Scale.Done ? 2 : 0);
     this.#layout.pack(shown, 0, this.#packed);

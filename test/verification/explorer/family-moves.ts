@@ -137,9 +137,8 @@ function templateMoves(cells: c.Cells, out: Successors): void {
   if (cells[c.STAGE] === Stage.Applied) {
     const next = out.add(cells, benign);
     next[c.STAGE] = Stage.Settled;
-    next[c.TARGET] = next[c.WANTED] as number;
+    if (next[c.TARGET] !== next[c.WANTED]) newRevision(next, next[c.WANTED] as number);
     observe(next);
-    newRevision(next);
   }
   if ((cells[c.CHANGES] as number) >= 2) return;
   for (let revision = 0; revision < 3; revision++) {
@@ -151,9 +150,29 @@ function templateMoves(cells: c.Cells, out: Successors): void {
   }
 }
 
+const ofOneRevision = [
+  c.VERIFIED,
+  c.TAKEN,
+  c.TRIES,
+  c.WAITED,
+  c.STUCK,
+  c.LOST,
+  c.NOTED,
+  c.OUT_OF_BAND,
+  c.RESTORING,
+  c.BACK,
+] as const;
+
 /** What is remembered is remembered of one revision. */
-function newRevision(next: c.Cells): void {
-  for (const at of [c.VERIFIED, c.TAKEN, c.TRIES, c.WAITED, c.STUCK, c.WAITING, c.NOTED, c.OUT_OF_BAND]) next[at] = 0;
+function newRevision(next: c.Cells, revision: number): void {
+  if (next[c.NOTED] === 1) next[c.EARLIER] = next[c.TARGET] as number;
+  next[c.TARGET] = revision;
+  // What the pods were that are gone nobody can see any more, nor who was to come back.
+  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+    if (facts.isMissing(next, ordinal) && facts.has(next[c.BACK], ordinal))
+      next[c.TOOK] = (next[c.TOOK] as number) | c.bit(ordinal);
+  }
+  for (const at of ofOneRevision) next[at] = 0;
   for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
     const demote = next[c.DEMOTE + ordinal];
     if (demote === c.Demote.Ours) next[c.DEMOTE + ordinal] = c.Demote.OursForAnother;

@@ -327,7 +327,7 @@ export interface Judgement {
   readonly violated: Invariant | null;
   /** A condition ceased to hold within the window. */
   readonly race: boolean;
-  /** Targets that participated at every moment of the window. */
+  /** Targets that participated at every moment of the window, as bits. */
   readonly taken: number;
 }
 
@@ -365,14 +365,16 @@ export function judge(
       verdict.kind !== 'resizeInPlace' &&
       path.every((cells) => facts.participates(cells, target))
     )
-      taken++;
+      taken |= c.bit(target);
   }
   const isFailing = facts.isBadRevision(now, now[c.TARGET] as number);
-  if (taken > 0 && isFailing && (now[c.LOST] as number) + taken > mostUnavailable(world)) {
+  if (taken !== 0 && isFailing && membersIn((now[c.LOST] as number) | taken) > mostUnavailable(world)) {
     if (isWanted('I7')) return { violated: 'I7', race: false, taken };
   }
   return { violated: null, race, taken };
 }
+
+const membersIn = (bits: number): number => (bits === 0 ? 0 : (bits & 1) + membersIn(bits >> 1));
 
 /** How many members a failing revision may cost: what the user allows, and never so many that the quorum is lost. */
 function mostUnavailable({ policy: { maxUnavailable }, replicas }: World): number {

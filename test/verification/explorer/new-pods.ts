@@ -20,7 +20,9 @@ export function isHeld(cells: c.Cells, ordinal: number, world: World): boolean {
   if (cells[c.PAUSED] === 1 || (isPinned && ordinal === pinned) || ordinal < policy.partition) return true;
   if (policy.lostMembers === 'KeepRevision' || !facts.isVerified(cells, replicas)) return true;
   if (!leads) return false;
-  const isOlder = isPinned && isStale(cells, pinned) && !facts.isMissing(cells, pinned);
+  // Of a primary without a pod nobody asks whether a replica is older.
+  const isOlder =
+    isPinned && isStale(cells, pinned) && !facts.isMissing(cells, pinned) && !facts.isMissing(cells, ordinal);
   return isOlder || (policy.primaryUpdatePolicy === 'Manual' && cells[c.APPROVED] === 0);
 }
 
@@ -64,6 +66,10 @@ const isUnknown = (cells: c.Cells, ordinal: number, { replicas }: World): boolea
   facts.isMissing(cells, ordinal) &&
   facts.count(cells, replicas, (at, one) => !facts.isMissing(at, one) && isStale(at, one)) === 0;
 
+/** It has come back as what it was, and goes again before that has been written down. */
+const isBackUnnoticed = (cells: c.Cells, ordinal: number): boolean =>
+  has(cells[c.RESTORING], ordinal) && !has(cells[c.BACK], ordinal) && !has(cells[c.WAITING], ordinal);
+
 /** The next step of the rollout takes it, and new pods have to come up at the update revision before. */
 const isNext = ({ newPods, hold }: Verdict, cells: c.Cells, ordinal: number): boolean =>
   newPods === 'UpdateRevision' &&
@@ -83,7 +89,8 @@ function keepsLost(verdict: Verdict, cells: c.Cells, world: World): boolean {
       isLost(cells, one, world) &&
       !has(verdict.targets, one) &&
       !isNext(verdict, cells, one) &&
-      !isUnknown(cells, one, world),
+      !isUnknown(cells, one, world) &&
+      !isBackUnnoticed(cells, one),
   );
   if (lost.length === 0) return true;
   const isVerified = facts.isVerified(cells, world.replicas);

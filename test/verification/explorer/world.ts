@@ -128,7 +128,10 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.WANTED] = 1;
       cells[c.BAD] = bad;
       if (world.folded && !world.badRevision && !has('new-pods')) cells[c.VERIFIED] = 1;
-      if (has('new-pods')) cells[c.CURRENT] = currentRevisions[world.current];
+      if (has('new-pods')) {
+        cells[c.CURRENT] = currentRevisions[world.current];
+        cells[c.WAITING] = c.bit(members) - 1;
+      }
       cells[c.OPEN] = members >= 3 ? 1 : 0;
       cells[c.COMPUTED] = 1;
       cells[c.PROMOTED] = 1;
