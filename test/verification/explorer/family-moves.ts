@@ -46,7 +46,7 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
   if (has('scaling') && cells[c.SCALE] !== Scale.Done) {
     set(c.SCALE, (cells[c.SCALE] as number) + 1, benign);
   }
-  if (has('template')) templateMoves(cells, out);
+  if (has('template')) templateMoves(cells, world, out);
   for (const [request, at] of requestCells) {
     if (!mayAsk(world, request)) continue;
     if (request !== 'approves') set(at, 1 - (cells[at] as number), cells[at] === 1 ? benign : 0);
@@ -132,7 +132,7 @@ function protection(cells: c.Cells, out: Successors): void {
 }
 
 /** The user changes the template, MOCO applies it, and the StatefulSet controller sees it. */
-function templateMoves(cells: c.Cells, out: Successors): void {
+function templateMoves(cells: c.Cells, { changes }: World, out: Successors): void {
   if (cells[c.STAGE] === Stage.Asked) out.add(cells, benign | moco)[c.STAGE] = Stage.Applied;
   if (cells[c.STAGE] === Stage.Applied) {
     const next = out.add(cells, benign);
@@ -140,7 +140,7 @@ function templateMoves(cells: c.Cells, out: Successors): void {
     if (next[c.TARGET] !== next[c.WANTED]) newRevision(next, next[c.WANTED] as number);
     observe(next);
   }
-  if ((cells[c.CHANGES] as number) >= 2) return;
+  if ((cells[c.CHANGES] as number) >= changes) return;
   for (let revision = 0; revision < 3; revision++) {
     if (revision === cells[c.WANTED]) continue;
     const next = out.add(cells, moco);

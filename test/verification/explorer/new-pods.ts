@@ -34,7 +34,7 @@ export function isLost(cells: c.Cells, ordinal: number, world: World): boolean {
 }
 
 /** It has worked at a verified update revision, or may have, and its pod is going or gone. */
-function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
+export function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
   if (!facts.isGoing(cells, ordinal) || has(cells[c.BACK], ordinal)) return false;
   return facts.isUpdated(cells, ordinal) && facts.isVerified(cells, replicas);
 }
@@ -48,7 +48,7 @@ const isUnnoticed = (cells: c.Cells, ordinal: number): boolean =>
   facts.isMissing(cells, ordinal) && (cells[c.NOTED] === 0 || has(cells[c.WAITING], ordinal));
 
 /** It comes back at the revision that it had, or at another one than the update revision if a restore has taken it. */
-function comesBack(cells: c.Cells, ordinal: number): boolean {
+export function comesBack(cells: c.Cells, ordinal: number): boolean {
   if (cells[c.NEW_PODS] !== c.NewPods.Kept) return false;
   const had = cells[c.REVISION + ordinal];
   return has(cells[c.BACK], ordinal) ? cells[c.CURRENT] !== cells[c.TARGET] : cells[c.CURRENT] === had;

@@ -39,6 +39,8 @@ export interface World {
   readonly families: ReadonlySet<Family>;
   /** How many times something may go wrong; `null` for any number of times. */
   readonly faults: number | null;
+  /** How often the template changes again, with the family template. */
+  readonly changes: number;
   /** A revision that never starts is rolled out; without folding one that does as well. */
   readonly badRevision: boolean;
   /** Count the primaries: only where nothing goes wrong. */
@@ -71,6 +73,7 @@ export function worldOf(
     replicas,
     families: chosen,
     faults: null,
+    changes: 2,
     badRevision: true,
     countMoves: false,
     detail: 'fine',
