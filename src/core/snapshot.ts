@@ -294,6 +294,8 @@ export interface RolloutMemory {
   readonly restoring: readonly { readonly ordinal: number; readonly uid: string }[];
   /** Members that came up at the update revision without a step of ours. */
   readonly updatedOutOfBand: readonly number[];
+  /** Those of them that were held then, and whether their mysqld has started since, in whichever pod. */
+  readonly createdWhileHeld: readonly { readonly ordinal: number; readonly started: boolean }[];
   /** Seconds since the rollout last moved. */
   readonly sinceProgressSeconds: number;
   /** Switchovers for this update revision that timed out. Demotions taken back for other reasons do not count. */

@@ -315,6 +315,9 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
         [{ ordinal: 2, uid: 'uid-2' }],
       ),
       updatedOutOfBand: fc.subarray([0, 1, 2]),
+      createdWhileHeld: fc
+        .subarray([0, 1, 2])
+        .map((ordinals) => ordinals.map((ordinal) => ({ ordinal, started: ordinal === 0 }))),
       sinceProgressSeconds: seconds,
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
@@ -525,6 +528,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
       [{ ordinal: 2, uid: 'another' }],
     ),
     updatedOutOfBand: fc.array(anyNumber, { maxLength: 3 }),
+    createdWhileHeld: fc.array(fc.record({ ordinal: anyNumber, started: fc.boolean() }), { maxLength: 3 }),
     sinceProgressSeconds: anyNumber,
     switchoverTries: anyNumber,
     sinceLastTrySeconds: anyNumber,

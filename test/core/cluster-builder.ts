@@ -349,6 +349,7 @@ export class ClusterBuilder {
         from: null,
         restoring: [],
         updatedOutOfBand: [],
+        createdWhileHeld: [],
         sinceProgressSeconds: 0,
         switchoverTries: 0,
         sinceLastTrySeconds: 0,

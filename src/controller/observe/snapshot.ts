@@ -198,6 +198,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     from: progress?.from ?? null,
     restoring: progress?.restoring ?? [],
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
+    createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),
     sinceLastTrySeconds: failedNow ? 0 : sinceLastTrySeconds,

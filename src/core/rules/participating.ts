@@ -12,7 +12,7 @@ import {
 import { notYetReplaced } from '../partition.ts';
 import { lacksRoleForOthers, mayKeepRolesBack } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
-import type { Member } from '../situation.ts';
+import { type Member, pinnedBehind } from '../situation.ts';
 import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
 import { type BlockedBudget, blockedBudget, explainBudget } from './blocked-budget.ts';
 import { isRevisionKnown } from './primary.ts';
@@ -56,9 +56,8 @@ export const participating = {
   }),
   PrimaryWaitsForPinned: rule<{ readonly member: number; readonly pinned: readonly number[] }>({
     holds: (asked) => {
-      const { members, policy } = asked.situation;
       const primary = asked.members.find((member) => member.primary);
-      const pinned = members.filter((member) => member.pinned && !member.updated && member.ordinal >= policy.partition);
+      const pinned = pinnedBehind(asked.situation);
       return primary === undefined || pinned.length === 0 || !isRevisionKnown(asked)
         ? null
         : { member: primary.ordinal, pinned: pinned.map(({ ordinal }) => ordinal) };

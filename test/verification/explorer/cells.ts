@@ -118,8 +118,8 @@ export const CURRENT = 90;
  */
 export const WAITING = 91;
 export const NOTED = 92;
-/** Members that came up at the update revision without a step, as bits. */
-export const OUT_OF_BAND = 93;
+/** Members that came up at the update revision without a step while they were held, as bits. */
+export const CREATED = 93;
 /** Members whose pod a step has deleted so that they come back as what they were, as bits; as long as nobody has seen another pod. */
 export const RESTORING = 94;
 /** A person asks for the member of the highest ordinal to be given back its revision. */
@@ -130,8 +130,10 @@ export const BACK = 97;
 /** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
 export const RAN = 98;
 export const EARLIER = 99;
+/** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
+export const STARTED = 100;
 
-export const cellCount = 100;
+export const cellCount = 101;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {

@@ -44,7 +44,7 @@ export function perform(
   read: c.Cells = now,
 ): void {
   after.set(now);
-  if (world.families.has('new-pods')) remember(verdict, read, after, world);
+  if (world.families.has('new-pods')) remember(verdict, true, read, after, world);
   const needsPod = ['delete', 'evict', 'updateInPlace', 'resizeInPlace', 'restore'].includes(verdict.kind);
   const targets = needsPod ? liveTargets(verdict, now) : verdict.targets;
   for (let ordinal = 0; targets >> ordinal !== 0; ordinal++) {
@@ -103,19 +103,21 @@ const addBit = (cells: c.Cells, at: number, ordinal: number): void => {
 
 /**
  * What the status then says of members, as src/controller/status/member-progress.ts has it: written with the intent of a
- * step, or after a pass. Without a verdict the pass has done nothing.
+ * step that is done, or after a pass.
  */
-export function remember(verdict: Verdict | null, read: c.Cells, after: c.Cells, world: World): void {
+export function remember(verdict: Verdict, isDone: boolean, read: c.Cells, after: c.Cells, world: World): void {
   const n = facts.replicasOf(read, world);
-  let [stale, going, updated, awaited] = [0, 0, 0, read[c.RESTORING] as number];
+  let [stale, going, updated, started, awaited] = [0, 0, 0, 0, read[c.RESTORING] as number];
   for (let ordinal = 0; ordinal < n; ordinal++) {
     if (facts.isMissing(read, ordinal)) {
       if (isLostBefore(read, ordinal)) going |= 1 << ordinal;
       continue;
     }
     if (!facts.has(read[c.BACK], ordinal)) awaited &= ~(1 << ordinal);
-    if (facts.isUpdated(read, ordinal)) updated |= 1 << ordinal;
-    else if (!facts.isTerminating(read, ordinal)) stale |= 1 << ordinal;
+    if (facts.isUpdated(read, ordinal)) {
+      updated |= 1 << ordinal;
+      if (facts.healthOf(read, ordinal) !== c.Health.Unpulled) started |= 1 << ordinal;
+    } else if (!facts.isTerminating(read, ordinal)) stale |= 1 << ordinal;
     else if (isLostBefore(read, ordinal)) going |= 1 << ordinal;
   }
   const isNoted = read[c.NOTED] === 1;
@@ -125,14 +127,14 @@ export function remember(verdict: Verdict | null, read: c.Cells, after: c.Cells,
     return;
   }
   const isKept = read[c.NEW_PODS] !== c.NewPods.Updated;
-  const takes =
-    verdict !== null && ['delete', 'evict', 'updateInPlace', 'setPartition', 'restore'].includes(verdict.kind);
+  const takes = isDone && ['delete', 'evict', 'updateInPlace', 'setPartition', 'restore'].includes(verdict.kind);
   const waited = isNoted ? (read[c.WAITING] as number) : stale | going;
   after[c.NOTED] = 1;
   const restored = (read[c.RESTORING] as number) & ~awaited;
-  after[c.WAITING] = (waited | (isKept ? stale | restored : 0)) & ~updated & ~(takes ? verdict.targets : 0);
-  after[c.OUT_OF_BAND] = ((read[c.OUT_OF_BAND] as number) & ~stale) | (waited & updated);
-  after[c.RESTORING] = awaited | (verdict?.kind === 'restore' ? verdict.targets : 0);
+  after[c.WAITING] = (waited | (isKept ? stale : 0) | restored) & ~updated & ~(takes ? verdict.targets : 0);
+  after[c.CREATED] = ((read[c.CREATED] as number) & ~stale) | (isNoted ? waited & updated & verdict.created : 0);
+  after[c.STARTED] = (after[c.CREATED] as number) & ((read[c.STARTED] as number) | started);
+  after[c.RESTORING] = awaited | (isDone && verdict.kind === 'restore' ? verdict.targets : 0);
 }
 
 const isStale = (cells: c.Cells, ordinal: number): boolean =>

@@ -158,7 +158,8 @@ const ofOneRevision = [
   c.STUCK,
   c.LOST,
   c.NOTED,
-  c.OUT_OF_BAND,
+  c.CREATED,
+  c.STARTED,
   c.RESTORING,
   c.BACK,
 ] as const;

@@ -205,8 +205,11 @@ const updated: Condition = (moment) => !stale(moment);
 const doesNotWork: Condition = ({ cells, target }) => !facts.participates(cells, target);
 
 /** Its data are as they were before, or the person who asks knows that they are not. */
-const mayGoBack: Condition = ({ cells, target, world }) =>
-  !facts.has(cells[c.RAN], target) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
+const mayGoBack: Condition = ({ cells, target, world }) => {
+  // Of a pod that was gone before anybody could look nobody knows whether its mysqld has run.
+  const isKnown = facts.hasRun(cells, target) || facts.has(cells[c.STARTED], target);
+  return !(facts.has(cells[c.RAN], target) && isKnown) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
+};
 
 /** What holds for the end of a primary that serves, whatever the step is called. */
 const primaryMoves = [

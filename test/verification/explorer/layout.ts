@@ -111,7 +111,7 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.CURRENT, when(newPods, 2)];
   yield [c.NOTED, when(newPods, 1)];
   yield [c.EARLIER, when(newPods && template, 2)];
-  for (const at of [c.WAITING, c.OUT_OF_BAND, c.RESTORING, c.TOOK, c.BACK, c.RAN]) yield [at, when(newPods, n)];
+  for (const at of [c.WAITING, c.CREATED, c.STARTED, c.RESTORING, c.TOOK, c.BACK, c.RAN]) yield [at, when(newPods, n)];
   yield [c.MOVES, when(world.countMoves, 2)];
   yield [c.LOST, when(world.badRevision, n)];
 }

@@ -20,9 +20,7 @@ export function isHeld(cells: c.Cells, ordinal: number, world: World): boolean {
   if (cells[c.PAUSED] === 1 || (isPinned && ordinal === pinned) || ordinal < policy.partition) return true;
   if (policy.lostMembers === 'KeepRevision' || !facts.isVerified(cells, replicas)) return true;
   if (!leads) return false;
-  // Of a primary without a pod nobody asks whether a replica is older.
-  const isOlder =
-    isPinned && isStale(cells, pinned) && !facts.isMissing(cells, pinned) && !facts.isMissing(cells, ordinal);
+  const isOlder = isPinned && isStale(cells, pinned) && !facts.isMissing(cells, pinned);
   return isOlder || (policy.primaryUpdatePolicy === 'Manual' && cells[c.APPROVED] === 0);
 }
 
@@ -66,10 +64,6 @@ const isUnknown = (cells: c.Cells, ordinal: number, { replicas }: World): boolea
   facts.isMissing(cells, ordinal) &&
   facts.count(cells, replicas, (at, one) => !facts.isMissing(at, one) && isStale(at, one)) === 0;
 
-/** It has come back as what it was, and goes again before that has been written down. */
-const isBackUnnoticed = (cells: c.Cells, ordinal: number): boolean =>
-  has(cells[c.RESTORING], ordinal) && !has(cells[c.BACK], ordinal) && !has(cells[c.WAITING], ordinal);
-
 /** The next step of the rollout takes it, and new pods have to come up at the update revision before. */
 const isNext = ({ newPods, hold }: Verdict, cells: c.Cells, ordinal: number): boolean =>
   newPods === 'UpdateRevision' &&
@@ -89,8 +83,7 @@ function keepsLost(verdict: Verdict, cells: c.Cells, world: World): boolean {
       isLost(cells, one, world) &&
       !has(verdict.targets, one) &&
       !isNext(verdict, cells, one) &&
-      !isUnknown(cells, one, world) &&
-      !isBackUnnoticed(cells, one),
+      !isUnknown(cells, one, world),
   );
   if (lost.length === 0) return true;
   const isVerified = facts.isVerified(cells, world.replicas);
@@ -121,8 +114,8 @@ function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
   if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal))
     return false;
   const isRequested = cells[c.RESTORE] === 1 && ordinal === world.replicas - 1;
-  const isOutOfBand = has(cells[c.OUT_OF_BAND], ordinal) && !has(cells[c.RAN], ordinal);
-  return isRequested || (isOutOfBand && isHeld(cells, ordinal, world));
+  const isTooEarly = has(cells[c.CREATED], ordinal) && !has(cells[c.RAN], ordinal);
+  return isRequested || (isTooEarly && isHeld(cells, ordinal, world));
 }
 
 /** Nobody's revision is kept by making the update revision the current one. */

@@ -94,7 +94,7 @@ const isBelowPartition: OfHeld = (_, ordinal, { policy }) => ordinal < policy.pa
 const revisionFails: OfHeld = (cells, _, world) =>
   some(both(facts.isUpdated, health(Health.Crashed, Health.Retrying, Health.Unpulled, Health.Failed)))(cells, world);
 const hasNotBegun: OfHeld = (cells, _, { replicas }) => facts.count(cells, replicas, facts.isUpdated) === 0;
-const isByOthers: OfHeld = (cells, ordinal) => facts.has(cells[c.OUT_OF_BAND], ordinal);
+const isByOthers: OfHeld = (cells, ordinal) => facts.has(cells[c.CREATED], ordinal);
 const isRestored: OfHeld = (cells, ordinal) => facts.has(cells[c.BACK], ordinal);
 const works: OfHeld = (cells, ordinal) => facts.participates(cells, ordinal);
 

@@ -303,14 +303,18 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
 function remembered(
   around: c.Cells,
   { families, replicas }: World,
-): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand'> {
+): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand' | 'createdWhileHeld'> {
   const isNoted = around[c.NOTED] === 1;
   const waiting = isNoted ? ordinalsOf(around[c.WAITING], replicas) : null;
   return {
     waiting: families.has('new-pods') ? waiting : [],
     from: isNoted ? revisionName(0) : null,
     restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: restoredUid(ordinal) })),
-    updatedOutOfBand: ordinalsOf(around[c.OUT_OF_BAND], replicas),
+    updatedOutOfBand: [],
+    createdWhileHeld: ordinalsOf(around[c.CREATED], replicas).map((ordinal) => ({
+      ordinal,
+      started: facts.has(around[c.STARTED], ordinal),
+    })),
   };
 }
 
