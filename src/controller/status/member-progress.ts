@@ -50,9 +50,12 @@ export function memberProgressOf(
   const missed =
     ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods.map(ordinalOf) : [];
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
-  const isBack = (ordinal: number): boolean => hasAnotherPod(ordinal, known, snapshot);
   // Where new pods come up at the current revision, a member that a step took may be back as what it was.
-  const spared = stale.filter((ordinal) => isKept || missed.includes(ordinal) || isBack(ordinal));
+  const back = members.filter(({ ordinal, updated }) => !updated && hasAnotherPod(ordinal, known, snapshot));
+  const spared = [
+    ...stale.filter((ordinal) => isKept || missed.includes(ordinal)),
+    ...back.map(({ ordinal }) => ordinal),
+  ];
   const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {

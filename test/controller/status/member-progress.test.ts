@@ -264,12 +264,12 @@ describe('the progress of members', () => {
     expect(awaits('another')).to.equal(undefined);
   });
 
-  it('is reset for a member that is stale in another pod than the one that a step took', () => {
-    const after = (uid: string) =>
+  it('is reset for a member that is stale in another pod than the one that a step took, even if that one goes', () => {
+    const after = (uid: string, two: Partial<Seen> = {}) =>
       memberProgressOf(
         { ...known, unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z', uid: 'taken' }] },
         null,
-        [seen(0), seen(1), seen(2)],
+        [seen(0), seen(1), seen(2, two)],
         { ...onDelete, members: [{ ordinal: 2, uid } as MemberFacts] },
         null,
         noWrites,
@@ -278,6 +278,8 @@ describe('the progress of members', () => {
       ).waiting;
     expect(after('taken')).to.deep.equal([0, 1]);
     expect(after('another')).to.deep.equal([0, 1, 2]);
+    expect(after('another', { state: 'terminating' })).to.deep.equal([0, 1, 2]);
+    expect(after('another', { state: 'terminating', updated: true })).to.deep.equal([0, 1]);
   });
 
   it('begins with those whose pods go at that moment, unless a step of the rollout before has taken them', () => {

@@ -22,6 +22,8 @@ import type { World } from './world.ts';
 const revisionPrefix = 'revision-';
 export const revisionName = (revision: number): string => `${revisionPrefix}${revision}`;
 export const revisionNumber = (name: string): number => Number(name.slice(revisionPrefix.length));
+/** Of the pod that a restore has deleted. The next one has another. */
+const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
@@ -160,7 +162,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
   return {
     ordinal,
     name: memberName(ordinal),
-    uid: `uid-${ordinal}`,
+    uid: facts.has(pods[c.BACK], ordinal) ? restoredUid(ordinal) : `uid-${ordinal}`,
     resourceVersion: '1',
     revision: facts.isHalfResized(pods, ordinal) ? '' : revisionName(pods[c.REVISION + ordinal] as number),
     role: settledThen ? role : null,
@@ -307,9 +309,12 @@ function remembered(
   return {
     waiting: families.has('new-pods') ? waiting : [],
     from: isNoted ? revisionName(0) : null,
-    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: `uid-${ordinal}` })),
-    updatedOutOfBand: ordinalsOf(around[c.OUT_OF_BAND], replicas),
-    createdWhileHeld: ordinalsOf(around[c.OUT_OF_BAND], replicas).map((ordinal) => ({ ordinal, started: false })),
+    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: restoredUid(ordinal) })),
+    updatedOutOfBand: [],
+    createdWhileHeld: ordinalsOf(around[c.CREATED], replicas).map((ordinal) => ({
+      ordinal,
+      started: facts.has(around[c.STARTED], ordinal),
+    })),
   };
 }
 
