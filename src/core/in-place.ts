@@ -73,16 +73,29 @@ export interface InPlaceSettings {
   readonly containers: readonly string[];
   /** Resources of containers may change in a running pod. */
   readonly resources: boolean;
-  /** Labels and annotations may change in a running pod. */
-  readonly metadata: boolean;
+  /** Labels and annotations that may change in a running pod, by key. `*` at the end of one stands for any end. */
+  readonly metadata: readonly string[];
   /** Whether containers of a primary restart. While one does, its pod is not ready. */
   readonly primary: 'InPlace' | 'AfterSwitchover';
 }
 
+/**
+ * The keys describe the pod for people, or are read from the running pod whenever they are needed: nobody acts on them when
+ * a pod is created.
+ */
 export const neverInPlace: InPlaceSettings = {
   mode: 'Never',
   containers: ['agent', 'slow-log', 'mysqld-exporter'],
   resources: true,
-  metadata: true,
+  metadata: [
+    'app.kubernetes.io/component',
+    'app.kubernetes.io/managed-by',
+    'app.kubernetes.io/part-of',
+    'app.kubernetes.io/version',
+    'helm.sh/chart',
+    'cluster-autoscaler.kubernetes.io/safe-to-evict',
+    'karpenter.sh/do-not-disrupt',
+    'kubectl.kubernetes.io/default-container',
+  ],
   primary: 'AfterSwitchover',
 };
