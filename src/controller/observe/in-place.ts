@@ -28,7 +28,10 @@ export const nothingRead: InPlaceReadings = {
   accepted: new Map(),
 };
 
-/** How a stale pod can reach the update revision. `null` if it has, or while updates in place are off. */
+/**
+ * How a stale pod can reach the update revision. `null` if it has. While updates in place are off, also `null` for any
+ * other than one that an update in place was begun of and has the label of the update revision all the same.
+ */
 export function inPlaceUpdate(
   pod: PodRecord,
   { statefulSet, pods }: ClusterObjects,
@@ -37,8 +40,12 @@ export function inPlaceUpdate(
   ages: Ages,
 ): InPlaceUpdate | null {
   const revision = statefulSet?.updateRevision ?? '';
-  if (settings.mode === 'Never' || pod.live === null || revision === '') return null;
+  if (pod.live === null || revision === '') return null;
   if (pod.revision === revision && !isHalfResized(pod.live, revision, settings, readings)) return null;
+  if (settings.mode === 'Never') {
+    if (pod.revision !== revision) return null;
+    return impossible('it was resized for another revision, and updates in place are off');
+  }
   const [before, after] = [pod.revision, revision].map((name) => readings.templates.get(name));
   if (before === undefined || after === undefined) return impossible('its revisions are not read yet');
   if (typeof before === 'string') return impossible(before);
