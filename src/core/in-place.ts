@@ -48,7 +48,10 @@ export type InPlaceUpdate =
   | {
       readonly kind: 'possible';
       readonly change: InPlaceChange;
-      /** `null` if nothing of the pod has been resized for it, or not all of it. */
+      /**
+       * `null` if nothing of the pod has been resized for it, or not all of it and no resize for another revision is under
+       * way.
+       */
       readonly resize: Resize | null;
     }
   /** It needs another pod. Each reason is a sentence without a full stop. */

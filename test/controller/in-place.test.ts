@@ -510,6 +510,46 @@ describe('resources', () => {
     expect(bench.resourcesOf(2, 'agent')).to.deep.equal(before);
   });
 
+  it('of a template that changed meanwhile go first to the member whose kubelet defers the resize before', async () => {
+    const bench = new InPlaceBench(newCpu);
+    await started(bench, ifPossible);
+    bench.resized(2);
+    const program = bench.start({ minReadySeconds: 5 });
+    const later = async (): Promise<readonly string[]> => {
+      bench.world.freeze(60_000);
+      await program.work();
+      await program.work();
+      return bench.steps.slice(2);
+    };
+    await later();
+    expect(await later()).to.deep.equal(['resize 1']);
+    bench.resizeWaits(1, 'PodResizePending', 'Deferred', 'no room at the moment');
+    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+    expect((await later()).slice(0, 2)).to.deep.equal(['resize 1', 'resize 1']);
+    bench.resized(1);
+    expect(await later()).to.deep.equal(['resize 1', 'resize 1', 'resize 2']);
+  });
+
+  it('that were taken back and that the kubelet defers are no update: the pod is replaced after five minutes', async () => {
+    for (const mode of ['IfPossible', 'Never'] as const) {
+      const bench = new InPlaceBench(newCpu);
+      await started(bench, ifPossible);
+      bench.resized(2);
+      bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+      const program = bench.start();
+      await program.work();
+      bench.resizeWaits(2, 'PodResizePending', 'Deferred', 'no room at the moment');
+      bench.setting({ inPlace: { mode } });
+      await program.work();
+      await program.reportAll();
+      expect(bench.steps, mode).to.deep.equal(['resize 2', 'resize 2']);
+      expect(bench.status.hold?.rule, mode).to.equal('AwaitingResize');
+      bench.world.freeze(300_000);
+      await program.work();
+      expect(bench.steps, mode).to.deep.equal(['resize 2', 'resize 2', 'evict 2']);
+    }
+  });
+
   for (const [what, start] of [
     ['the mode is Never', (bench: InPlaceBench) => bench.start()],
     ['the feature gate is off', (bench: InPlaceBench) => bench.startWithoutInPlace()],
