@@ -20,6 +20,7 @@ import {
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
   releasedAnnotation,
+  restartInPlaceAnnotation,
   revisionHashLabel,
   roleLabel,
   rolePrimary,
@@ -146,8 +147,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   };
 }
 
-/** The fields of a pod that decisions read while updates in place are off. */
-export function projectSlimPod(raw: Json): PodRecord | null {
+function podRecord(raw: Json): PodRecord | null {
   const { annotations, labels, metadata, generation: _, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined) return null;
@@ -196,8 +196,16 @@ export function projectSlimPod(raw: Json): PodRecord | null {
 }
 
 export function projectPod(raw: Json): PodRecord | null {
-  const pod = projectSlimPod(raw);
+  const pod = podRecord(raw);
   return pod && { ...pod, live: livePod(raw, pod.labels) };
+}
+
+/** The fields of a pod that decisions read while updates in place are off: `live` only of one that was changed before. */
+export function projectSlimPod(raw: Json): PodRecord | null {
+  const { annotations, metadata } = meta(raw);
+  const isChanged =
+    annotations[restartInPlaceAnnotation] !== undefined || resizedAt(metadata['managedFields']) !== null;
+  return isChanged ? projectPod(raw) : podRecord(raw);
 }
 
 function livePod(raw: Json, labels: LivePod['labels']): LivePod {

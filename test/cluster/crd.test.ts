@@ -135,7 +135,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     blackouts: { value: [blackout('2027-01-04T00:00:00Z')], source: 'MySQLRollout' },
     checks: { value: [{ name: 'errant' }], source: 'MySQLRolloutPolicy/production', enforced: true },
     inPlace: {
-      value: { mode: 'Only', containers: ['agent'], metadata: false, primary: 'InPlace' },
+      value: { mode: 'Only', containers: ['agent'], metadata: [], primary: 'InPlace' },
       source: 'MySQLRollout',
     },
   },

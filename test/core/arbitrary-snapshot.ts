@@ -425,7 +425,7 @@ const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
   mode: fc.constantFrom('Never', 'IfPossible', 'Only'),
   containers: fc.constant([]),
   resources: fc.boolean(),
-  metadata: fc.boolean(),
+  metadata: fc.constant([]),
   primary: fc.constantFrom('InPlace', 'AfterSwitchover'),
 });
 

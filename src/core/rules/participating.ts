@@ -1,14 +1,5 @@
 import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
-import {
-  afterResize,
-  atOpeningOf,
-  changed,
-  everyMember,
-  handedOn,
-  openBudgets,
-  recovered,
-  replaced,
-} from '../expected.ts';
+import { atOpeningOf, changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
 import { notYetReplaced } from '../partition.ts';
 import { lacksRoleForOthers, mayKeepRolesBack } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
@@ -39,7 +30,7 @@ export const participating = {
     }),
   }),
   AwaitingResize: rule<AwaitedResize>({
-    holds: ({ situation }) => awaitingResize(situation),
+    holds: ({ situation, members }) => awaitingResize(situation, members),
     sentence: ({ member, containers, deferred, minReadySeconds }, name) =>
       containers.length === 0
         ? `${name(member)} has been resized, and has not participated for ${minReadySeconds} s since`
@@ -51,7 +42,7 @@ export const participating = {
     endedBy: ['Kubernetes', 'time'],
     ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more.',
     assumed: after('moment', (snapshot, { member }) =>
-      changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: afterResize(facts.inPlace) })),
+      changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: resized(facts.inPlace) })),
     ),
   }),
   PrimaryWaitsForPinned: rule<{ readonly member: number; readonly pinned: readonly number[] }>({
