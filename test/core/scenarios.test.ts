@@ -1,4 +1,4 @@
-import { cluster } from './cluster-builder.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, demotes, evicts, holds, play, promotes } from './table.ts';
 
@@ -151,16 +151,16 @@ describe('a rollout of five and of one', () => {
       decides: evicts('SingleMember', 0),
     },
     'one is not evicted while its backup job is active': {
-      given: cluster(1).templateChanged().backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: cluster(1).templateChanged().backupJobs({}),
+      decides: holds(backupRunning),
     },
     'one is not evicted while MOCO does not call it healthy': {
       given: cluster(1).templateChanged().unhealthy(),
       decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 1, replicas: 1 }),
     },
     'three are not evicted while their backup job is active, before MOCO has closed the budget for it': {
-      given: cluster(3).templateChanged().backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: cluster(3).templateChanged().backupJobs({}),
+      decides: holds(backupRunning),
     },
     'one that is down goes by delete': {
       given: cluster(1).templateChanged().members(member(0).down('ImagePullBackOff')),
