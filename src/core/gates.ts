@@ -114,6 +114,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'UpdatedMemberNotParticipating',
     'MemberDownOutOfOrder',
     'BackupRunning',
+    'BackupsUnreadable',
     'NotEnoughAcknowledging',
   ],
   reduces: [
@@ -126,7 +127,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MemberProtected',
   ],
   takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],
-  leavesService: ['BackupRunning'],
+  leavesService: ['BackupRunning', 'BackupsUnreadable'],
   movesPrimary: [
     'PrimaryWaitsForPinned',
     'RestartNeeded',

@@ -18,8 +18,10 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
-  /** A backup job of this cluster is active, whether or not MOCO has closed the PodDisruptionBudget for it yet. */
-  readonly backupJobActive: boolean;
+  /** The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget. */
+  readonly backupJobs: readonly BackupJobFacts[];
+  /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */
+  readonly backupsUnreadable: string | null;
   readonly memory: RolloutMemory;
   /** Why the MySQLRollout can't be used, or `null`. */
   readonly rolloutProblem: RolloutProblem | null;
@@ -268,6 +270,15 @@ export interface BudgetFacts {
   readonly refusal: string | null;
   /** Seconds since that refusal. 0 without one. */
   readonly refusedForSeconds: number;
+}
+
+export interface BackupJobFacts {
+  readonly name: string;
+  /** It is MOCO's Job that restores the cluster. */
+  readonly restores: boolean;
+  /** For people. */
+  readonly startedAt: string;
+  readonly activeForSeconds: number;
 }
 
 export interface RecentRevision {

@@ -198,7 +198,12 @@ const checks: fc.Arbitrary<readonly CheckFacts[]> = fc.oneof(
 
 /** What a snapshot has beside the objects of its cluster. */
 const around = {
-  backupJobActive: rarely(false, true),
+  backupJobs: rarely<ClusterSnapshot['backupJobs']>(
+    [],
+    [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
+    [{ name: 'moco-restore-test', restores: true, startedAt: 'T', activeForSeconds: Number.NaN }],
+  ),
+  backupsUnreadable: rarely<string | null>(null, 'jobs is forbidden'),
   settingsProblem: rarely<string | null>(null, 'unreadable'),
   ownWritePending: rarely<string | null>(null, 'evict'),
   statusRefusal: rarely<string | null>(null, 'unknown field'),

@@ -429,6 +429,13 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: { given: stale().members(member(2).lagging()), decides: deletes('MemberNotParticipating', 2) },
   },
+  BackupsUnreadable: {
+    applies: {
+      given: stale().backupsUnreadable('jobs is forbidden'),
+      decides: holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
+    },
+    justDoesNot: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
+  },
   UpdatedMemberNotParticipating: {
     applies: {
       given: stale().members(member(2).updated().participatingFor(3)),

@@ -301,7 +301,24 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       { rule: 'BackupRunning', budget: 'moco-test' },
       'PodDisruptionBudget moco-test allows no disruption, as MOCO has it while a backup runs',
     ],
-    [{ rule: 'BackupRunning' }, 'a backup is running'],
+    [
+      { rule: 'BackupRunning', job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z' },
+      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended',
+    ],
+    [
+      { rule: 'BackupRunning', job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z', overdueHours: 6 },
+      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended within 6 hours: check whether its pod still works, or is kept by another container such as the proxy of a service mesh',
+    ],
+    [
+      { rule: 'BackupRunning', job: 'moco-restore-test', startedAt: '2026-07-01T12:00:00Z', restores: true },
+      'restore Job moco-restore-test, which started at 2026-07-01T12:00:00Z, has not ended',
+    ],
+  ],
+  BackupsUnreadable: [
+    [
+      { rule: 'BackupsUnreadable', message: 'jobs.batch is forbidden.' },
+      'the controller cannot read Jobs, and the cluster has a backup policy: jobs.batch is forbidden',
+    ],
   ],
   UpdatedMemberNotParticipating: [
     [

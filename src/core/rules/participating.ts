@@ -5,6 +5,7 @@ import { lacksRoleForOthers, mayKeepRolesBack } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
 import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
+import { backups } from './backups.ts';
 import { type BlockedBudget, blockedBudget, explainBudget } from './blocked-budget.ts';
 import { isRevisionKnown } from './primary.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
@@ -119,25 +120,7 @@ export const participating = {
     brief: true,
     assumed: after('member', recovered),
   }),
-  BackupRunning: rule<{
-    /** The PodDisruptionBudget that is closed, while no job is seen. */
-    readonly budget?: string;
-  }>({
-    holds: ({ situation: { snapshot } }) => {
-      const closed = snapshot.budgets.find((budget) => budget.closed);
-      if (snapshot.backupJobActive) return {};
-      return closed === undefined ? null : { budget: closed.name };
-    },
-    sentence: ({ budget }) =>
-      budget === undefined
-        ? 'a backup is running'
-        : `PodDisruptionBudget ${budget} allows no disruption, as MOCO has it while a backup runs`,
-    meaning: 'A backup is running, and a disruption could interrupt it.',
-    endedBy: ['time'],
-    ends: 'By itself, when the backup is done.',
-    overridable: true,
-    assumed: after('moment', (snapshot) => ({ ...snapshot, backupJobActive: false, budgets: openBudgets(snapshot) })),
-  }),
+  ...backups,
   BlockedByPDB: rule<BlockedBudget>({
     holds: ({ situation }) => blockedBudget(situation),
     sentence: explainBudget,

@@ -57,7 +57,7 @@ export const BAD = 55;
 /** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
 export const OPEN = 56;
 export const COMPUTED = 57;
-/** A scheduled backup: MOCO closes the budget in its spec a while after the job has begun. */
+/** A backup. Of one by its CronJob, MOCO closes the budget in its spec a while after the Job has begun. */
 export const BACKUP = 58;
 /** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
 export const PREVENT = 59;

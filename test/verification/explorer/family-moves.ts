@@ -20,6 +20,8 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     // MOCO closes the budget in its spec after a backup has begun; the disruption controller follows, whenever it does.
     if (cells[c.BACKUP] === Backup.None) set(c.BACKUP, Backup.Began, 0);
     if (cells[c.BACKUP] === Backup.Began) set(c.BACKUP, Backup.Closed, benign)[c.COMPUTED] = 0;
+    // Without closing it if a person has created the Job.
+    if (cells[c.BACKUP] === Backup.Began) set(c.BACKUP, Backup.None, benign);
     if (cells[c.BACKUP] === Backup.Closed) set(c.BACKUP, Backup.None, benign)[c.COMPUTED] = 0;
     const allows = facts.budgetAllows(cells, n) ? 1 : 0;
     if (cells[c.COMPUTED] === 0 || cells[c.OPEN] !== allows) set(c.COMPUTED, 1, benign)[c.OPEN] = allows;

@@ -2,6 +2,7 @@ import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place.t
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ReplicationDelay } from '../../../src/core/replication-delay.ts';
 import type {
+  BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
   MaintenanceFacts,
@@ -27,6 +28,7 @@ const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
+const backupJob: BackupJobFacts = { name: 'emergency', restores: false, startedAt: 'T', activeForSeconds: 0 };
 /** Longer than a start usually takes, and within the progress deadline. */
 const slowSeconds = 100;
 const shortSeconds = 1;
@@ -264,7 +266,8 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
               refusedForSeconds: 0,
             },
           ],
-    backupJobActive: around[c.BACKUP] !== c.Backup.None,
+    backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
+    backupsUnreadable: null,
     memory: {
       verified: around[c.VERIFIED] === 1,
       failing: null,
