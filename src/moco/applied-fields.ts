@@ -1,12 +1,5 @@
-import { type Json, isObject, object, objects, text } from './json.ts';
-
-/** A field of a MySQLCluster that the StatefulSet does not have as MOCO applies it. */
-export interface AlteredField {
-  /** Such as `spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion`. */
-  readonly path: string;
-  /** The API server adds the field to a value that MOCO owns as a whole, or drops it, since it is empty. */
-  readonly what: 'added' | 'dropped';
-}
+import type { AlteredField } from '../core/snapshot.ts';
+import { isObject, type Json, object, objects, text } from './json.ts';
 
 const manager = 'moco-controller';
 const template = 'spec.podTemplate.spec';

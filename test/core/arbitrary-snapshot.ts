@@ -199,6 +199,11 @@ const checks: fc.Arbitrary<readonly CheckFacts[]> = fc.oneof(
 /** What a snapshot has beside the objects of its cluster. */
 const around = {
   backupJobActive: rarely(false, true),
+  contention: rarely<ClusterSnapshot['contention']>(null, {
+    writesPerSecond: 10,
+    managers: ['moco-controller'],
+    fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
+  }),
   settingsProblem: rarely<string | null>(null, 'unreadable'),
   ownWritePending: rarely<string | null>(null, 'evict'),
   statusRefusal: rarely<string | null>(null, 'unknown field'),

@@ -6,6 +6,7 @@ import type {
   BudgetFacts,
   ClusterFacts,
   ClusterSnapshot,
+  Contention,
   Interval,
   Moment,
   RolloutMemory,
@@ -139,6 +140,13 @@ export class ClusterBuilder {
 
   backupJob(): this {
     this.#around = { ...this.#around, backupJobActive: true };
+    return this;
+  }
+
+  /** Somebody writes the StatefulSet again and again. */
+  contended(contention: Partial<Contention> = {}): this {
+    const byMoco: Contention = { writesPerSecond: 1, managers: ['moco-controller'], fields: [] };
+    this.#around = { ...this.#around, contention: { ...byMoco, ...contention } };
     return this;
   }
 

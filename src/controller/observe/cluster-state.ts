@@ -2,9 +2,10 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import type { LastStep, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import type { DelayReading } from '../../core/replication-delay.ts';
-import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
+import type { AdmissionProblem, AlteredField, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
+import type { SpecWrites } from './contention.ts';
 import { type InPlaceReadings, nothingRead } from './in-place.ts';
 import type { OwnWrite } from './own-writes.ts';
 
@@ -88,6 +89,14 @@ export class ClusterState {
   refusal: Refusal | null = null;
   /** The last update revision seen, and when it appeared on both clocks. `null` if it existed at the start. */
   updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null = null;
+  /** How fast the generation of the StatefulSet grows. */
+  specWrites: SpecWrites | null = null;
+  /** Why MOCO applies the StatefulSet again and again, as read for a generation of the MySQLCluster. */
+  altered: {
+    readonly generation: number;
+    readonly fields: readonly AlteredField[];
+    readonly atMilliseconds: number;
+  } | null = null;
   /** The result that a release would have had, from a dry run. */
   releaseRefusal: { readonly message: string; readonly atMilliseconds: number } | null = null;
   /** What recent dry runs showed about admission. `null` if the last dry run had the expected result. */
