@@ -69,7 +69,9 @@ describe('a manifest for which moco-controller 0.36 writes the StatefulSet witho
       rollout?.status?.hold?.message?.includes('serviceAccountToken'),
     );
     const { message = '' } = cluster.now.rollout?.status?.hold ?? {};
-    expect(message).to.match(/^moco-controller writes the StatefulSet again and again, at least (once|10 times) a second/);
+    expect(message).to.match(
+      /^moco-controller writes the StatefulSet again and again, at least (once|10 times) a second/,
+    );
     for (const field of altered) expect(message).to.include(field);
     const found = await check(cluster);
     expect(found).to.match(/^failed: /);

@@ -110,7 +110,8 @@ class Mortal {
     const before = versions();
     const status = late();
     // An adoption has its uid as the only precondition. The successor has adopted the StatefulSet.
-    const isRepeated = before === versions() && status < badRequest && this.bench.server.writes.at(-1)?.path.includes('/statefulsets/');
+    const isRepeated =
+      before === versions() && status < badRequest && this.bench.server.writes.at(-1)?.path.includes('/statefulsets/');
     if (isRepeated) this.bench.server.writes.pop();
     this.lateAnswers.push(isRepeated ? notModified : status);
     return true;
