@@ -1,7 +1,7 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
-import { labelSetAt } from './managed-fields.ts';
+import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
   agentContainer,
   annotationOn,
@@ -134,7 +134,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
 }
 
 export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
-  const { annotations, labels, metadata: _, generation, deletionTimestamp, ...own } = meta(raw);
+  const { annotations, labels, metadata, deletionTimestamp, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined || own.name !== statefulSetName(clusterName)) return null;
   const spec = object(raw['spec']);
@@ -143,8 +143,9 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   return {
     ...own,
     clusterName,
+    managers: newestManagers(metadata['managedFields']),
     deleting: deletionTimestamp !== null,
-    observed: whole(status['observedGeneration'], 0) >= generation,
+    observed: whole(status['observedGeneration'], 0) >= own.generation,
     replicas: whole(spec['replicas'], 0),
     currentRevision: text(status['currentRevision']) ?? '',
     updateRevision: text(status['updateRevision']) ?? '',

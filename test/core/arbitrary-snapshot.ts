@@ -204,6 +204,11 @@ const around = {
     [{ name: 'moco-restore-test', restores: true, startedAt: 'T', activeForSeconds: Number.NaN }],
   ),
   backupsUnreadable: rarely<string | null>(null, 'jobs is forbidden'),
+  contention: rarely<ClusterSnapshot['contention']>(null, {
+    writesPerSecond: 10,
+    managers: ['moco-controller'],
+    fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
+  }),
   settingsProblem: rarely<string | null>(null, 'unreadable'),
   ownWritePending: rarely<string | null>(null, 'evict'),
   statusRefusal: rarely<string | null>(null, 'unknown field'),
