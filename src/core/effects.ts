@@ -22,6 +22,7 @@ export const effectKinds = {
   brings: 'the member gets something of the update revision, be it its label alone',
   changesInPlace: 'the running pod of the member is changed',
   removes: 'the pod of the member goes',
+  freesClaims: 'the pod of the member goes, now or after a switchover, and frees claims that nothing else keeps',
   risks: 'a member that works, or may come back by itself, runs something of the update revision',
   stops: 'a mysqld that may run ends',
   reduces: 'one member fewer participates for a while',
@@ -64,6 +65,7 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
   return [
     'brings',
     'removes',
+    'freesClaims',
     ...when(state !== 'down', 'proceeds', 'stops'),
     // Without a primary writes have stopped, and every step is a repair.
     ...when(!isBroken(member) && primary?.participates === true, 'risks'),
@@ -80,7 +82,7 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
 const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'takesHealthy', 'leavesService'];
 
 /** The first half of an update: nothing holds the second half but what holds every step. */
-const isDemoted: Kinds = ['brings', 'risks', 'reduces', 'takesHealthy', 'leavesService', 'movesPrimary'];
+const isDemoted: Kinds = ['brings', 'freesClaims', 'risks', 'reduces', 'takesHealthy', 'leavesService', 'movesPrimary'];
 
 const table: Table = {
   none: ({ policy }) => (policy.mode === 'Observe' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
@@ -91,7 +93,7 @@ const table: Table = {
   },
   restore: (situation, member) => {
     if (member === null) return ['writes'];
-    if (hasNeverStarted(member.facts)) return ['removes', 'restores'];
+    if (hasNeverStarted(member.facts)) return ['removes', 'freesClaims', 'restores'];
     return [...podGoes(situation, member).filter((kind) => kind !== 'brings' && kind !== 'risks'), 'restores'];
   },
   release: () => ['writes', 'handsOver'],

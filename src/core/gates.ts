@@ -93,6 +93,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   brings: [...of('failing'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
+  freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
   risks: [
     ...of('fleet'),
     'UpdatedMemberNotParticipating',

@@ -78,6 +78,7 @@ type PodFacts = Omit<
   | 'demoteForSeconds'
   | 'inPlace'
   | 'restartInPlace'
+  | 'comeback'
 >;
 
 /** What updates in place compare, change and wait for. */

@@ -1,3 +1,4 @@
+import type { Comeback } from '../core/comeback.ts';
 import type { InPlaceUpdate } from '../core/in-place.ts';
 import { isParticipating, isSettled } from '../core/member.ts';
 import type { ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
@@ -28,10 +29,11 @@ export function objectFacts(
   ages: Ages,
   memory: DemotionMemory,
   inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
+  comeback: (pod: PodRecord) => Comeback | null = () => null,
 ): ObjectFacts {
   const { cluster, statefulSet, backup } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod), comeback(pod)));
   return {
     cluster: {
       ...cluster,
@@ -51,6 +53,7 @@ function memberFacts(
   ages: Ages,
   memory: DemotionMemory,
   inPlace: InPlaceUpdate | null,
+  comeback: Comeback | null,
 ): MemberFacts {
   const turn = turnOf(pod);
   const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
@@ -67,6 +70,7 @@ function memberFacts(
     demoteForSeconds: demoted(pod, ages, memory),
     inPlace,
     restartInPlace: restartInPlace(pod, ages),
+    comeback,
   };
   return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
 }

@@ -296,6 +296,26 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'without moco-test-2 1 member is known to acknowledge commits, and 2 are needed, the primary among them',
     ],
   ],
+  ClaimTerminating: [
+    [
+      { rule: 'ClaimTerminating', member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }] },
+      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
+    ],
+    [
+      {
+        rule: 'ClaimTerminating',
+        member: 2,
+        claims: [
+          { name: 'mysql-data-moco-test-2', state: 'missing' },
+          { name: 'logs-moco-test-2', state: 'terminating' },
+        ],
+      },
+      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 does not exist any more and its claim logs-moco-test-2 is being deleted and goes with the pod',
+    ],
+  ],
+  ComebackUnknown: [
+    [{ rule: 'ComebackUnknown', members: [1, 2] }, 'it is being read whether moco-test-1, moco-test-2 can come back'],
+  ],
   BackupRunning: [
     [
       { rule: 'BackupRunning', budget: 'moco-test' },

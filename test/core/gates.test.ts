@@ -65,6 +65,7 @@ const onMembers = [
   'brings',
   'changesInPlace',
   'removes',
+  'freesClaims',
   'risks',
   'stops',
   'reduces',
@@ -120,6 +121,7 @@ describe('the effects of a step', () => {
       'acts',
       'brings',
       'removes',
+      'freesClaims',
     ]);
   });
 

@@ -1,3 +1,4 @@
+import type { Comeback, EndingClaim } from '../../src/core/comeback.ts';
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 
@@ -89,6 +90,17 @@ export class MemberBuilder {
   but(special: Partial<MemberFacts>): this {
     this.#special = { ...this.#special, ...special };
     return this;
+  }
+
+  /** What was read about whether it can come back; `null` if nothing was. */
+  comesBack(special: Partial<Comeback> | null): this {
+    const before = this.#special.comeback ?? { ageSeconds: 0, claims: [] };
+    return this.but({ comeback: special && { ...before, ...special } });
+  }
+
+  /** Nothing but its pod keeps its data. */
+  claimEnds(state: EndingClaim['state'] = 'terminating'): this {
+    return this.comesBack({ claims: [{ name: `mysql-data-moco-test-${this.ordinal}`, state }] });
   }
 
   container(name: string, special: Partial<ContainerFacts>): this {
@@ -292,6 +304,7 @@ export class MemberBuilder {
       preventDelete: false,
       inPlace: null,
       restartInPlace: null,
+      comeback: { ageSeconds: 0, claims: [] },
       ...this.#special,
     };
   }

@@ -11,6 +11,7 @@ import {
   events,
   nodes,
   path,
+  persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -131,6 +132,11 @@ export class ClusterReader {
 
   read(kind: 'Pod' | 'StatefulSet', namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
     return this.#find(annotated[kind], namespace, name, signal, 'disrupt');
+  }
+
+  /** Reads a PersistentVolumeClaim. Resolves to `null` if it is gone. */
+  readClaim(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(persistentVolumeClaims, namespace, name, signal);
   }
 
   /** Reads the StatefulSet controller's newest message about a pod that it could not create, or `null`. */

@@ -5,6 +5,7 @@ import type { DelayReading } from '../../core/replication-delay.ts';
 import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
+import type { KnownComeback } from './comeback.ts';
 import { type InPlaceReadings, nothingRead } from './in-place.ts';
 import type { OwnWrite } from './own-writes.ts';
 
@@ -102,6 +103,8 @@ export class ClusterState {
   createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
   /** What replicas said when they were last asked how far they are behind, by the uid of the pod. */
   replicationDelays: ReadonlyMap<string, KnownDelay> = new Map();
+  /** What was last read about whether members can come back, by the uid of the pod. */
+  comebacks: ReadonlyMap<string, KnownComeback> = new Map();
   /** What updates in place depend on. */
   inPlace: InPlaceReadings = nothingRead;
   /** What the newest rollout changes in the pod template. `null` if it could not be read. */

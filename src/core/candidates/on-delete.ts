@@ -1,4 +1,5 @@
 import { hasNeverFollowed } from '../acknowledging.ts';
+import { endingClaims } from '../comeback.ts';
 import { isRecovering } from '../recovering.ts';
 import type { StepRule } from '../rules/steps.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
@@ -26,10 +27,13 @@ const unprotectedFirst = (members: readonly Member[]): readonly Member[] =>
   members.toSorted((one, other) => Number(isProtected(one)) - Number(isProtected(other)));
 
 export const membersDown = line({
-  takes: 'due members that are down and not protected: delete, all of them at once',
+  takes:
+    'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data',
   candidates: (situation) => {
     const down = due(situation, (member) => member.state === 'down' && !isProtected(member));
-    return down.length === 0 ? [] : [remove('MemberDown', down)];
+    const harmless = down.filter((member) => endingClaims(member).length === 0);
+    const groups = harmless.length < down.length ? [down, harmless] : [down];
+    return groups.filter(({ length }) => length > 0).map((members) => remove('MemberDown', members));
   },
 });
 

@@ -5,6 +5,7 @@ import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../repl
 import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
+import { unread } from './comeback.ts';
 import { type Asked, after, type MemberName, rule } from './rule.ts';
 
 /** The step that was chosen is not done. */
@@ -99,6 +100,7 @@ export const step = {
     phase: 'Failing',
     assumed: null,
   }),
+  ...unread,
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
     holds: ({ situation, members }) => replicasBehind(situation, members),
