@@ -1,5 +1,5 @@
 import type { CheckFacts } from './check-reading.ts';
-import type { Comeback } from './comeback.ts';
+import type { Comeback } from './comeback-reading.ts';
 import type { FleetPlace } from './fleet/queue.ts';
 import type { FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place.ts';

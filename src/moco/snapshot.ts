@@ -1,4 +1,4 @@
-import type { Comeback } from '../core/comeback.ts';
+import type { Comeback } from '../core/comeback-reading.ts';
 import type { InPlaceUpdate } from '../core/in-place.ts';
 import { isParticipating, isSettled } from '../core/member.ts';
 import type { ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';

@@ -12,6 +12,12 @@ export const clusterPermissions: readonly Permission[] = [
   { group: '', resource: 'pods', verbs: watched, why: 'who is stale and who participates' },
   { group: '', resource: 'pods', verbs: ['delete'], why: 'members that are down' },
   { group: '', resource: 'pods', verbs: ['patch'], why: 'demote and its mark' },
+  {
+    group: '',
+    resource: 'persistentvolumeclaims',
+    verbs: ['get'],
+    why: 'whether the end of a pod would destroy its data',
+  },
   { group: '', resource: 'pods/eviction', verbs: ['create'], why: 'members that are healthy' },
   { group: 'apps', resource: 'statefulsets', verbs: watched, why: 'the update revision' },
   { group: 'apps', resource: 'statefulsets', verbs: ['patch'], why: 'the strategy and its label, as a dry run first' },

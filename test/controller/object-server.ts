@@ -1,8 +1,16 @@
 import { mutatePartition } from '../../src/admission/partition-mutation.ts';
 import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
 import { mutateStatefulSet, type StatefulSetObject } from '../../src/admission/statefulset-mutation.ts';
-import { apiVersion, path, podDisruptionBudgets, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import {
+  apiVersion,
+  path,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+} from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
+import { claimsOf } from '../../src/moco/claims.ts';
 import { selects } from '../../src/moco/label-selector.ts';
 import { projectBudget } from '../../src/moco/projections.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
@@ -150,7 +158,18 @@ export class ObjectServer {
       },
     };
     this.#objects.set(pathOf(kind, raw), raw);
+    if (kind === pods) this.#createClaims(raw);
     return raw;
+  }
+
+  /** As the StatefulSet controller does before it creates a pod. */
+  #createClaims(pod: Raw): void {
+    const { namespace } = pod.metadata;
+    for (const name of claimsOf(pod)) {
+      const key = placeOf(persistentVolumeClaims, name, namespace);
+      const metadata = { namespace, name, uid: `uid-of-${name}`, resourceVersion: '1', generation: 1 };
+      if (!this.#objects.has(key)) this.#objects.set(key, { kind: persistentVolumeClaims.kind, metadata });
+    }
   }
 
   /** As a merge patch by somebody else. */
@@ -385,7 +404,8 @@ const pathOf = (kind: ResourceKind, { metadata }: Raw): string =>
 
 /** Lists end on the plural of their kind, which has an even number of parts before it. */
 const isList = (key: string): boolean =>
-  key === path(pods, { namespace: 'default' }) || /^\/apis\/[^/]+\/[^/]+\/namespaces\/[^/]+\/[^/]+$/.test(key);
+  [pods, persistentVolumeClaims].some((kind) => key === path(kind, { namespace: 'default' })) ||
+  /^\/apis\/[^/]+\/[^/]+\/namespaces\/[^/]+\/[^/]+$/.test(key);
 
 const notFound = (key: string): ExchangeResponse => answer(404, status(404, 'NotFound', { message: key }));
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { EndingClaim } from '../../src/core/comeback.ts';
+import type { EndingClaim } from '../../src/core/comeback-reading.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { check, decideCase, deletes, demotes, holds, lowers, type Table } from './table.ts';

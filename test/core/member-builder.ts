@@ -1,4 +1,4 @@
-import type { Comeback, EndingClaim } from '../../src/core/comeback.ts';
+import type { Comeback, EndingClaim } from '../../src/core/comeback-reading.ts';
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 

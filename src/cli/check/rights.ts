@@ -16,6 +16,7 @@ const reading = ['get', 'list', 'watch'];
 export const neededByController: readonly Right[] = [
   ['', 'pods', [...reading, 'delete', 'patch']],
   ['', 'pods/eviction', ['create']],
+  ['', 'persistentvolumeclaims', ['get']],
   ['apps', 'statefulsets', [...reading, 'patch']],
   ['apps', 'statefulsets/status', ['patch']],
   ['apps', 'controllerrevisions', ['get']],

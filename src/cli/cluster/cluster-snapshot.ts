@@ -2,7 +2,8 @@ import { policyKind, projectPolicy } from '../../api/policy.ts';
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { builtInStrategy } from '../../api/settings.ts';
-import { ClusterState } from '../../controller/observe/cluster-state.ts';
+import { ClusterState, type KnownComeback } from '../../controller/observe/cluster-state.ts';
+import { readComebacks } from '../../controller/observe/comeback.ts';
 import type { Dependencies } from '../../controller/observe/dependencies.ts';
 import { type InPlaceReadings, nothingRead } from '../../controller/observe/in-place.ts';
 import type { StrategySettings } from '../../controller/observe/mode.ts';
@@ -12,7 +13,7 @@ import { collectFacts, type ObservedFacts } from '../../controller/observe/snaps
 import type { CheckFacts } from '../../core/check-reading.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { isForbidden } from '../../kube/api-error.ts';
-import { namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import { namespaces, persistentVolumeClaims, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { projectBudget, projectNamespace } from '../../moco/projections.ts';
@@ -75,7 +76,25 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
   const inPlace = await readInPlace(session, factsOf(objects, rollout, sources, world, {}, nothingRead));
-  return { rollout, unread, observe: (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace) };
+  const comebacks = await comebacksOf(session, objects);
+  if (comebacks === null) unread.push(persistentVolumeClaims.plural);
+  const observe = (assumed?: RolloutSpec): ObservedFacts =>
+    factsOf(objects, rollout, sources, world, assumed, inPlace, comebacks);
+  return { rollout, unread, observe };
+}
+
+type Comebacks = ReadonlyMap<string, KnownComeback>;
+
+/** Whether members can come back; `null` if the user may not read that. Rejects with `ApiError`. */
+async function comebacksOf({ api, world, signal }: Session, objects: ClusterObjects): Promise<Comebacks | null> {
+  const state = new ClusterState(world);
+  try {
+    await readComebacks(objects.pods, objects, state, { api, world }, signal);
+    return state.comebacks;
+  } catch (error) {
+    if (isForbidden(error)) return null;
+    throw error;
+  }
 }
 
 /** What updates in place of a cluster depend on. Rejects with `ApiError`. */
@@ -92,7 +111,7 @@ type SourcesOf = Dependencies['cache']['settingsSources'];
 
 /**
  * What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. Without `inPlace`
- * every member is assumed to need another pod.
+ * every member is assumed to need another pod, and without `comebacks` to come back.
  */
 export function factsOf(
   objects: ClusterObjects,
@@ -101,12 +120,13 @@ export function factsOf(
   world: World,
   assumed: RolloutSpec = {},
   inPlace: InPlaceReadings | null = null,
+  comebacks: Comebacks | null = null,
 ): ObservedFacts {
   const strategies = strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed);
   return collectFacts(
     objects,
     rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
-    unobserved(objects, inPlace ?? nothingRead, world),
+    unobserved(objects, inPlace ?? nothingRead, comebacks, world),
     {
       world,
       strategies: { ...strategies, inPlaceEnabled: strategies.inPlaceEnabled && inPlace !== null },
@@ -136,11 +156,21 @@ const passing = ({ name }: { readonly name: string }): CheckFacts => ({
   unknownForSeconds: 0,
 });
 
-/** The memory of a controller that has just started. Only a controller asks replicas how far they are behind. */
-function unobserved({ pods }: ClusterObjects, inPlace: InPlaceReadings, world: World): ClusterState {
+/**
+ * The memory of a controller that has just started. Only a controller asks replicas how far they are behind. Members are
+ * assumed to come back where nobody has read that.
+ */
+function unobserved(
+  { pods }: ClusterObjects,
+  inPlace: InPlaceReadings,
+  comebacks: Comebacks | null,
+  world: World,
+): ClusterState {
   const state = new ClusterState(world);
   state.inPlace = inPlace;
   const now = world.monotonic();
+  const fine = { claimNames: [], claims: [], atMilliseconds: now };
+  state.comebacks = new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine]));
   const delay = {
     reading: { kind: 'delay', seconds: 0 },
     atMilliseconds: now,

@@ -1,4 +1,5 @@
 import { memberName } from '../../controller/status/status.ts';
+import { endingClaims, explainClaim } from '../../core/comeback.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
@@ -120,6 +121,11 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
         : []),
       ...snapshot.members.flatMap(({ ordinal, inPlace }) =>
         inPlace === null ? [] : [`${nameOf(ordinal)} is updated ${explainInPlace(inPlace)}`],
+      ),
+      ...snapshot.members.flatMap((member) =>
+        endingClaims(member).map(
+          (claim) => `${nameOf(member.ordinal)} would lose its data with its pod: ${explainClaim(claim)}`,
+        ),
       ),
       // Only the controller knows the other clusters.
       ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),

@@ -1,6 +1,7 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
+import { claimNotes } from '../cluster/ending-claims.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { LiveClusters } from '../cluster/watch-clusters.ts';
@@ -72,10 +73,12 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
   const lines = linesFor(session, format, inDetail);
   if (given['watch'] === true) return watch(session, names, lines);
   const note = names.length > 0 ? await controllerNote(session) : null;
-  const views = listed.filter(isWanted(session)).map(({ cluster, rollout }) => {
+  const views: ClusterView[] = [];
+  for (const { cluster, rollout } of listed.filter(isWanted(session))) {
     const view = viewOf(cluster, rollout, world.wall());
-    return note === null ? view : { ...view, notes: [note, ...view.notes] };
-  });
+    const claims = inDetail ? await claimNotes(session, cluster) : [];
+    views.push({ ...view, notes: [...(note === null ? [] : [note]), ...claims, ...view.notes] });
+  }
   if (views.length > 0) writeLines(host, lines(views));
   else host.err(nothingFound(session));
   return 0;

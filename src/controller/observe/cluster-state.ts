@@ -1,11 +1,11 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { LastStep, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
+import type { EndingClaim } from '../../core/comeback-reading.ts';
 import type { Hold } from '../../core/decision.ts';
 import type { DelayReading } from '../../core/replication-delay.ts';
 import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
-import type { KnownComeback } from './comeback.ts';
 import { type InPlaceReadings, nothingRead } from './in-place.ts';
 import type { OwnWrite } from './own-writes.ts';
 
@@ -74,6 +74,15 @@ export interface KnownDelay {
   readonly atMilliseconds: number;
   /** The first of the unknown readings in a row; `null` if the last one is not unknown. */
   readonly unknownSinceMilliseconds: number | null;
+}
+
+/** What was last read about whether a member can come back, on the monotonic clock. */
+export interface KnownComeback {
+  /** The claims that the pod mounts. */
+  readonly claimNames: readonly string[];
+  /** Those of them that are about to go, or have gone. */
+  readonly claims: readonly EndingClaim[];
+  readonly atMilliseconds: number;
 }
 
 /** A read-only view of the memory. */

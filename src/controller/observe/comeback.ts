@@ -1,4 +1,4 @@
-import type { Comeback, EndingClaim } from '../../core/comeback.ts';
+import type { Comeback, EndingClaim } from '../../core/comeback-reading.ts';
 import type { Decision } from '../../core/decision.ts';
 import type { Target } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
@@ -6,50 +6,50 @@ import { claimsOf, isTerminating } from '../../moco/claims.ts';
 import { object } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from './cluster-reader.ts';
-import type { ClusterState } from './cluster-state.ts';
-
-/** What was last read about a pod, by its uid. Volumes of a pod never change. */
-export interface KnownComeback {
-  readonly claimNames: readonly string[];
-  readonly claims: readonly EndingClaim[];
-  readonly atMilliseconds: number;
-}
+import type { ClusterState, KnownComeback } from './cluster-state.ts';
 
 export interface ComebackContext {
   readonly api: ClusterReader;
   readonly world: World;
 }
 
-/** These holds last until something else is read. */
-const holdsOnReading: ReadonlySet<string> = new Set(['ComebackUnknown', 'ClaimTerminating']);
-/** A reading is repeated a little before it is too old for a step. */
-const againMilliseconds = 55_000;
-
 /**
- * Reads whether members can come back, if the decision waits for that. All stale members are read, since the reading
- * may change who is next. Resolves to whether anything was read. Rejects with `ApiError`: what can't be read permits
- * nothing.
+ * Reads whether the members can come back that the decision waits for. Resolves to whether anything was read. Rejects
+ * with `ApiError`: what can't be read permits nothing.
  */
 export async function refreshComebacks(
-  { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
+  { decision: { asksComebacks: asked }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
   state: ClusterState,
   context: ComebackContext,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (hold === null || !holdsOnReading.has(hold.rule)) return false;
-  const revision = objects.statefulSet?.updateRevision ?? '';
-  const asked: readonly number[] = hold.rule === 'ComebackUnknown' ? hold.members : [];
-  const old = objects.pods.filter((pod) => {
-    const known = state.comebacks.get(pod.uid);
-    const isOld = known === undefined || context.world.monotonic() - known.atMilliseconds >= againMilliseconds;
-    return isOld && (pod.revision !== revision || asked.includes(pod.ordinal));
-  });
+  const old = objects.pods.filter(({ ordinal }) => asked.includes(ordinal));
   if (old.length === 0) return false;
   await readComebacks(old, objects, state, context, signal);
   return true;
 }
 
-/** Reads everything about these pods. */
+/** So many requests does a confirmation need to read again what may have changed since the last reading. */
+export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { comebacks }: ClusterState): number =>
+  targets.reduce((sum, { uid }) => sum + (comebacks.get(uid)?.claimNames.length ?? 0), 0);
+
+/** Reads again what may have changed for the targets of a step. Those that were never read stay unknown. */
+export const confirmComebacks = (
+  targets: readonly Target[],
+  objects: ClusterObjects,
+  state: ClusterState,
+  context: ComebackContext,
+  signal: AbortSignal,
+): Promise<void> =>
+  readComebacks(
+    objects.pods.filter(({ uid }) => state.comebacks.has(uid) && targets.some((target) => target.uid === uid)),
+    objects,
+    state,
+    context,
+    signal,
+  );
+
+/** The volumes of a pod never change, so it is read once. Pods that are gone are forgotten. */
 export async function readComebacks(
   pods: readonly PodRecord[],
   objects: ClusterObjects,
@@ -57,49 +57,26 @@ export async function readComebacks(
   { api, world }: ComebackContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const readings = await Promise.all(
-    pods.map(async ({ namespace, name, uid }): Promise<readonly [string, KnownComeback] | null> => {
-      const atMilliseconds = world.monotonic();
-      const pod = await api.read('Pod', namespace, name, signal);
-      if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
-      const claimNames = claimsOf(pod);
-      const claims = await endingClaims(namespace, claimNames, api, signal);
-      return [uid, { claimNames, claims, atMilliseconds }];
-    }),
-  );
-  note(
-    state,
-    objects,
-    readings.filter((reading) => reading !== null),
-  );
+  const read = async (pod: PodRecord): Promise<readonly (readonly [string, KnownComeback])[]> => {
+    const { namespace, uid } = pod;
+    const atMilliseconds = world.monotonic();
+    const claimNames = state.comebacks.get(uid)?.claimNames ?? (await claimNamesOf(pod, api, signal));
+    if (claimNames === null) return [];
+    return [[uid, { claimNames, claims: await endingClaims(namespace, claimNames, api, signal), atMilliseconds }]];
+  };
+  const readings = (await Promise.all(pods.map(read))).flat();
+  const present = new Set(objects.pods.map(({ uid }) => uid));
+  state.comebacks = new Map([...state.comebacks, ...readings].filter(([uid]) => present.has(uid)));
 }
 
-/** So many requests does a confirmation need to read again what may have changed since the last reading. */
-export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { comebacks }: ClusterState): number =>
-  targets.reduce((sum, { uid }) => sum + (comebacks.get(uid)?.claimNames.length ?? 0), 0);
-
-/** Reads again what may have changed for these pods. Those that were never read stay unknown. */
-export async function confirmComebacks(
-  targets: readonly Target[],
-  objects: ClusterObjects,
-  state: ClusterState,
-  { api, world }: ComebackContext,
+/** `null` if the pod is gone. */
+async function claimNamesOf(
+  { namespace, name, uid }: PodRecord,
+  api: ClusterReader,
   signal: AbortSignal,
-): Promise<void> {
-  const readings = await Promise.all(
-    targets.map(async ({ uid }): Promise<readonly [string, KnownComeback] | null> => {
-      const known = state.comebacks.get(uid);
-      if (known === undefined) return null;
-      const atMilliseconds = world.monotonic();
-      const claims = await endingClaims(objects.cluster.namespace, known.claimNames, api, signal);
-      return [uid, { ...known, claims, atMilliseconds }];
-    }),
-  );
-  note(
-    state,
-    objects,
-    readings.filter((reading) => reading !== null),
-  );
+): Promise<readonly string[] | null> {
+  const pod = await api.read('Pod', namespace, name, signal);
+  return pod === null || object(pod['metadata'])['uid'] !== uid ? null : claimsOf(pod);
 }
 
 async function endingClaims(
@@ -114,16 +91,6 @@ async function endingClaims(
     if (claim === null) return [{ name, state: 'missing' }];
     return isTerminating(claim) ? [{ name, state: 'terminating' }] : [];
   });
-}
-
-/** Pods that are gone are forgotten. */
-function note(
-  state: ClusterState,
-  { pods }: ClusterObjects,
-  readings: readonly (readonly [string, KnownComeback])[],
-): void {
-  const present = new Set(pods.map(({ uid }) => uid));
-  state.comebacks = new Map([...state.comebacks, ...readings].filter(([uid]) => present.has(uid)));
 }
 
 /** The reading of a pod as a fact. */

@@ -31,7 +31,7 @@ export const membersDown = line({
     'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data',
   candidates: (situation) => {
     const down = due(situation, (member) => member.state === 'down' && !isProtected(member));
-    const harmless = down.filter((member) => endingClaims(member).length === 0);
+    const harmless = down.filter(({ facts }) => endingClaims(facts).length === 0);
     const groups = harmless.length < down.length ? [down, harmless] : [down];
     return groups.filter(({ length }) => length > 0).map((members) => remove('MemberDown', members));
   },

@@ -1,4 +1,5 @@
-import { type EndingClaim, endingClaims, hasToBeRead, readAgain } from '../comeback.ts';
+import { endingClaims, explainClaim, readAgain } from '../comeback.ts';
+import { type EndingClaim, hasToBeRead, justCreated } from '../comeback-reading.ts';
 import { changed } from '../expected.ts';
 import { after, rule } from './rule.ts';
 
@@ -6,10 +7,10 @@ import { after, rule } from './rule.ts';
 export const comeback = {
   ClaimTerminating: rule<{ readonly member: number; readonly claims: readonly EndingClaim[] }>({
     holds: ({ situation, members }) => {
-      const member = members.find((one) => endingClaims(one).length > 0);
+      const member = members.find(({ facts }) => endingClaims(facts).length > 0);
       if (member === undefined) return null;
       readAgain(situation, member);
-      return { member: member.ordinal, claims: endingClaims(member) };
+      return { member: member.ordinal, claims: endingClaims(member.facts) };
     },
     sentence: ({ member, claims }, name) =>
       `the end of ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}`,
@@ -31,7 +32,7 @@ export const comeback = {
 export const unread = {
   ComebackUnknown: rule<{ readonly members: readonly number[] }>({
     holds: ({ members }) => {
-      const asked = members.filter(({ facts }) => hasToBeRead(facts));
+      const asked = members.filter(({ facts }) => hasToBeRead(facts.comeback));
       return asked.length === 0 ? null : { members: asked.map(({ ordinal }) => ordinal) };
     },
     sentence: ({ members }, name) => `it is being read whether ${members.map(name).join(', ')} can come back`,
@@ -47,14 +48,9 @@ export const unread = {
         members.map((ordinal) => ({ ordinal })),
         (member) => ({
           ...member,
-          comeback: { claims: [], ...member.comeback, ageSeconds: 0 },
+          comeback: { ...justCreated, ...member.comeback, ageSeconds: 0 },
         }),
       ),
     ),
   }),
 };
-
-const explainClaim = ({ name, state }: EndingClaim): string =>
-  state === 'terminating'
-    ? `its claim ${name} is being deleted and goes with the pod`
-    : `its claim ${name} does not exist any more`;

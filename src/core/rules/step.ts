@@ -100,7 +100,6 @@ export const step = {
     phase: 'Failing',
     assumed: null,
   }),
-  ...unread,
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
     holds: ({ situation, members }) => replicasBehind(situation, members),
@@ -134,6 +133,7 @@ export const step = {
       withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
     ),
   }),
+  ...unread,
 };
 
 const nextOpening = (opensAt: string | null, neededSeconds: number): string =>

@@ -5,6 +5,7 @@ import { cronJobs, podDisruptionBudgets, pods } from '../../../src/kube/resource
 import { clusterKind } from '../../../src/moco/names.ts';
 import { answer, reset, status } from '../../kube/fake-world.ts';
 import { Bench, member } from '../bench.ts';
+import { claimOf } from '../moco-objects.ts';
 import { refusalBy } from '../object-server.ts';
 
 const statusPath = /mysqlrollouts\/test\/status$/;
@@ -19,6 +20,12 @@ async function failure(pass: Promise<unknown>): Promise<ApiError> {
   if (outcome instanceof ApiError) return outcome;
   throw new Error(`expected an ApiError, got ${String(outcome)}`);
 }
+
+/** What is read about whether a member can come back: once before the step is confirmed, and again with that. */
+const comebackOf = (ordinal: number): readonly string[] => {
+  const claim = `persistentvolumeclaims/${claimOf(ordinal)}`;
+  return [`pods/${member(ordinal)}`, claim, claim];
+};
 
 describe('a disruption', () => {
   it('is confirmed by live reads, and then recorded as an intent', async () => {
@@ -35,6 +42,7 @@ describe('a disruption', () => {
       'pods/moco-test-0',
       'pods/moco-test-1',
       'pods/moco-test-2',
+      ...comebackOf(2),
     ]);
     expect(
       bench.server.writes.map(({ method, path }) => `${method} ${path.split('/').slice(-2).join('/')}`),
@@ -48,7 +56,7 @@ describe('a disruption', () => {
     bench.server.change(pods, member(0), { metadata: { labels: { changed: 'true' } } });
     await program.pass();
     expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.server.reads).to.have.lengthOf(16);
+    expect(bench.server.reads).to.have.lengthOf(16 + comebackOf(2).length);
     expect(bench.server.reads.at(-1)).to.contain('mysqlclusters');
   });
 
