@@ -127,7 +127,10 @@ export const BACK = 97;
 /** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
 export const RAN = 98;
 
-export const cellCount = 99;
+/** Members whose claim is being deleted, as bits: the end of the pod destroys its data. */
+export const CLAIMS = 99;
+
+export const cellCount = 100;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {

@@ -24,6 +24,7 @@ export type Invariant =
   | 'I18'
   | 'I20'
   | 'I21'
+  | 'I25'
   | 'sequence'
   | 'behind'
   | 'effects'
@@ -194,6 +195,9 @@ const resizesAlone: Condition = ({ cells, n, target }) =>
 /** The kubelet has made its resize. */
 const hasItsResources: Condition = ({ cells, target }) => cells[c.RESIZE + target] === c.Resize.Done;
 
+/** Something but its pod keeps its data. */
+const keepsData: Condition = ({ cells, target }) => !facts.has(cells[c.CLAIMS], target);
+
 /** Its next pod comes up at the update revision. */
 const comesUpUpdated: Condition = ({ cells }) => !facts.keepsRevisions(cells);
 
@@ -231,6 +235,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['creation', nobodyMissing],
         ['I18', fits],
         ['I20', relayLogStays],
+        ['I25', keepsData],
         ...primaryMoves,
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
         ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
@@ -248,6 +253,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I18', fits],
         ['I20', relayLogStays],
         ['sequence', othersDone],
+        ['I25', keepsData],
         ...primaryMoves,
       ];
     case 'resizeInPlace':
@@ -289,6 +295,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['restored', doesNotWork],
         ['restored', mayGoBack],
         ['restored', comesUpAsItWas],
+        ['I25', keepsData],
         ['protected', unprotected],
         ['creation', nobodyMissing],
         ['I20', relayLogStays],
@@ -303,6 +310,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['backup', noBackup],
         ['I18', fitsTogether],
         ['sequence', othersDone],
+        ['I25', keepsData],
         ...primaryMoves,
       ];
     case 'setPartition':
@@ -316,6 +324,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
             ['recovering', notRecovering],
             ['I18', fits],
             ['I20', relayLogStays],
+            ['I25', keepsData],
             ...primaryMoves,
           ];
     default:

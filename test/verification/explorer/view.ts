@@ -182,7 +182,10 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
-    comeback: { ageSeconds: 0, claims: [] },
+    comeback: {
+      ageSeconds: 0,
+      claims: facts.has(pods[c.CLAIMS], ordinal) ? [{ name: `mysql-data-${ordinal}`, state: 'terminating' }] : [],
+    },
   };
 }
 

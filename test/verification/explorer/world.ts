@@ -25,6 +25,7 @@ export const families = [
   'agents',
   'unconfigurable',
   'delay',
+  'claims',
   'new-pods',
 ] as const;
 export type Family = (typeof families)[number];
