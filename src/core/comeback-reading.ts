@@ -3,6 +3,17 @@ export interface Comeback {
   readonly ageSeconds: number;
   /** The claims of its pod that are about to go, or have gone. */
   readonly claims: readonly EndingClaim[];
+  /** Why its node would not take another pod of it, if that is tied to this node; else `null`. */
+  readonly tied: TiedToNode | null;
+}
+
+/** No other node may take the pod, or none takes pods. */
+export interface TiedToNode {
+  readonly nodeName: string;
+  /** Ends of a sentence about the node, such as `is cordoned`. At least one. */
+  readonly refusals: readonly string[];
+  /** What rules other nodes out, such as `the volume pvc-1`. */
+  readonly ties: readonly string[];
 }
 
 /** A PersistentVolumeClaim that only the pod keeps: its protection ends with the pod (kubernetes.io/pvc-protection). */
@@ -13,7 +24,7 @@ export interface EndingClaim {
 }
 
 /** Of a pod that was just created: its claims are there. */
-export const justCreated: Comeback = { ageSeconds: 0, claims: [] };
+export const justCreated: Comeback = { ageSeconds: 0, claims: [], tied: null };
 
 /** An older reading allows no step. Right before the step what can change is read again. */
 export const freshSeconds = 60;

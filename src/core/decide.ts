@@ -96,7 +96,7 @@ function withNewPods(
 function unread({ members }: Situation, ...holds: readonly (Hold | null)[]): readonly number[] {
   const held = holds.flatMap((hold): readonly number[] => {
     if (hold?.rule === 'ComebackUnknown') return hold.members;
-    return hold?.rule === 'ClaimTerminating' ? [hold.member] : [];
+    return hold?.rule === 'ClaimTerminating' || hold?.rule === 'NodeTakesNoPods' ? [hold.member] : [];
   });
   return members
     .filter(({ ordinal, facts }) => held.includes(ordinal) && hasToBeRead(facts.comeback))

@@ -20,6 +20,7 @@ export const effectKinds = {
   mocoTakes: "MOCO's partition controller is about to take the member",
   keepsDemotion: 'a demotion that this program has asked for goes on',
   brings: 'the member gets something of the update revision, be it its label alone',
+  mustReturn: 'a mysqld that may run ends, now or after a switchover, and another pod has to take its place',
   changesInPlace: 'the running pod of the member is changed',
   removes: 'the pod of the member goes',
   freesClaims: 'the pod of the member goes, now or after a switchover, and frees claims that nothing else keeps',
@@ -66,7 +67,7 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
     'brings',
     'removes',
     'freesClaims',
-    ...when(state !== 'down', 'proceeds', 'stops'),
+    ...when(state !== 'down', 'proceeds', 'stops', 'mustReturn'),
     // Without a primary writes have stopped, and every step is a repair.
     ...when(!isBroken(member) && primary?.participates === true, 'risks'),
     ...when(participates, 'reduces'),
@@ -82,7 +83,16 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
 const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'takesHealthy', 'leavesService'];
 
 /** The first half of an update: nothing holds the second half but what holds every step. */
-const isDemoted: Kinds = ['brings', 'freesClaims', 'risks', 'reduces', 'takesHealthy', 'leavesService', 'movesPrimary'];
+const isDemoted: Kinds = [
+  'brings',
+  'freesClaims',
+  'mustReturn',
+  'risks',
+  'reduces',
+  'takesHealthy',
+  'leavesService',
+  'movesPrimary',
+];
 
 const table: Table = {
   none: ({ policy }) => (policy.mode === 'Observe' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),

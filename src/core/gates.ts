@@ -94,6 +94,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
+  mustReturn: ['NodeTakesNoPods'],
   risks: [
     ...of('fleet'),
     'UpdatedMemberNotParticipating',

@@ -231,6 +231,8 @@ export interface MemberFacts {
   readonly restartInPlace: RestartInPlace | null;
   /** Whether it can come back once its pod has ended; `null` if that was never read. */
   readonly comeback: Comeback | null;
+  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
+  readonly nodeLeaves: boolean;
 }
 
 export interface ContainerFacts {

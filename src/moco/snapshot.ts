@@ -1,4 +1,3 @@
-import type { Comeback } from '../core/comeback-reading.ts';
 import type { InPlaceUpdate } from '../core/in-place.ts';
 import { isParticipating, isSettled } from '../core/member.ts';
 import type { ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
@@ -23,13 +22,16 @@ export interface DemotionMemory {
   readonly demotionAskedAt: string | null;
 }
 
+/** What was read about whether a member can come back. */
+export type ComebackFacts = Pick<MemberFacts, 'comeback' | 'nodeLeaves'>;
+
 /** Call within `ages.observe`. */
 export function objectFacts(
   objects: ClusterObjects,
   ages: Ages,
   memory: DemotionMemory,
   inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
-  comeback: (pod: PodRecord) => Comeback | null = () => null,
+  comeback: (pod: PodRecord) => ComebackFacts = () => ({ comeback: null, nodeLeaves: false }),
 ): ObjectFacts {
   const { cluster, statefulSet, backup } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
@@ -53,7 +55,7 @@ function memberFacts(
   ages: Ages,
   memory: DemotionMemory,
   inPlace: InPlaceUpdate | null,
-  comeback: Comeback | null,
+  comeback: ComebackFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
   const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
@@ -70,7 +72,7 @@ function memberFacts(
     demoteForSeconds: demoted(pod, ages, memory),
     inPlace,
     restartInPlace: restartInPlace(pod, ages),
-    comeback,
+    ...comeback,
   };
   return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
 }

@@ -53,6 +53,12 @@ interface Surroundings {
   readonly prometheus: FakePrometheus;
 }
 
+interface ProcessOptions {
+  readonly qps?: number;
+  readonly burst?: number;
+  readonly mayLackNodes?: boolean;
+}
+
 /** One run of the program: what it has seen, and what it remembers. */
 export class Process {
   readonly cache = new Cache();
@@ -72,7 +78,7 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    rate = { qps: 1e6, burst: 1e6 },
+    { mayLackNodes = false, ...rate }: ProcessOptions = {},
   ) {
     this.#bench = bench;
     const { world } = bench;
@@ -86,8 +92,9 @@ export class Process {
         partitionDriver: mode === 'Partition' ? 'own' : 'moco',
         inPlaceEnabled: true,
       },
-      api: new ClusterApi(new ApiClient({ world, ...rate })),
+      api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate })),
       delays: bench.replicas,
+      mayLackNodes,
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,
       log: this.log,
@@ -179,9 +186,9 @@ export class Bench {
   }
 
   /** The program is started, another time each time. */
-  start(settings: Partial<RolloutPolicy> = {}, limits: FleetLimits = noFleetLimits): Process {
+  start(settings: Partial<RolloutPolicy> = {}, limits = noFleetLimits, options: ProcessOptions = {}): Process {
     this.#processes += 1;
-    return new Process(this, `process-${this.#processes}`, settings, limits);
+    return new Process(this, `process-${this.#processes}`, settings, limits, options);
   }
 
   get status(): RolloutStatus {

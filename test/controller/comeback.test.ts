@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { persistentVolumeClaims, pods } from '../../src/kube/resource.ts';
+import { nodes, persistentVolumeClaims, persistentVolumes, pods } from '../../src/kube/resource.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { Bench, member } from './bench.ts';
 import { claimOf, revisionAfter } from './moco-objects.ts';
@@ -116,5 +116,84 @@ describe('whether members can come back', () => {
     bench.server.remove(pods, member(2));
     await program.pass();
     expect(bench.steps).to.deep.equal([]);
+  });
+});
+
+describe('a member on a node that takes no pods', () => {
+  const cordon = (bench: Bench, node: string): void =>
+    void bench.server.change(nodes, node, { spec: { unschedulable: true } }, '');
+  const tieTo = (bench: Bench, ordinal: number, node: string): void => {
+    const name = `pvc-${ordinal}`;
+    const term = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }] };
+    const spec = { nodeAffinity: { required: { nodeSelectorTerms: [term] } } };
+    bench.server.create(persistentVolumes, { metadata: { namespace: '', name }, spec });
+    bench.server.change(persistentVolumeClaims, claimOf(ordinal), { spec: { volumeName: name } });
+  };
+  /** Each member on a node of its own, and one more node. */
+  const spread = (): Bench => {
+    const bench = new Bench();
+    for (const ordinal of [0, 1, 2, 3]) {
+      const name = `n-${ordinal}`;
+      const labels = { 'kubernetes.io/hostname': name };
+      if (ordinal < 3) bench.changePod(ordinal, { spec: { nodeName: name } });
+      if (ordinal > 0) bench.server.create(nodes, { metadata: { namespace: '', name, labels } });
+    }
+    return bench;
+  };
+
+  it('is not evicted if its volume ties it to that node, and goes once the node takes pods again', async () => {
+    const bench = spread();
+    for (const ordinal of [1, 2]) tieTo(bench, ordinal, `n-${ordinal}`);
+    cordon(bench, 'n-1');
+    cordon(bench, 'n-2');
+    const program = bench.start();
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'NodeTakesNoPods',
+      message:
+        'another pod of moco-test-2 would stay Pending: its node n-2 is cordoned, and the volume pvc-2 allows no other node that takes pods',
+    });
+    bench.server.change(nodes, 'n-2', { spec: { unschedulable: null } }, '');
+    bench.world.freeze(60_000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('goes first if it may move', async () => {
+    const bench = spread();
+    cordon(bench, 'n-1');
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('goes last if it may not, and the others go', async () => {
+    const bench = spread();
+    tieTo(bench, 2, 'n-2');
+    cordon(bench, 'n-2');
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('is not evicted if the node is cordoned right before the eviction', async () => {
+    const bench = spread();
+    tieTo(bench, 2, 'n-2');
+    const program = bench.start();
+    program.sync();
+    bench.server.script('GET', /\/nodes\/n-2$/, (_, carryOut) => {
+      const before = carryOut();
+      cordon(bench, 'n-2');
+      return before;
+    });
+    await program.pass();
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('is looked for by nobody who may not read nodes, and need not', async () => {
+    const bench = spread();
+    bench.server.always('GET', /\/nodes\//, () => answer(403, status(403, 'Forbidden')));
+    const program = bench.start({}, undefined, { mayLackNodes: true });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
   });
 });

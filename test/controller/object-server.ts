@@ -3,11 +3,13 @@ import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
 import { mutateStatefulSet, type StatefulSetObject } from '../../src/admission/statefulset-mutation.ts';
 import {
   apiVersion,
+  nodes,
   path,
   persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
+  type ResourcePlace,
 } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { claimsOf } from '../../src/moco/claims.ts';
@@ -158,17 +160,22 @@ export class ObjectServer {
       },
     };
     this.#objects.set(pathOf(kind, raw), raw);
-    if (kind === pods) this.#createClaims(raw);
+    if (kind === pods) this.#createSurroundings(raw);
     return raw;
   }
 
-  /** As the StatefulSet controller does before it creates a pod. */
-  #createClaims(pod: Raw): void {
+  /** Its claims, which the StatefulSet controller creates before it, and its node. */
+  #createSurroundings(pod: Raw): void {
     const { namespace } = pod.metadata;
-    for (const name of claimsOf(pod)) {
-      const key = placeOf(persistentVolumeClaims, name, namespace);
+    const { nodeName } = (pod['spec'] ?? {}) as { readonly nodeName?: string };
+    const around: readonly (readonly [ResourceKind, string, ResourcePlace])[] = [
+      ...claimsOf(pod).map((name) => [persistentVolumeClaims, name, { namespace, name }] as const),
+      ...(nodeName === undefined ? [] : [[nodes, nodeName, { name: nodeName }] as const]),
+    ];
+    for (const [kind, name, place] of around) {
       const metadata = { namespace, name, uid: `uid-of-${name}`, resourceVersion: '1', generation: 1 };
-      if (!this.#objects.has(key)) this.#objects.set(key, { kind: persistentVolumeClaims.kind, metadata });
+      const key = path(kind, place);
+      if (!this.#objects.has(key)) this.#objects.set(key, { kind: kind.kind, metadata });
     }
   }
 
@@ -399,11 +406,11 @@ const patched = (before: Raw, body: Patch, { headers }: ExchangeRequest): unknow
 const placeOf = (kind: ResourceKind, name: string, namespace: string): string =>
   path(kind, kind.namespaced ? { namespace, name } : { name });
 
-const pathOf = (kind: ResourceKind, { metadata }: Raw): string =>
-  path(kind, { namespace: metadata.namespace, name: metadata.name });
+const pathOf = (kind: ResourceKind, { metadata }: Raw): string => placeOf(kind, metadata.name, metadata.namespace);
 
 /** Lists end on the plural of their kind, which has an even number of parts before it. */
 const isList = (key: string): boolean =>
+  key === path(nodes) ||
   [pods, persistentVolumeClaims].some((kind) => key === path(kind, { namespace: 'default' })) ||
   /^\/apis\/[^/]+\/[^/]+\/namespaces\/[^/]+\/[^/]+$/.test(key);
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
+import type { TiedToNode } from '../../src/core/comeback-reading.ts';
 import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { DelayReading } from '../../src/core/replication-delay.ts';
@@ -66,7 +67,7 @@ const inPlaceDrafts = [
   'is resized',
 ] as const;
 
-const comebackDrafts = ['fine', 'unread', 'old', 'terminating', 'missing'] as const;
+const comebackDrafts = ['fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied'] as const;
 
 const draft: fc.Arbitrary<Draft> = fc.record({
   stale: fc.boolean(),
@@ -78,7 +79,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   roleOff: rarely(false, true),
   demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
   preventDelete: rarely(false, true),
-  comeback: rarely<Draft['comeback']>('fine', 'unread', 'old', 'terminating', 'missing'),
+  comeback: rarely<Draft['comeback']>('fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied'),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...inPlaceDrafts),
@@ -114,6 +115,8 @@ function built(
   if (preventDelete) one = one.preventDelete();
   if (comeback === 'unread') one = one.comesBack(null);
   if (comeback === 'old') one = one.comesBack({ ageSeconds: 60 });
+  if (comeback === 'leaves') one = one.onCordonedNode();
+  if (comeback === 'tied') one = one.tiedToCordonedNode();
   if (comeback === 'terminating' || comeback === 'missing') one = one.claimEnds(comeback);
   one = changed(one, inPlace, age);
   switch (demote) {
@@ -461,8 +464,10 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
       claims: fc.array(fc.record({ name: fc.string(), state: fc.constantFrom('terminating', 'missing') }), {
         maxLength: 1,
       }),
+      tied: rarely<TiedToNode | null>(null, { nodeName: 'n-1', refusals: ['is cordoned'], ties: ['the volume pvc-1'] }),
     }),
   ),
+  nodeLeaves: rarely(false, true),
 });
 
 const inOrder = (members: readonly MemberFacts[]): MemberFacts[] =>

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { EndingClaim } from '../../src/core/comeback-reading.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { check, decideCase, deletes, demotes, holds, lowers, type Table } from './table.ts';
+import { check, decideCase, deletes, demotes, evicts, holds, lowers, type Table } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const endsWith = (ordinal: number, state: EndingClaim['state'] = 'terminating') =>
@@ -96,6 +96,59 @@ describe('a claim that is being deleted', () => {
     } as const;
     expect(decideCase({ given, settings }).step.kind).to.equal('updateInPlace');
   });
+});
+
+const tied = (ordinal: number) =>
+  holds({
+    rule: 'NodeTakesNoPods',
+    member: ordinal,
+    nodeName: `n-${ordinal}`,
+    refusals: ['is cordoned'],
+    ties: [`the volume pvc-${ordinal}`],
+  });
+
+const nodes: Table = {
+  'a replica that has to move anyway goes first': {
+    given: stale().members(member(1).stale().onCordonedNode()),
+    decides: evicts('ReplicaHealthy', 1),
+  },
+  'but not before the replicas if it is the primary': {
+    given: stale().members(member(0).stale().onCordonedNode()),
+    decides: evicts('ReplicaHealthy', 2),
+  },
+  'nor if MOCO protects it': {
+    given: stale().members(member(1).stale().onCordonedNode().preventDelete()),
+    decides: evicts('ReplicaHealthy', 2),
+  },
+  'a replica that would stay Pending goes last': {
+    given: stale().members(member(2).stale().tiedToCordonedNode()),
+    decides: evicts('ReplicaHealthy', 1),
+  },
+  'and not at all': {
+    given: cluster(3).members(member(0).stale(), member(2).stale().tiedToCordonedNode()),
+    decides: tied(2),
+  },
+  'a single member stays': {
+    given: cluster(1).templateChanged().members(member(0).stale().tiedToCordonedNode()),
+    decides: tied(0),
+  },
+  'the primary does not hand over': {
+    given: cluster(3).members(member(0).stale().tiedToCordonedNode()),
+    decides: tied(0),
+  },
+  'a member that is down has nothing to lose': {
+    given: stale().members(member(2).stale().down('CrashLoopBackOff').tiedToCordonedNode()),
+    decides: deletes('MemberDown', 2),
+  },
+  'the partition is not lowered past it': {
+    given: stale().atPartition(3).members(member(2).stale().tiedToCordonedNode()),
+    settings: { mode: 'Partition' },
+    decides: tied(2),
+  },
+};
+
+describe('a node that takes no pods', () => {
+  for (const [sentence, one] of Object.entries(nodes)) it(sentence, () => check(one));
 });
 
 describe('what was not read', () => {

@@ -434,6 +434,20 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: { given: stale().members(member(1).stale().claimEnds()), decides: next },
   },
+  NodeTakesNoPods: {
+    applies: {
+      given: lastOne().members(member(0).stale().tiedToCordonedNode()),
+      decides: holds({
+        rule: 'NodeTakesNoPods',
+        member: 0,
+        nodeName: 'n-0',
+        refusals: ['is cordoned'],
+        ties: ['the volume pvc-0'],
+      }),
+      requeueAfterSeconds: 60,
+    },
+    justDoesNot: { given: lastOne().members(member(0).stale().onCordonedNode()), decides: demotes(0) },
+  },
   ComebackUnknown: {
     applies: {
       given: stale().members(member(2).stale().comesBack({ ageSeconds: 60 })),

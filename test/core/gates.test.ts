@@ -66,6 +66,7 @@ const onMembers = [
   'changesInPlace',
   'removes',
   'freesClaims',
+  'mustReturn',
   'risks',
   'stops',
   'reduces',

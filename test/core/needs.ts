@@ -382,6 +382,8 @@ const keepsItsData: Need = (_snapshot, policy, going) =>
     const mounts = one.phase !== 'Pending' || one.containers.some(({ state }) => state !== 'waiting');
     return claims.every(({ state }) => state === 'missing' && !mounts);
   });
+const hasANode: Need = (_snapshot, policy, going) =>
+  off(policy, 'NodeTakesNoPods') || going.every(({ comeback }) => comeback === null || comeback.tied === null);
 const recentlyRead: Need = (_snapshot, _policy, going) =>
   going.every(({ comeback }) => comeback !== null && comeback.ageSeconds < 60);
 
@@ -392,6 +394,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
   brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated },
   removes: { unprotected, noneToMake },
   freesClaims: { recentlyRead, keepsItsData },
+  mustReturn: { hasANode },
   changesInPlace: { nobodyResizes, changeable },
   risks: {
     slot,

@@ -89,7 +89,7 @@ type Comebacks = ReadonlyMap<string, KnownComeback>;
 async function comebacksOf({ api, world, signal }: Session, objects: ClusterObjects): Promise<Comebacks | null> {
   const state = new ClusterState(world);
   try {
-    await readComebacks(objects.pods, objects, state, { api, world }, signal);
+    await readComebacks(objects.pods, objects, state, { api, world, mayLackNodes: true }, signal);
     return state.comebacks;
   } catch (error) {
     if (isForbidden(error)) return null;
@@ -169,7 +169,7 @@ function unobserved(
   const state = new ClusterState(world);
   state.inPlace = inPlace;
   const now = world.monotonic();
-  const fine = { claimNames: [], claims: [], atMilliseconds: now };
+  const fine = { claimNames: [], tolerations: [], claims: [], tied: null, atMilliseconds: now };
   state.comebacks = new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine]));
   const delay = {
     reading: { kind: 'delay', seconds: 0 },

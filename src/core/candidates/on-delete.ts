@@ -22,6 +22,13 @@ const remove = (rule: StepRule, members: readonly Member[]): Step => ({
 const due = (situation: Situation, is: (member: Member) => boolean): readonly Member[] =>
   descending(dueMembers(situation).filter(is));
 
+/** Those that have to move anyway come first, and those that would stay Pending last. The order of the others stays. */
+const movingFirst = (members: readonly Member[]): readonly Member[] => {
+  const place = ({ facts: { comeback, nodeLeaves } }: Member): number =>
+    comeback !== null && comeback.tied !== null ? 1 : nodeLeaves ? -1 : 0;
+  return members.toSorted((one, other) => place(one) - place(other));
+};
+
 /** Those that MOCO protects come last. The order of the others stays. */
 const unprotectedFirst = (members: readonly Member[]): readonly Member[] =>
   members.toSorted((one, other) => Number(isProtected(one)) - Number(isProtected(other)));
@@ -154,9 +161,9 @@ export const membersImpaired = line({
 
 export const healthyReplicas = line({
   takes:
-    'the due replica that is next, from the highest ordinal down, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
+    'the due replica that is next: those on nodes that are to be emptied, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
   candidates: (situation) => {
-    const replicas = unprotectedFirst(due(situation, ({ primary }) => !primary));
+    const replicas = unprotectedFirst(movingFirst(due(situation, ({ primary }) => !primary)));
     const inPlace = replicas.map((member) => stepInPlace(situation, member));
     const [next] = replicas;
     if (next === undefined) return [];

@@ -1,5 +1,5 @@
 import { endingClaims, explainClaim, readAgain } from '../comeback.ts';
-import { type EndingClaim, hasToBeRead, justCreated } from '../comeback-reading.ts';
+import { type EndingClaim, hasToBeRead, justCreated, type TiedToNode } from '../comeback-reading.ts';
 import { changed } from '../expected.ts';
 import { after, rule } from './rule.ts';
 
@@ -25,6 +25,32 @@ export const comeback = {
       'moco-rollout then ends the pod, and with it Kubernetes deletes the claim: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty and is cloned from the primary. In a cluster with one member the database is lost',
     alarms: true,
     assumed: null,
+  }),
+  NodeTakesNoPods: rule<{ readonly member: number } & TiedToNode>({
+    holds: ({ situation, members }) => {
+      const member = members.find(({ facts }) => facts.comeback !== null && facts.comeback.tied !== null);
+      const tied = member?.facts.comeback?.tied;
+      if (member === undefined || !tied) return null;
+      readAgain(situation, member);
+      return { member: member.ordinal, ...tied };
+    },
+    sentence: ({ member, nodeName, refusals, ties }, name) =>
+      `another pod of ${name(member)} would stay Pending: its node ${nodeName} ${refusals.join(' and ')}, and ` +
+      (ties.length === 0
+        ? 'no other node takes pods'
+        : `${ties.join(' and ')} ${ties.length === 1 ? 'allows' : 'allow'} no other node that takes pods`),
+    meaning: 'The node of the member takes no pods, and no other node may take another pod of it.',
+    details:
+      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are to be emptied and that may move go first.',
+    endedBy: ['a person', 'Kubernetes'],
+    ends: 'By itself, once the node takes pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
+    overridable: true,
+    assumed: after('moment', (snapshot, { member }) =>
+      changed(snapshot, [{ ordinal: member }], (facts) => ({
+        ...facts,
+        comeback: facts.comeback && { ...facts.comeback, tied: null },
+      })),
+    ),
   }),
 };
 

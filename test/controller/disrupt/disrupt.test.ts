@@ -22,9 +22,12 @@ async function failure(pass: Promise<unknown>): Promise<ApiError> {
 }
 
 /** What is read about whether a member can come back: once before the step is confirmed, and again with that. */
+/** Of the other stale members: who is on a node that is to be emptied goes first. */
+const nodesOfOthers = ['nodes/n-0', 'nodes/n-0'];
 const comebackOf = (ordinal: number): readonly string[] => {
   const claim = `persistentvolumeclaims/${claimOf(ordinal)}`;
-  return [`pods/${member(ordinal)}`, claim, claim];
+  const node = 'nodes/n-0';
+  return [`pods/${member(ordinal)}`, claim, claim, node, node, ...nodesOfOthers];
 };
 
 describe('a disruption', () => {

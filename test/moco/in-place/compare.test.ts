@@ -91,7 +91,6 @@ function podOf(template: Template, fields: unknown): LivePod {
   return {
     labels: texts(metadata.labels),
     annotations: texts(metadata.annotations),
-    node: 'node-0',
     observed: true,
     containers: live(spec['containers']),
     initContainers: live(spec['initContainers']),
