@@ -1,5 +1,6 @@
-import { type EndingClaim, freshSeconds } from './comeback-reading.ts';
+import { type EndingClaim, freshSeconds, type TiedToNode } from './comeback-reading.ts';
 import { hasNeverStarted } from './member.ts';
+import { plural } from './sentences.ts';
 import type { Member, Situation } from './situation.ts';
 import type { MemberFacts } from './snapshot.ts';
 
@@ -19,3 +20,15 @@ export const explainClaim = ({ name, state }: EndingClaim): string =>
 export function readAgain({ deadlines }: Situation, { facts: { comeback } }: Member): void {
   if (comeback !== null) deadlines.reached(comeback.ageSeconds, freshSeconds);
 }
+
+export const explainTied = ({ nodeName, refusals, ties }: TiedToNode): string =>
+  `its node ${nodeName} ${refusals.join(' and ')}, and ` +
+  (ties.length === 0
+    ? 'no other node takes pods'
+    : `${ties.join(' and ')} ${plural(ties, 'allows', 'allow')} no other node that takes pods`);
+
+/** Why the member would not come back as what it is, each a sentence about it without a full stop. For people. */
+export const obstacles = (facts: MemberFacts): readonly string[] => [
+  ...endingClaims(facts).map((claim) => `would lose its data with its pod: ${explainClaim(claim)}`),
+  ...(facts.comeback?.tied ? [`would stay Pending without its pod: ${explainTied(facts.comeback.tied)}`] : []),
+];

@@ -38,7 +38,7 @@ describe('a claim of a member that is being deleted', () => {
   it('is a note in the status', async () => {
     const { out, err } = await cluster.run('status', 'test');
     expect(err).to.equal('');
-    expect(out).to.contain(`the claim default/${claimOf(2)} is being deleted: the end of its pod destroys its data`);
+    expect(out).to.contain(`moco-test-2 would lose its data with its pod: its claim ${claimOf(2)} is being deleted`);
   });
 
   it('is left out where the user may not read claims', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { persistentVolumeClaims } from '../../src/kube/resource.ts';
+import { persistentVolumeClaims, persistentVolumes } from '../../src/kube/resource.ts';
+import { revisionHashLabel } from '../../src/moco/names.ts';
 import { dataVolume } from '../support/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
@@ -28,5 +29,41 @@ describe('a member that would not come back as what it was', () => {
     await cluster.completes();
     expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
     expect(await claimUid(cluster, 2), 'the end of the pod has freed the claim').not.to.equal(before);
+  });
+
+  /** The others may have rollouts as well. The replica of the highest ordinal goes first in any case. */
+  scenario('is not evicted from a cordoned node that its volume ties it to', {}, async (cluster) => {
+    const node = await cluster.kubectl('get', 'pod', cluster.podName(2), '-o', 'jsonpath={.spec.nodeName}');
+    const volume = await cluster.kubectl('get', 'pvc', claimOf(cluster, 2), '-o', 'jsonpath={.spec.volumeName}');
+    await cluster.kubectl('label', 'node', node, `kubernetes.io/hostname=${node}`, '--overwrite');
+    await cluster.kubectl('cordon', node);
+    const inItsNode = { key: 'kubernetes.io/hostname', operator: 'In', values: [node] };
+    await cluster.makeUnscoped(persistentVolumes, {
+      metadata: { name: volume },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'local',
+        local: { path: '/data' },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [inItsNode] }] } },
+      },
+    });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.until('the other replica is updated', ({ pods: members, statefulSet }) =>
+      members.some(
+        ({ metadata }) =>
+          metadata.name === cluster.podName(1) &&
+          metadata.labels?.[revisionHashLabel] === statefulSet?.status?.updateRevision,
+      ),
+    );
+    await cluster.holds('NodeTakesNoPods');
+    expect(messageOf(cluster)).to.equal(
+      `another pod of ${cluster.podName(2)} would stay Pending: its node ${node} is cordoned, and ` +
+        `the volume ${volume} allows no other node that takes pods`,
+    );
+    expect(await cluster.steps()).to.deep.equal(['evict 1']);
+    await cluster.kubectl('uncordon', node);
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(['evict 1', 'evict 2', 'demote 0', 'evict 0', 'promoteRevision']);
   });
 });

@@ -18,6 +18,8 @@ export const clusterPermissions: readonly Permission[] = [
     verbs: ['get'],
     why: 'whether the end of a pod would destroy its data',
   },
+  { group: '', resource: 'persistentvolumes', verbs: ['get'], why: 'which nodes a volume allows' },
+  { group: '', resource: 'nodes', verbs: ['get', 'list'], why: 'whether a node takes the next pod of a member' },
   { group: '', resource: 'pods/eviction', verbs: ['create'], why: 'members that are healthy' },
   { group: 'apps', resource: 'statefulsets', verbs: watched, why: 'the update revision' },
   { group: 'apps', resource: 'statefulsets', verbs: ['patch'], why: 'the strategy and its label, as a dry run first' },

@@ -35,6 +35,8 @@ export const neededInWholeCluster: readonly Right[] = [
   [sequenceKind.group, sequenceKind.plural, ['list', 'watch']],
   [sequenceKind.group, `${sequenceKind.plural}/status`, ['update']],
   ['', 'namespaces', ['list', 'watch']],
+  ['', 'nodes', ['get', 'list']],
+  ['', 'persistentvolumes', ['get']],
 ];
 
 const neededToRead: readonly Right[] = [

@@ -11,8 +11,9 @@ import { refreshInPlace } from '../../controller/observe/read-in-place.ts';
 import type { DefaultSettings } from '../../controller/observe/settings.ts';
 import { collectFacts, type ObservedFacts } from '../../controller/observe/snapshot.ts';
 import type { CheckFacts } from '../../core/check-reading.ts';
+import { obstacles } from '../../core/comeback.ts';
 import { defaultPolicy } from '../../core/policy.ts';
-import { isForbidden } from '../../kube/api-error.ts';
+import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { namespaces, persistentVolumeClaims, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
@@ -81,6 +82,22 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
   const observe = (assumed?: RolloutSpec): ObservedFacts =>
     factsOf(objects, rollout, sources, world, assumed, inPlace, comebacks);
   return { rollout, unread, observe };
+}
+
+/** Which members would not come back as what they are, and why. */
+export function obstaclesOf({ snapshot }: ObservedFacts): readonly string[] {
+  return snapshot.members.flatMap((member) => obstacles(member).map((obstacle) => `${member.name} ${obstacle}`));
+}
+
+/** The same of a cluster that is read for it. Empty if it can't be read. */
+export async function obstacleNotes(session: Session, cluster: ClusterRecord): Promise<readonly string[]> {
+  try {
+    const observation = await observeIfExists(session, cluster);
+    return observation === null ? [] : obstaclesOf(observation.observe());
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 0) return [];
+    throw error;
+  }
 }
 
 type Comebacks = ReadonlyMap<string, KnownComeback>;

@@ -1,5 +1,4 @@
 import { memberName } from '../../controller/status/status.ts';
-import { endingClaims, explainClaim } from '../../core/comeback.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
@@ -9,7 +8,7 @@ import { explainInPlace } from '../../core/update-in-place.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { type Estimate, estimate } from '../../plan/estimate.ts';
 import { type PlanEntry, plan } from '../../plan/plan.ts';
-import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
+import { type ClusterObservation, observeCluster, obstaclesOf } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Line, line, piece } from '../terminal/colour.ts';
@@ -122,11 +121,7 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
       ...snapshot.members.flatMap(({ ordinal, inPlace }) =>
         inPlace === null ? [] : [`${nameOf(ordinal)} is updated ${explainInPlace(inPlace)}`],
       ),
-      ...snapshot.members.flatMap((member) =>
-        endingClaims(member).map(
-          (claim) => `${nameOf(member.ordinal)} would lose its data with its pod: ${explainClaim(claim)}`,
-        ),
-      ),
+      ...obstaclesOf(observation),
       // Only the controller knows the other clusters.
       ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),
       ...(held?.rule === 'CheckFailing' || held?.rule === 'CheckUnavailable'

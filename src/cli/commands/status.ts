@@ -1,7 +1,7 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
+import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
-import { claimNotes } from '../cluster/ending-claims.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { LiveClusters } from '../cluster/watch-clusters.ts';
@@ -76,8 +76,8 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
   const views: ClusterView[] = [];
   for (const { cluster, rollout } of listed.filter(isWanted(session))) {
     const view = viewOf(cluster, rollout, world.wall());
-    const claims = inDetail ? await claimNotes(session, cluster) : [];
-    views.push({ ...view, notes: [...(note === null ? [] : [note]), ...claims, ...view.notes] });
+    const obstacles = inDetail ? await obstacleNotes(session, cluster) : [];
+    views.push({ ...view, notes: [...(note === null ? [] : [note]), ...obstacles, ...view.notes] });
   }
   if (views.length > 0) writeLines(host, lines(views));
   else host.err(nothingFound(session));

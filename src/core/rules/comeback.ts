@@ -1,4 +1,4 @@
-import { endingClaims, explainClaim, readAgain } from '../comeback.ts';
+import { endingClaims, explainClaim, explainTied, readAgain } from '../comeback.ts';
 import { type EndingClaim, hasToBeRead, justCreated, type TiedToNode } from '../comeback-reading.ts';
 import { changed } from '../expected.ts';
 import { after, rule } from './rule.ts';
@@ -34,11 +34,7 @@ export const comeback = {
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
     },
-    sentence: ({ member, nodeName, refusals, ties }, name) =>
-      `another pod of ${name(member)} would stay Pending: its node ${nodeName} ${refusals.join(' and ')}, and ` +
-      (ties.length === 0
-        ? 'no other node takes pods'
-        : `${ties.join(' and ')} ${ties.length === 1 ? 'allows' : 'allow'} no other node that takes pods`),
+    sentence: ({ member, ...tied }, name) => `another pod of ${name(member)} would stay Pending: ${explainTied(tied)}`,
     meaning: 'The node of the member takes no pods, and no other node may take another pod of it.',
     details:
       'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are to be emptied and that may move go first.',
