@@ -3,7 +3,10 @@ import { type Json, object, objects, strings, text, texts } from './json.ts';
 // Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules of
 // the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36), without room.
 
-const nodeTaint = (name: string): Json => ({ key: `node.kubernetes.io/${name}`, effect: 'NoSchedule' });
+/** Taints that the node controller makes of conditions and of `unschedulable`. */
+export const conditionTaintPrefix = 'node.kubernetes.io/';
+
+const nodeTaint = (name: string): Json => ({ key: `${conditionTaintPrefix}${name}`, effect: 'NoSchedule' });
 
 /** Conditions for which the node controller taints a node, a moment later. */
 const conditionTaints: readonly (readonly [
@@ -35,7 +38,7 @@ export function refusalsOf(node: Json | null, tolerations: readonly Json[]): rea
   const spec = object(node['spec']);
   const tolerated = (taint: Json): boolean => tolerations.some((toleration) => tolerates(toleration, taint));
   const taints = objects(spec['taints']).filter(
-    (taint) => !/^node\.kubernetes\.io\//.test(text(taint['key']) ?? '') && taint['effect'] !== 'PreferNoSchedule',
+    (taint) => !(text(taint['key']) ?? '').startsWith(conditionTaintPrefix) && taint['effect'] !== 'PreferNoSchedule',
   );
   return [
     ...(spec['unschedulable'] === true && !tolerated(nodeTaint('unschedulable')) ? ['is cordoned'] : []),

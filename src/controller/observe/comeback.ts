@@ -67,7 +67,7 @@ export async function readComebacks(
   const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
   const [readings, leaving] = await Promise.all([
     readAll(pods, cluster, state, context, signal),
-    Promise.all(others.map(({ node }) => (node === null ? null : readNode(context, node, signal)))),
+    Promise.all(others.map((pod) => readNode(context, pod, signal))),
   ]);
   note(state, cluster, readings);
   const known = new Map(state.leavingNodes);
@@ -94,7 +94,7 @@ async function readAll(
     const { claimNames, tolerations } = known;
     const [claims, node] = await Promise.all([
       Promise.all(claimNames.map((name) => api.readClaim(namespace, name, signal))),
-      pod.node === null ? null : readNode(context, pod.node, signal),
+      readNode(context, pod, signal),
     ]);
     const existing = claims.filter((claim) => claim !== null);
     const placement = { pod, tolerations, claims: existing, revision: statefulSet?.updateRevision ?? '' };

@@ -1,7 +1,7 @@
 import type { TiedToNode } from '../../core/comeback-reading.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
-import { matches, refusalsOf, type Tie, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
+import { conditionTaintPrefix, matches, refusalsOf, type Tie, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 
@@ -14,14 +14,14 @@ export interface NodeContext {
 /** A node that is gone is `null`; `unreadable` is one that may not be read, and need not be. */
 export type NodeRead = Json | null | 'unreadable';
 
-/** Rejects with `ApiError`. */
+/** The node of a pod; `null` if it has none yet. Rejects with `ApiError`. */
 export async function readNode(
   { api, mayLackNodes }: NodeContext,
-  name: string,
+  { node }: Pick<PodRecord, 'node'>,
   signal: AbortSignal,
 ): Promise<NodeRead> {
   try {
-    return await api.readNode(name, signal);
+    return node === null ? null : await api.readNode(node, signal);
   } catch (error) {
     if (mayLackNodes && isForbidden(error)) return 'unreadable';
     throw error;
@@ -67,4 +67,4 @@ export async function readTied(
 }
 
 /** Admission adds them to pods, such as those of nodes that are not ready. */
-const isOfKubernetes = ({ key }: Json): boolean => /^node\.kubernetes\.io\//.test(text(key) ?? '');
+const isOfKubernetes = ({ key }: Json): boolean => (text(key) ?? '').startsWith(conditionTaintPrefix);

@@ -130,7 +130,10 @@ export const RAN = 98;
 /** Members whose claim is being deleted, as bits: the end of the pod destroys its data. */
 export const CLAIMS = 99;
 
-export const cellCount = 100;
+/** Members whose node takes no pods and to which their volume ties them, as bits: no other pod of them runs. */
+export const CORDONED = 100;
+
+export const cellCount = 101;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {

@@ -70,6 +70,10 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
       if (!facts.isMissing(cells, ordinal)) set(c.CLAIMS, c.bit(ordinal), 0);
     }
   }
+  if (has('cordons')) {
+    if (cells[c.CORDONED] !== 0) set(c.CORDONED, 0, benign);
+    else for (let ordinal = 0; ordinal < n; ordinal++) set(c.CORDONED, c.bit(ordinal), 0);
+  }
   if (has('late-write') && cells[c.INTENT] !== 0) {
     // Whoever wrote the intent has died, or its request is still on the way.
     const invalidated = set(c.INTENT, 0, benign);

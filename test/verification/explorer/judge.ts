@@ -25,6 +25,7 @@ export type Invariant =
   | 'I20'
   | 'I21'
   | 'I25'
+  | 'I26'
   | 'sequence'
   | 'behind'
   | 'effects'
@@ -198,6 +199,10 @@ const hasItsResources: Condition = ({ cells, target }) => cells[c.RESIZE + targe
 /** Something but its pod keeps its data. */
 const keepsData: Condition = ({ cells, target }) => !facts.has(cells[c.CLAIMS], target);
 
+/** Another pod of it can run, or it does no work anyway. */
+const comesBack: Condition = ({ cells, target, verdict }) =>
+  verdict.rule === 'MemberDown' || !facts.has(cells[c.CORDONED], target);
+
 /** Its next pod comes up at the update revision. */
 const comesUpUpdated: Condition = ({ cells }) => !facts.keepsRevisions(cells);
 
@@ -236,6 +241,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I18', fits],
         ['I20', relayLogStays],
         ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
         ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
@@ -254,6 +260,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I20', relayLogStays],
         ['sequence', othersDone],
         ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
       ];
     case 'resizeInPlace':
@@ -311,6 +318,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I18', fitsTogether],
         ['sequence', othersDone],
         ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
       ];
     case 'setPartition':
@@ -325,6 +333,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
             ['I18', fits],
             ['I20', relayLogStays],
             ['I25', keepsData],
+            ['I26', comesBack],
             ...primaryMoves,
           ];
     default:

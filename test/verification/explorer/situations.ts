@@ -48,6 +48,9 @@ export const situations: Readonly<Record<string, Situation>> = {
   'the template changes while a member is demoted': (cells, world) =>
     cells[c.STAGE] !== c.Stage.Settled && some((at, one) => at[c.DEMOTE + one] === c.Demote.Ours)(cells, world),
   'an updated member has not run for more than a minute': some(both(health(Health.Idle), facts.isUpdated)),
+  'the node of a stale member takes no pods': some(
+    both((cells, ordinal) => facts.has(cells[c.CORDONED], ordinal), isStale),
+  ),
   'the claim of a stale member is being deleted': some(
     both((cells, ordinal) => facts.has(cells[c.CLAIMS], ordinal), isStale),
   ),

@@ -183,9 +183,12 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
-    nodeLeaves: false,
+    nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
     comeback: {
       ...justCreated,
+      tied: facts.has(pods[c.CORDONED], ordinal)
+        ? { nodeName: `n-${ordinal}`, refusals: ['is cordoned'], ties: ['the volume'] }
+        : null,
       claims: facts.has(pods[c.CLAIMS], ordinal) ? [{ name: `mysql-data-${ordinal}`, state: 'terminating' }] : [],
     },
   };

@@ -26,6 +26,7 @@ export const families = [
   'unconfigurable',
   'delay',
   'claims',
+  'cordons',
   'new-pods',
 ] as const;
 export type Family = (typeof families)[number];

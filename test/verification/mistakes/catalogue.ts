@@ -58,6 +58,14 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'I25', world: small(3, 'claims') },
   },
+  'takes a member that stays Pending': {
+    wrong: 'takes a member although nothing but its cordoned node may have its next pod',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'I26', world: small(3, 'cordons') },
+  },
   'ignores the budget': {
     wrong: 'takes the next replica although as many members are away as may be',
     decide: evictsInstead(waits, staleReplica),
