@@ -1,3 +1,4 @@
+import { justCreated } from './comeback-reading.ts';
 import type { InPlaceUpdate } from './in-place.ts';
 import { atOpening } from './openings.ts';
 import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
@@ -50,6 +51,8 @@ export function replaced(
         revision,
         terminatingForSeconds: null,
         preventDelete: false,
+        comeback: justCreated,
+        nodeLeaves: false,
       },
       member.ordinal === primaryIndex,
     ),
@@ -71,6 +74,8 @@ export function withMissing(
         name: `${like.name.replace(/\d+$/, '')}${ordinal}`,
         uid: `new-${ordinal}`,
         revision,
+        comeback: justCreated,
+        nodeLeaves: false,
       },
       ordinal === cluster.primaryIndex,
     ),

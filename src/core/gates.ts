@@ -93,6 +93,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   brings: [...of('failing'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
+  freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
+  mustReturn: ['NodeTakesNoPods'],
   risks: [
     ...of('fleet'),
     'UpdatedMemberNotParticipating',

@@ -1,4 +1,5 @@
 import type { CheckFacts } from './check-reading.ts';
+import type { Comeback } from './comeback-reading.ts';
 import type { FleetPlace } from './fleet/queue.ts';
 import type { FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place.ts';
@@ -254,6 +255,10 @@ export interface MemberFacts {
   readonly inPlace: InPlaceUpdate | null;
   /** The containers that its last update in place restarts, or `null`. */
   readonly restartInPlace: RestartInPlace | null;
+  /** Whether it can come back once its pod has ended; `null` if that was never read. */
+  readonly comeback: Comeback | null;
+  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
+  readonly nodeLeaves: boolean;
 }
 
 export interface ContainerFacts {

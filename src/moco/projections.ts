@@ -171,6 +171,7 @@ function podRecord(raw: Json): PodRecord | null {
   return {
     ...own,
     clusterName,
+    node: text(spec['nodeName']),
     ordinal: Number(suffix),
     labels,
     createdAt: text(metadata['creationTimestamp']) ?? '',
@@ -225,7 +226,6 @@ function livePod(raw: Json, labels: LivePod['labels']): LivePod {
   return {
     labels,
     annotations: texts(annotations),
-    node: text(spec['nodeName']),
     observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
     containers: liveContainers(spec['containers'], status['containerStatuses'], metadata['managedFields']),
     initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses'], undefined),

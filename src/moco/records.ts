@@ -84,14 +84,14 @@ type PodFacts = Omit<
   | 'demoteForSeconds'
   | 'inPlace'
   | 'restartInPlace'
+  | 'comeback'
+  | 'nodeLeaves'
 >;
 
 /** What updates in place compare, change and wait for. */
 export interface LivePod {
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** The node that it runs on, or `null`. */
-  readonly node: string | null;
   /** The kubelet has acted on the current spec, or it is of a version that does not tell (before Kubernetes 1.35). */
   readonly observed: boolean;
   readonly containers: readonly LiveContainer[];
@@ -133,6 +133,8 @@ export interface Resources {
 
 export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
+  /** The node that it runs on, or `null`. */
+  readonly node: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
   /** When the label of its revision was last set, or later; `null` if nothing shows that. */

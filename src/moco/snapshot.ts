@@ -23,16 +23,20 @@ export interface DemotionMemory {
   readonly demotionAskedAt: string | null;
 }
 
+/** What was read about whether a member can come back. */
+export type ComebackFacts = Pick<MemberFacts, 'comeback' | 'nodeLeaves'>;
+
 /** Call within `ages.observe`. */
 export function objectFacts(
   objects: ClusterObjects,
   ages: Ages,
   memory: DemotionMemory,
   inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
+  comeback: (pod: PodRecord) => ComebackFacts = () => ({ comeback: null, nodeLeaves: false }),
 ): ObjectFacts {
   const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod), comeback(pod)));
   return {
     cluster: {
       ...cluster,
@@ -59,6 +63,7 @@ function memberFacts(
   ages: Ages,
   memory: DemotionMemory,
   inPlace: InPlaceUpdate | null,
+  comeback: ComebackFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
   const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
@@ -75,6 +80,7 @@ function memberFacts(
     demoteForSeconds: demoted(pod, ages, memory),
     inPlace,
     restartInPlace: restartInPlace(pod, ages),
+    ...comeback,
   };
   return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
 }

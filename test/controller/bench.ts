@@ -54,6 +54,13 @@ interface Surroundings {
   readonly prometheus: FakePrometheus;
 }
 
+interface ProcessOptions {
+  readonly qps?: number;
+  readonly burst?: number;
+  readonly mayLackNodes?: boolean;
+  readonly inPlaceEnabled?: boolean;
+}
+
 /** One run of the program: what it has seen, and what it remembers. */
 export class Process {
   readonly cache = new Cache();
@@ -74,8 +81,7 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    rate = { qps: 1e6, burst: 1e6 },
-    inPlaceEnabled = true,
+    { mayLackNodes = false, inPlaceEnabled = true, ...rate }: ProcessOptions = {},
   ) {
     this.#bench = bench;
     this.#inPlaceEnabled = inPlaceEnabled;
@@ -90,8 +96,9 @@ export class Process {
         partitionDriver: mode === 'Partition' ? 'own' : 'moco',
         inPlaceEnabled,
       },
-      api: new ClusterApi(new ApiClient({ world, ...rate })),
+      api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate })),
       delays: bench.replicas,
+      mayLackNodes,
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,
       log: this.log,
@@ -183,15 +190,15 @@ export class Bench {
   }
 
   /** The program is started, another time each time. */
-  start(settings: Partial<RolloutPolicy> = {}, limits: FleetLimits = noFleetLimits): Process {
+  start(settings: Partial<RolloutPolicy> = {}, limits = noFleetLimits, options: ProcessOptions = {}): Process {
     this.#processes += 1;
-    return new Process(this, `process-${this.#processes}`, settings, limits);
+    return new Process(this, `process-${this.#processes}`, settings, limits, options);
   }
 
   /** The same without the feature gate InPlaceUpdate. */
   startWithoutInPlace(): Process {
     this.#processes += 1;
-    return new Process(this, `process-${this.#processes}`, {}, noFleetLimits, undefined, false);
+    return new Process(this, `process-${this.#processes}`, {}, noFleetLimits, { inPlaceEnabled: false });
   }
 
   get status(): RolloutStatus {

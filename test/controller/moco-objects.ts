@@ -104,9 +104,15 @@ export function pod(
         ...(role !== null && { [roleLabel]: role }),
       },
     },
+    spec: {
+      ...recorded.pod.spec,
+      volumes: [{ name: 'mysql-data', persistentVolumeClaim: { claimName: claimOf(ordinal) } }],
+    },
     status: { ...status, ...containersOf(ready ? 'ready' : 'starting', at) },
   };
 }
+
+export const claimOf = (ordinal: number): string => `mysql-data-moco-test-${ordinal}`;
 
 /** The status of a pod whose mysqld does this since then. */
 export function containersOf(

@@ -327,6 +327,46 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'without moco-test-2 1 member is known to acknowledge commits, and 2 are needed, the primary among them',
     ],
   ],
+  ClaimTerminating: [
+    [
+      { rule: 'ClaimTerminating', member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }] },
+      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
+    ],
+    [
+      {
+        rule: 'ClaimTerminating',
+        member: 2,
+        claims: [
+          { name: 'mysql-data-moco-test-2', state: 'missing' },
+          { name: 'logs-moco-test-2', state: 'terminating' },
+        ],
+      },
+      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 does not exist any more and its claim logs-moco-test-2 is being deleted and goes with the pod',
+    ],
+  ],
+  NodeTakesNoPods: [
+    [
+      { rule: 'NodeTakesNoPods', member: 2, nodeName: 'n-1', refusals: ['is cordoned'], ties: ['the volume pvc-1'] },
+      'another pod of moco-test-2 would stay Pending: its node n-1 is cordoned, and the volume pvc-1 allows no other node that takes pods',
+    ],
+    [
+      {
+        rule: 'NodeTakesNoPods',
+        member: 2,
+        nodeName: 'n-1',
+        refusals: ['is not ready', 'is short of memory'],
+        ties: ['the volume pvc-1', 'the nodeSelector'],
+      },
+      'another pod of moco-test-2 would stay Pending: its node n-1 is not ready and is short of memory, and the volume pvc-1 and the nodeSelector allow no other node that takes pods',
+    ],
+    [
+      { rule: 'NodeTakesNoPods', member: 2, nodeName: 'n-1', refusals: ['is gone'], ties: [] },
+      'another pod of moco-test-2 would stay Pending: its node n-1 is gone, and no other node takes pods',
+    ],
+  ],
+  ComebackUnknown: [
+    [{ rule: 'ComebackUnknown', members: [1, 2] }, 'it is being read whether moco-test-1, moco-test-2 can come back'],
+  ],
   BackupRunning: [
     [
       { rule: 'BackupRunning', budget: 'moco-test' },

@@ -65,6 +65,8 @@ const onMembers = [
   'brings',
   'changesInPlace',
   'removes',
+  'freesClaims',
+  'mustReturn',
   'risks',
   'stops',
   'reduces',
@@ -120,6 +122,7 @@ describe('the effects of a step', () => {
       'acts',
       'brings',
       'removes',
+      'freesClaims',
     ]);
   });
 

@@ -169,6 +169,7 @@ describe('a recorded pod', () => {
       name: 'moco-test-0',
       ...identity,
       clusterName: 'test',
+      node: 'n-0',
       ordinal: 0,
       createdAt: '',
       revision: 'moco-test-569dd4797f',
@@ -195,7 +196,7 @@ describe('a recorded pod', () => {
       'agent agent',
       'slow-log side',
     ]);
-    expect(live).to.deep.include({ node: 'n-0', observed: true });
+    expect(live).to.deep.include({ observed: true });
     expect(live?.labels).to.equal(labels);
     expect(live?.containers.map(({ name }) => name)).to.deep.equal(containers.map(({ name }) => name));
     expect(live?.containers.every(({ image }) => image.includes(':'))).to.equal(true);

@@ -16,6 +16,7 @@ const reading = ['get', 'list', 'watch'];
 export const neededByController: readonly Right[] = [
   ['', 'pods', [...reading, 'delete', 'patch']],
   ['', 'pods/eviction', ['create']],
+  ['', 'persistentvolumeclaims', ['get']],
   ['apps', 'statefulsets', [...reading, 'patch']],
   ['apps', 'statefulsets/status', ['patch']],
   ['apps', 'controllerrevisions', ['get']],
@@ -34,6 +35,8 @@ export const neededInWholeCluster: readonly Right[] = [
   [sequenceKind.group, sequenceKind.plural, ['list', 'watch']],
   [sequenceKind.group, `${sequenceKind.plural}/status`, ['update']],
   ['', 'namespaces', ['list', 'watch']],
+  ['', 'nodes', ['get', 'list']],
+  ['', 'persistentvolumes', ['get']],
 ];
 
 const neededToRead: readonly Right[] = [

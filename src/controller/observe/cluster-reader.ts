@@ -11,6 +11,8 @@ import {
   jobs,
   nodes,
   path,
+  persistentVolumeClaims,
+  persistentVolumes,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -39,6 +41,7 @@ export interface LiveObjects {
   readonly rollout: MySQLRollout | null;
 }
 
+const pageSize = 500;
 const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
@@ -151,6 +154,34 @@ export class ClusterReader {
 
   read(kind: 'Pod' | 'StatefulSet', namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
     return this.#find(annotated[kind], namespace, name, signal, 'disrupt');
+  }
+
+  /** Reads a PersistentVolumeClaim. Resolves to `null` if it is gone. */
+  readClaim(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(persistentVolumeClaims, namespace, name, signal);
+  }
+
+  /** Reads a Node. Resolves to `null` if it is gone. */
+  readNode(name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(nodes, undefined, name, signal);
+  }
+
+  /** Reads a PersistentVolume. Resolves to `null` if it is gone. */
+  readVolume(name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(persistentVolumes, undefined, name, signal);
+  }
+
+  /** Reads all Nodes, page by page. */
+  async listNodes(signal: AbortSignal): Promise<readonly Json[]> {
+    const found: Json[] = [];
+    let more: string | undefined;
+    do {
+      const query = { limit: pageSize, continue: more };
+      const page = await this.call<Json>({ method: 'GET', path: path(nodes), query, priority: 'read', signal });
+      found.push(...items(page['items']));
+      more = text(object(page['metadata'])['continue']) || undefined;
+    } while (more !== undefined);
+    return found;
   }
 
   /** Reads the StatefulSet controller's newest message about a pod that it could not create, or `null`. */

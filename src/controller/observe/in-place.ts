@@ -87,12 +87,12 @@ export const hasBeenResized = ({ containers }: LivePod): boolean =>
 const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
 
 /** A key of `images`. */
-export const placeOf = ({ live }: PodRecord, { image }: ImageNeeded): string => `${live?.node ?? ''} ${image}`;
+export const placeOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
 
 const isPresent = (pod: PodRecord, needed: ImageNeeded, { images }: InPlaceReadings): boolean =>
   !needed.pulledAlways && images.get(placeOf(pod, needed))?.present === true;
 
-const whyMissing = ({ live }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
+const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
   pulledAlways
     ? `${container} would not run until the registry answers, since its imagePullPolicy is Always`
-    : `${container} would not run while its image is pulled, and node ${live?.node ?? 'unknown'} does not report ${image}`;
+    : `${container} would not run while its image is pulled, and node ${node ?? 'unknown'} does not report ${image}`;

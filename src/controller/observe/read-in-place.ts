@@ -91,7 +91,7 @@ async function readImages(
 ): Promise<void> {
   const { templates } = state.inPlace;
   const [before, after] = [pod.revision, objects.statefulSet?.updateRevision ?? ''].map((name) => templates.get(name));
-  if (typeof before !== 'object' || typeof after !== 'object' || !pod.live?.node) return;
+  if (typeof before !== 'object' || typeof after !== 'object' || !pod.live || !pod.node) return;
   const update = compare(pod.live, { before, after }, settings);
   if (update.kind === 'impossible') return;
   const now = world.monotonic();
@@ -99,7 +99,7 @@ async function readImages(
     if (needed.pulledAlways) continue;
     const known = state.inPlace.images.get(placeOf(pod, needed));
     if (known && now - known.atMilliseconds < againMilliseconds) continue;
-    const present = (await api.hasImage(pod.live.node, needed.image, signal)) ?? unreadNodes === 'haveImages';
+    const present = (await api.hasImage(pod.node, needed.image, signal)) ?? unreadNodes === 'haveImages';
     const images = new Map([...state.inPlace.images, [placeOf(pod, needed), { present, atMilliseconds: now }]]);
     state.inPlace = { ...state.inPlace, images };
   }

@@ -18,7 +18,6 @@ export function podOf(template: Json, managedFields?: unknown): LivePod {
   return {
     labels: texts(labels),
     annotations: texts(annotations),
-    node: 'node-0',
     observed: true,
     containers: live(object(spec)['containers']),
     initContainers: live(object(spec)['initContainers']),

@@ -133,7 +133,13 @@ export const EARLIER = 99;
 /** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
 export const STARTED = 100;
 
-export const cellCount = 101;
+/** Members whose claim is being deleted, as bits: the end of the pod destroys its data. */
+export const CLAIMS = 101;
+
+/** Members whose node takes no pods and to which their volume ties them, as bits: no other pod of them runs. */
+export const CORDONED = 102;
+
+export const cellCount = 103;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {

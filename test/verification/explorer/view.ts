@@ -1,3 +1,4 @@
+import { justCreated } from '../../../src/core/comeback-reading.ts';
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ReplicationDelay } from '../../../src/core/replication-delay.ts';
@@ -192,6 +193,14 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
+    nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
+    comeback: {
+      ...justCreated,
+      tied: facts.has(pods[c.CORDONED], ordinal)
+        ? { nodeName: `n-${ordinal}`, refusals: ['is cordoned'], ties: ['the volume'] }
+        : null,
+      claims: facts.has(pods[c.CLAIMS], ordinal) ? [{ name: `mysql-data-${ordinal}`, state: 'terminating' }] : [],
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { justCreated } from '../../../src/core/comeback-reading.ts';
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place.ts';
@@ -48,6 +49,22 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I2', world: small(3) },
     simulation: ['members', 'moco'],
     chaos: true,
+  },
+  'frees a claim': {
+    wrong: 'takes a member although its claim is being deleted',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'I25', world: small(3, 'claims') },
+  },
+  'takes a member that stays Pending': {
+    wrong: 'takes a member although nothing but its cordoned node may have its next pod',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'I26', world: small(3, 'cordons') },
   },
   'ignores the budget': {
     wrong: 'takes the next replica although as many members are away as may be',
