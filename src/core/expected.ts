@@ -136,6 +136,7 @@ function runningWell(container: ContainerFacts): ContainerFacts {
     ready: true,
     started: true,
     readySinceRestart: true,
+    restartsInVain: 0,
     notReadyForSeconds: 0,
   };
 }

@@ -12,13 +12,13 @@ import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
-import { cronJobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
+import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import type { Store, Stored } from '../../src/kube/store.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import {
-  projectBackup,
   projectBudget,
   projectCluster,
+  projectJob,
   projectPod,
   projectSlimPod,
   projectStatefulSet,
@@ -45,7 +45,7 @@ import { ObjectServer, type Patch, type Write } from './object-server.ts';
 export const key = keyOf('default', 'test');
 export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
-type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'backups';
+type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'jobs';
 
 interface Surroundings {
   readonly world: FakeWorld;
@@ -126,7 +126,7 @@ export class Process {
     bring('statefulSets', statefulSets, this.cache.statefulSets, projectStatefulSet);
     bring('pods', pods, this.cache.pods, this.#inPlaceEnabled ? projectPod : projectSlimPod);
     bring('budgets', podDisruptionBudgets, this.cache.budgets, projectBudget);
-    bring('backups', cronJobs, this.cache.backups, projectBackup);
+    bring('jobs', jobs, this.cache.jobs, projectJob);
     bring('rollouts', rolloutKind, this.cache.rollouts, (raw) => wholeRecord(raw as unknown as MySQLRollout));
   }
 

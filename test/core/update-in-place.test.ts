@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { InPlaceSettings } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { explainInPlace } from '../../src/core/update-in-place.ts';
-import { cluster } from './cluster-builder.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import { demotes, evicts, holds, play, resizes, updates } from './table.ts';
 
@@ -85,9 +85,9 @@ describe('containers restart in place', () => {
       decides: updates('ContainersRestart', 2, changeOf('slow-log')),
     },
     'through the gates of an eviction: a backup': {
-      given: changeable('slow-log').backupJob(),
+      given: changeable('slow-log').backupJobs({}),
       settings: ifPossible,
-      decides: holds({ rule: 'BackupRunning' }),
+      decides: holds(backupRunning),
     },
     'through the gates of an eviction: other clusters': {
       given: changeable('slow-log').queued(1, 2),
