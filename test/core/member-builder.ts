@@ -280,6 +280,13 @@ export class MemberBuilder {
     return this.but({ inPlace: { kind: 'possible', change: changeOf(...containers), resize: known } });
   }
 
+  /** It is being resized for a revision that is over, and has to be resized anew. */
+  resizableAnew(resources: readonly ContainerResources[], resize: Partial<Resize> = {}): this {
+    const known = { awaited: ['mysqld'], deferred: null, forSeconds: 10, mysqldRestarted: false, ...resize };
+    const change = { ...changeOf(), resources };
+    return this.but({ inPlace: { kind: 'possible', change, resize: known } });
+  }
+
   notChangeable(...reasons: readonly string[]): this {
     return this.but({ inPlace: { kind: 'impossible', reasons } });
   }
