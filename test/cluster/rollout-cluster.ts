@@ -14,10 +14,10 @@ import {
   strategyLabel,
 } from '../../src/moco/names.ts';
 import type { AuditEvent } from '../support/control-plane/control-plane.ts';
+import { beginBackup, completeJob, createBackupJob } from '../support/moco/backup-job.ts';
 import type { Faults } from '../support/moco/faults.ts';
 import { prefixedName } from '../support/moco/names.ts';
 import type { KubernetesObject, Pod } from '../support/moco/objects.ts';
-import { beginBackup, completeJob, createBackupJob } from '../support/moco/backup-job.ts';
 import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
 import type { ContainerFault, ResizeFault } from '../support/nodes/faults.ts';
 import type { Stage } from '../support/stage/stage.ts';

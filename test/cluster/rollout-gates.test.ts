@@ -36,7 +36,9 @@ describe('a rollout that is held', () => {
       await cluster.backUpByHand('emergency-backup');
       await cluster.setImage('mysql:8.4.9');
       await cluster.holds('BackupRunning');
-      expect(cluster.now.rollout?.status?.hold?.message).to.match(/^backup Job emergency-backup, which started at .*, has not ended$/);
+      expect(cluster.now.rollout?.status?.hold?.message).to.match(
+        /^backup Job emergency-backup, which started at .*, has not ended$/,
+      );
       expect(cluster.now.budgets.map(({ spec }) => spec.maxUnavailable)).to.deep.equal([1]);
       expect(await cluster.steps()).to.deep.equal([]);
       await cluster.completeBackup('emergency-backup');

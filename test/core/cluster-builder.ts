@@ -1,10 +1,10 @@
 import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
+import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
 import type { DelayReading, ReplicationDelay } from '../../src/core/replication-delay.ts';
-import type { Hold } from '../../src/core/decision.ts';
 import type {
-  BackupJobFacts,
   AdmissionProblem,
+  BackupJobFacts,
   BudgetFacts,
   ClusterFacts,
   ClusterSnapshot,

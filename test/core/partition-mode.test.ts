@@ -1,6 +1,6 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { backupRunning, cluster, type ClusterBuilder } from './cluster-builder.ts';
+import { backupRunning, type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { holds, lowers, play, type Table, takesBack } from './table.ts';
 

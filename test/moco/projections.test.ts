@@ -387,7 +387,10 @@ describe('a Namespace', () => {
 describe('the Job of a backup', () => {
   const createdAt = '2026-07-01T12:00:00Z';
   const startedAt = '2026-07-01T12:00:01Z';
-  const job = (status: Json, { name = 'emergency-backup', spec = {}, deletionTimestamp = null as string | null } = {}) =>
+  const job = (
+    status: Json,
+    { name = 'emergency-backup', spec = {}, deletionTimestamp = null as string | null } = {},
+  ) =>
     projectJob({
       metadata: {
         name,

@@ -1,14 +1,7 @@
 import { policyKind, projectPolicy } from '../../api/policy.ts';
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { sequenceKind } from '../../api/sequence.ts';
-import {
-  jobs,
-  namespaces,
-  podDisruptionBudgets,
-  pods,
-  type ResourceKind,
-  statefulSets,
-} from '../../kube/resource.ts';
+import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import type { Store, Stored } from '../../kube/store.ts';
 import { type Json, object } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';

@@ -119,7 +119,13 @@ export class ClusterReader {
   async #listJobs({ namespace, name }: ClusterRecord, signal: AbortSignal): Promise<Json> {
     const query = { labelSelector: jobSelectorOf(name) };
     try {
-      return await this.call<Json>({ method: 'GET', path: path(jobs, { namespace }), query, priority: 'disrupt', signal });
+      return await this.call<Json>({
+        method: 'GET',
+        path: path(jobs, { namespace }),
+        query,
+        priority: 'disrupt',
+        signal,
+      });
     } catch (error) {
       if (isForbidden(error)) return { unreadable: withoutRequest(error as Error) };
       throw error;

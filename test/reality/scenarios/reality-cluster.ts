@@ -15,9 +15,9 @@ import {
 } from '../../../src/moco/names.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import { beginBackup } from '../../support/moco/backup-job.ts';
-import { createBackupPolicy } from '../../support/real-moco/backup-policy.ts';
 import { dataVolume } from '../../support/moco/names.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
+import { createBackupPolicy } from '../../support/real-moco/backup-policy.ts';
 import type { StoreRecord } from '../../verification/chaos/record.ts';
 import type { Change } from '../../verification/witness/moment.ts';
 import type { WitnessedCluster, WitnessedPod } from '../../verification/witness/objects.ts';
@@ -54,7 +54,6 @@ interface Templates {
   readonly volumeClaimTemplates: readonly unknown[];
 }
 
-
 const mergePatch = 'application/merge-patch+json';
 const priority = 'disrupt' as const;
 /** Beyond this something is wrong: a member of an idle cluster needs more than a minute, and there are five. */
@@ -86,7 +85,8 @@ export class RealityCluster {
       const rollout = { apiVersion: apiVersion(rolloutKind), kind: rolloutKind.kind, metadata, spec: way.settings };
       await bed.client.create(rolloutKind, { namespace }, rollout, { priority });
       await bed.prepareCluster(namespace, clusterName);
-      if (spec['backupPolicyName'] !== undefined) await createBackupPolicy(bed.client, namespace, spec['backupPolicyName']);
+      if (spec['backupPolicyName'] !== undefined)
+        await createBackupPolicy(bed.client, namespace, spec['backupPolicyName']);
       const { annotations } = way;
       const image = bed.images.first;
       const body = sampleCluster({ name: clusterName, namespace, replicas: members, image, annotations, spec });

@@ -59,7 +59,7 @@ function sentenceOf(kind: Change['kind'], object: WitnessedObject): string {
     case 'PodDisruptionBudget':
       return budgetSentence(object);
     case 'Job':
-      return jobSentence(object as WitnessedJob);
+      return jobSentence(object);
   }
 }
 

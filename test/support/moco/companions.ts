@@ -83,7 +83,10 @@ export function backupCronJobBody(cluster: MySQLCluster): Body | null {
       jobTemplate: {
         metadata: { labels },
         spec: {
-          template: { metadata: { labels }, spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'example/backup:1' }] } },
+          template: {
+            metadata: { labels },
+            spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'example/backup:1' }] },
+          },
         },
       },
     },

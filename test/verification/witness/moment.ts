@@ -100,7 +100,7 @@ export function after(before: Moment, change: Change): Moment {
 
 function withJob(jobs: readonly WitnessedJob[], { identity, object }: Change): readonly WitnessedJob[] {
   const others = jobs.filter(({ metadata }) => metadata.uid !== identity.metadata.uid);
-  return object === null ? others : [...others, object as WitnessedJob];
+  return object === null ? others : [...others, object];
 }
 
 function withPod(members: readonly Member[], { identity, object, atMilliseconds }: Change): readonly Member[] {
