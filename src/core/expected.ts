@@ -185,8 +185,12 @@ export const atOpeningOf = (snapshot: ClusterSnapshot, opensAt: string | null): 
     ? null
     : { ...snapshot, maintenance: atOpening(snapshot.maintenance, opensAt) };
 
-/** The kubelet has resized the pod, and the patch can follow. */
-export const afterResize = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
-  inPlace?.kind === 'possible'
-    ? { kind: 'possible', change: { ...inPlace.change, resources: [] }, resize: null }
-    : inPlace;
+/** The kubelet has made the resize that is under way. */
+export const resized = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
+  inPlace?.kind === 'possible' ? { ...inPlace, resize: null } : inPlace;
+
+/** The pod has been resized, and the patch can follow. */
+export function afterResize(inPlace: InPlaceUpdate | null): InPlaceUpdate | null {
+  const done = resized(inPlace);
+  return done?.kind === 'possible' ? { ...done, change: { ...done.change, resources: [] } } : done;
+}

@@ -14,11 +14,11 @@ import type { Step } from './step.ts';
 const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
 
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
+/** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
 const adoption = [
   'SettingsInvalid',
   'StatefulSetDeleting',
   'Released',
-  'StatefulSetNotObserved',
   'ReconciliationStopped',
   'ClusteringStopped',
   'Offline',

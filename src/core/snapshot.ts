@@ -22,6 +22,8 @@ export interface ClusterSnapshot {
   readonly backupJobs: readonly BackupJobFacts[];
   /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */
   readonly backupsUnreadable: string | null;
+  /** Somebody writes the spec of the StatefulSet again and again; `null` if nobody does. */
+  readonly contention: Contention | null;
   readonly memory: RolloutMemory;
   /** Why the MySQLRollout can't be used, or `null`. */
   readonly rolloutProblem: RolloutProblem | null;
@@ -160,6 +162,24 @@ export interface ClusterFacts {
   readonly primaryUnavailableForSeconds: number | null;
   /** Seconds for which the primary has participated as what its role label says, without a break; `null` while not. */
   readonly primarySettledForSeconds: number | null;
+}
+
+/** Writes of a StatefulSet that change its spec, and never end. */
+export interface Contention {
+  /** At least so many: 1, 10 or 100. */
+  readonly writesPerSecond: number;
+  /** The field managers of the newest writes, in alphabetical order. */
+  readonly managers: readonly string[];
+  /** Why MOCO applies it at each reconciliation. Empty if that is not the reason, or not known yet. */
+  readonly fields: readonly AlteredField[];
+}
+
+/** A field of the MySQLCluster that the StatefulSet never has as MOCO applies it. */
+export interface AlteredField {
+  /** Such as `spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion`. */
+  readonly path: string;
+  /** The API server adds it to what MOCO owns as a whole, or drops it, since it is empty. */
+  readonly what: 'added' | 'dropped';
 }
 
 export type NewPods = 'UpdateRevision' | 'CurrentRevision';
@@ -305,6 +325,8 @@ export interface RolloutMemory {
   readonly restoring: readonly { readonly ordinal: number; readonly uid: string }[];
   /** Members that came up at the update revision without a step of ours. */
   readonly updatedOutOfBand: readonly number[];
+  /** Those of them that were held then, and whether their mysqld has started since, in whichever pod. */
+  readonly createdWhileHeld: readonly { readonly ordinal: number; readonly started: boolean }[];
   /** Seconds since the rollout last moved. */
   readonly sinceProgressSeconds: number;
   /** Switchovers for this update revision that timed out. Demotions taken back for other reasons do not count. */

@@ -1,7 +1,7 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
-import { labelSetAt } from './managed-fields.ts';
+import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
   agentContainer,
   annotationOn,
@@ -21,6 +21,7 @@ import {
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
   releasedAnnotation,
+  restartInPlaceAnnotation,
   revisionHashLabel,
   roleLabel,
   rolePrimary,
@@ -133,7 +134,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
 }
 
 export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
-  const { annotations, labels, metadata: _, generation, deletionTimestamp, ...own } = meta(raw);
+  const { annotations, labels, metadata, deletionTimestamp, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined || own.name !== statefulSetName(clusterName)) return null;
   const spec = object(raw['spec']);
@@ -142,8 +143,9 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   return {
     ...own,
     clusterName,
+    managers: newestManagers(metadata['managedFields']),
     deleting: deletionTimestamp !== null,
-    observed: whole(status['observedGeneration'], 0) >= generation,
+    observed: whole(status['observedGeneration'], 0) >= own.generation,
     replicas: whole(spec['replicas'], 0),
     currentRevision: text(status['currentRevision']) ?? '',
     updateRevision: text(status['updateRevision']) ?? '',
@@ -155,8 +157,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   };
 }
 
-/** The fields of a pod that decisions read while updates in place are off. */
-export function projectSlimPod(raw: Json): PodRecord | null {
+function podRecord(raw: Json): PodRecord | null {
   const { annotations, labels, metadata, generation: _, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined) return null;
@@ -205,8 +206,16 @@ export function projectSlimPod(raw: Json): PodRecord | null {
 }
 
 export function projectPod(raw: Json): PodRecord | null {
-  const pod = projectSlimPod(raw);
+  const pod = podRecord(raw);
   return pod && { ...pod, live: livePod(raw, pod.labels) };
+}
+
+/** The fields of a pod that decisions read while updates in place are off: `live` only of one that was changed before. */
+export function projectSlimPod(raw: Json): PodRecord | null {
+  const { annotations, metadata } = meta(raw);
+  const isChanged =
+    annotations[restartInPlaceAnnotation] !== undefined || resizedAt(metadata['managedFields']) !== null;
+  return isChanged ? projectPod(raw) : podRecord(raw);
 }
 
 function livePod(raw: Json, labels: LivePod['labels']): LivePod {

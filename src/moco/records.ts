@@ -47,6 +47,9 @@ export interface ClusterRecord extends ObjectRecord {
 export interface StatefulSetRecord extends ObjectRecord {
   /** The MySQLCluster it belongs to. */
   readonly clusterName: string;
+  readonly generation: number;
+  /** The field managers of its newest writes. */
+  readonly managers: readonly string[];
   readonly deleting: boolean;
   readonly observed: boolean;
   readonly replicas: number;

@@ -93,7 +93,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     primaryInPlace: [0],
     mysqldRestarted: [1],
     restoring: [{ ordinal: 1, uid: 'uid' }],
-    unavailableMembers: [{ ordinal: 1, since: at }],
+    createdWhileHeld: [{ ordinal: 2, started: true }],
+    unavailableMembers: [{ ordinal: 1, since: at, uid: 'u' }],
     memberDurations: [{ ordinal: 2, seconds: 41 }],
     switchoverSeconds: 3,
     heldFor: [{ rule: 'BackupRunning', seconds: 600 }],
@@ -134,7 +135,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     blackouts: { value: [blackout('2027-01-04T00:00:00Z')], source: 'MySQLRollout' },
     checks: { value: [{ name: 'errant' }], source: 'MySQLRolloutPolicy/production', enforced: true },
     inPlace: {
-      value: { mode: 'Only', containers: ['agent'], metadata: false, primary: 'InPlace' },
+      value: { mode: 'Only', containers: ['agent'], metadata: [], primary: 'InPlace' },
       source: 'MySQLRollout',
     },
   },

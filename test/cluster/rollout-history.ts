@@ -69,7 +69,8 @@ const watched: readonly ResourceKind[] = [
   podDisruptionBudgets,
   events,
 ];
-const deadlineMilliseconds = 270_000;
+/** Longer than the two minutes for which the disruption controller may wait for an evicted pod whose end it has missed. */
+const deadlineMilliseconds = 180_000;
 
 /** Every version of every object of the clusters under test, as the API server's watches have told them. */
 export class History {

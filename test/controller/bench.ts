@@ -20,6 +20,7 @@ import {
   projectCluster,
   projectJob,
   projectPod,
+  projectSlimPod,
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import { timestampOf } from '../../src/moco/timestamp.ts';
@@ -63,6 +64,7 @@ export class Process {
   isLeading = true;
   readonly reconciler: Reconciler;
   readonly #bench: Surroundings;
+  readonly #inPlaceEnabled: boolean;
 
   /** Told of clusters that may begin now. */
   wake: (key: string) => void = () => undefined;
@@ -73,8 +75,10 @@ export class Process {
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
     rate = { qps: 1e6, burst: 1e6 },
+    inPlaceEnabled = true,
   ) {
     this.#bench = bench;
+    this.#inPlaceEnabled = inPlaceEnabled;
     const { world } = bench;
     this.fleet = new Fleet(limits, world, (key) => this.wake(key));
     followFleet(this.cache, this.fleet);
@@ -84,7 +88,7 @@ export class Process {
       strategies: {
         onDeleteEnabled: mode === 'OnDelete',
         partitionDriver: mode === 'Partition' ? 'own' : 'moco',
-        inPlaceEnabled: true,
+        inPlaceEnabled,
       },
       api: new ClusterApi(new ApiClient({ world, ...rate })),
       delays: bench.replicas,
@@ -120,7 +124,7 @@ export class Process {
     };
     bring('clusters', clusterKind, this.cache.clusters, projectCluster);
     bring('statefulSets', statefulSets, this.cache.statefulSets, projectStatefulSet);
-    bring('pods', pods, this.cache.pods, projectPod);
+    bring('pods', pods, this.cache.pods, this.#inPlaceEnabled ? projectPod : projectSlimPod);
     bring('budgets', podDisruptionBudgets, this.cache.budgets, projectBudget);
     bring('jobs', jobs, this.cache.jobs, projectJob);
     bring('rollouts', rolloutKind, this.cache.rollouts, (raw) => wholeRecord(raw as unknown as MySQLRollout));
@@ -182,6 +186,12 @@ export class Bench {
   start(settings: Partial<RolloutPolicy> = {}, limits: FleetLimits = noFleetLimits): Process {
     this.#processes += 1;
     return new Process(this, `process-${this.#processes}`, settings, limits);
+  }
+
+  /** The same without the feature gate InPlaceUpdate. */
+  startWithoutInPlace(): Process {
+    this.#processes += 1;
+    return new Process(this, `process-${this.#processes}`, {}, noFleetLimits, undefined, false);
   }
 
   get status(): RolloutStatus {

@@ -204,6 +204,11 @@ const around = {
     [{ name: 'moco-restore-test', restores: true, startedAt: 'T', activeForSeconds: Number.NaN }],
   ),
   backupsUnreadable: rarely<string | null>(null, 'jobs is forbidden'),
+  contention: rarely<ClusterSnapshot['contention']>(null, {
+    writesPerSecond: 10,
+    managers: ['moco-controller'],
+    fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
+  }),
   settingsProblem: rarely<string | null>(null, 'unreadable'),
   ownWritePending: rarely<string | null>(null, 'evict'),
   statusRefusal: rarely<string | null>(null, 'unknown field'),
@@ -320,6 +325,9 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
         [{ ordinal: 2, uid: 'uid-2' }],
       ),
       updatedOutOfBand: fc.subarray([0, 1, 2]),
+      createdWhileHeld: fc
+        .subarray([0, 1, 2])
+        .map((ordinals) => ordinals.map((ordinal) => ({ ordinal, started: ordinal === 0 }))),
       sinceProgressSeconds: seconds,
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
@@ -427,7 +435,7 @@ const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
   mode: fc.constantFrom('Never', 'IfPossible', 'Only'),
   containers: fc.constant([]),
   resources: fc.boolean(),
-  metadata: fc.boolean(),
+  metadata: fc.constant([]),
   primary: fc.constantFrom('InPlace', 'AfterSwitchover'),
 });
 
@@ -530,6 +538,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
       [{ ordinal: 2, uid: 'another' }],
     ),
     updatedOutOfBand: fc.array(anyNumber, { maxLength: 3 }),
+    createdWhileHeld: fc.array(fc.record({ ordinal: anyNumber, started: fc.boolean() }), { maxLength: 3 }),
     sinceProgressSeconds: anyNumber,
     switchoverTries: anyNumber,
     sinceLastTrySeconds: anyNumber,

@@ -8,6 +8,7 @@ import type {
   BudgetFacts,
   ClusterFacts,
   ClusterSnapshot,
+  Contention,
   Interval,
   Moment,
   RolloutMemory,
@@ -160,6 +161,13 @@ export class ClusterBuilder {
 
   backupsUnreadable(message: string): this {
     this.#around = { ...this.#around, backupsUnreadable: message };
+    return this;
+  }
+
+  /** Somebody writes the StatefulSet again and again. */
+  contended(contention: Partial<Contention> = {}): this {
+    const byMoco: Contention = { writesPerSecond: 1, managers: ['moco-controller'], fields: [] };
+    this.#around = { ...this.#around, contention: { ...byMoco, ...contention } };
     return this;
   }
 
@@ -371,6 +379,7 @@ export class ClusterBuilder {
         from: null,
         restoring: [],
         updatedOutOfBand: [],
+        createdWhileHeld: [],
         sinceProgressSeconds: 0,
         switchoverTries: 0,
         sinceLastTrySeconds: 0,

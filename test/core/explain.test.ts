@@ -50,6 +50,37 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   StatefulSetDeleting: [[{ rule: 'StatefulSetDeleting' }, 'the StatefulSet is being deleted or re-created']],
   StatefulSetNotObserved: [
     [{ rule: 'StatefulSetNotObserved' }, 'Kubernetes has not yet observed the newest generation of the StatefulSet'],
+    [
+      {
+        rule: 'StatefulSetNotObserved',
+        contention: {
+          writesPerSecond: 1,
+          managers: ['moco-controller'],
+          fields: [
+            {
+              path: 'spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion',
+              what: 'added',
+            },
+          ],
+        },
+      },
+      'moco-controller writes the StatefulSet again and again, at least once a second, since the API server adds spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion (write it out)',
+    ],
+    [
+      {
+        rule: 'StatefulSetNotObserved',
+        contention: {
+          writesPerSecond: 10,
+          managers: ['one', 'other'],
+          fields: ['a', 'b', 'c', 'd', 'e'].map((field) => ({ path: `spec.${field}`, what: 'dropped' })),
+        },
+      },
+      'one and other write the StatefulSet again and again, at least 10 times a second, since the API server drops spec.a (leave it out), drops spec.b (leave it out), drops spec.c (leave it out), alters 2 more',
+    ],
+    [
+      { rule: 'StatefulSetNotObserved', contention: { writesPerSecond: 1, managers: [], fields: [] } },
+      'somebody writes the StatefulSet again and again, at least once a second',
+    ],
   ],
   AwaitingOwnWrite: [
     [

@@ -30,6 +30,13 @@ describe('a rollout by partitions', () => {
   inPartitionMode({
     'the last one goes first': { given: stale(), decides: healthy(2) },
     'ten goes before nine: ordinals are numbers': { given: stale(11), decides: healthy(10) },
+    'nobody goes while somebody writes the StatefulSet again and again: the partition would not stay': {
+      given: stale().contended(),
+      decides: holds({
+        rule: 'StatefulSetNotObserved',
+        contention: { writesPerSecond: 1, managers: ['moco-controller'], fields: [] },
+      }),
+    },
     'then the one before it': { given: midway(2), decides: healthy(1) },
     'the primary goes when it is its turn, without a demotion: the StatefulSet does not ask': {
       given: midway(1),

@@ -200,6 +200,12 @@ describe('a recorded pod', () => {
     expect(live?.containers.map(({ name }) => name)).to.deep.equal(containers.map(({ name }) => name));
     expect(live?.containers.every(({ image }) => image.includes(':'))).to.equal(true);
     expect(projectSlimPod(sent(recorded.pod, {}))).to.deep.equal({ ...member(), live: null });
+    // What an earlier process has begun is watched whatever its successor may do.
+    const annotations = { 'moco-rollout.io/restart-in-place': '{}' };
+    const resized = [{ manager: 'moco-rollout', subresource: 'resize', time: '2026-11-21T08:00:00Z', fieldsV1: {} }];
+    for (const metadata of [{ annotations }, { managedFields: resized }]) {
+      expect(projectSlimPod(sent(recorded.pod, { metadata }))).to.deep.equal(member({ metadata }));
+    }
     expect(containers[0]).to.deep.equal({
       name: 'mysqld',
       part: 'mysqld',

@@ -30,6 +30,7 @@ import {
   statefulSetName,
 } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+import { templateOf } from '../../moco/template-changes.ts';
 import { usedOf } from './rollout-record.ts';
 
 /** The objects of a cluster as they are in the API server now. */
@@ -172,7 +173,7 @@ export class ClusterReader {
    */
   async readTemplate(namespace: string, revision: string, signal: AbortSignal): Promise<Json | null> {
     const found = await this.#find(controllerRevisions, namespace, revision, signal, 'read');
-    return found && object(object(object(found['data'])['spec'])['template']);
+    return found && templateOf(found);
   }
 
   /** Whether a revision of the StatefulSet is still kept. */

@@ -12,6 +12,7 @@ import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { keeperKnown } from './admission-memory.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
+import { contentionFacts, noteWrites } from './contention.ts';
 import type { Dependencies } from './dependencies.ts';
 import { inPlaceUpdate } from './in-place.ts';
 import { maintenanceFacts } from './maintenance.ts';
@@ -54,6 +55,7 @@ export function collectFacts(
   }
   const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
   noteRevision(state, statefulSet?.updateRevision ?? '', world);
+  noteWrites(state, statefulSet, world);
   const unreadable = policiesUnreadable(cache, rollout);
   const settings =
     unreadable === null
@@ -77,6 +79,7 @@ export function collectFacts(
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       maintenance: mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'Observe' ? [] : checks.factsFor(key, settings.checks),
+      contention: contentionFacts(state, statefulSet, world),
       replicationDelays: delayFacts(state, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,
@@ -198,6 +201,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     from: progress?.from ?? null,
     restoring: progress?.restoring ?? [],
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
+    createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),
     sinceLastTrySeconds: failedNow ? 0 : sinceLastTrySeconds,

@@ -105,6 +105,7 @@ describe('check', () => {
       ['ok', 'admission'],
       ['ok', 'certificates'],
       ['ok', 'PodDisruptionBudgets'],
+      ['ok', 'manifests'],
     ]);
     expect(status).to.equal(0);
     expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');

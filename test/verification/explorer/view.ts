@@ -23,6 +23,8 @@ import type { World } from './world.ts';
 const revisionPrefix = 'revision-';
 export const revisionName = (revision: number): string => `${revisionPrefix}${revision}`;
 export const revisionNumber = (name: string): number => Number(name.slice(revisionPrefix.length));
+/** Of the pod that a restore has deleted. The next one has another. */
+const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
@@ -162,7 +164,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
   return {
     ordinal,
     name: memberName(ordinal),
-    uid: `uid-${ordinal}`,
+    uid: facts.has(pods[c.BACK], ordinal) ? restoredUid(ordinal) : `uid-${ordinal}`,
     resourceVersion: '1',
     revision: facts.isHalfResized(pods, ordinal) ? '' : revisionName(pods[c.REVISION + ordinal] as number),
     role: settledThen ? role : null,
@@ -304,14 +306,18 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
 function remembered(
   around: c.Cells,
   { families, replicas }: World,
-): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand'> {
+): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand' | 'createdWhileHeld'> {
   const isNoted = around[c.NOTED] === 1;
   const waiting = isNoted ? ordinalsOf(around[c.WAITING], replicas) : null;
   return {
     waiting: families.has('new-pods') ? waiting : [],
     from: isNoted ? revisionName(0) : null,
-    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: `uid-${ordinal}` })),
-    updatedOutOfBand: ordinalsOf(around[c.OUT_OF_BAND], replicas),
+    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: restoredUid(ordinal) })),
+    updatedOutOfBand: [],
+    createdWhileHeld: ordinalsOf(around[c.CREATED], replicas).map((ordinal) => ({
+      ordinal,
+      started: facts.has(around[c.STARTED], ordinal),
+    })),
   };
 }
 
