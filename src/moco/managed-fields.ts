@@ -1,4 +1,5 @@
 import { type Json, object, objects, text } from './json.ts';
+import { milliseconds } from './timestamp.ts';
 
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;
@@ -19,8 +20,10 @@ export function labelSetAt(managedFields: unknown, label: string): string | null
 export function newestManagers(managedFields: unknown): readonly string[] {
   const entries = objects(managedFields)
     .filter(({ subresource }) => subresource !== 'status')
-    .map(({ manager, time }) => ({ manager: text(manager) ?? '', at: Date.parse(text(time) ?? '') }))
-    .filter(({ at }) => Number.isFinite(at));
+    .flatMap(({ manager, time }) => {
+      const at = milliseconds(text(time));
+      return at === null ? [] : [{ manager: text(manager) ?? '', at }];
+    });
   const newest = Math.max(...entries.map(({ at }) => at));
   const managers = entries.filter(({ at }) => newest - at <= timestampsMilliseconds).map(({ manager }) => manager);
   return [...new Set(managers)].toSorted();
