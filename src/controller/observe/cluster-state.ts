@@ -5,7 +5,6 @@ import type { DelayReading } from '../../core/replication-delay.ts';
 import type { AdmissionProblem, AlteredField, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
-import type { SpecWrites } from './contention.ts';
 import { type InPlaceReadings, nothingRead } from './in-place.ts';
 import type { OwnWrite } from './own-writes.ts';
 
@@ -76,6 +75,11 @@ export interface KnownDelay {
   readonly unknownSinceMilliseconds: number | null;
 }
 
+export interface SeenGeneration {
+  readonly generation: number;
+  readonly atMilliseconds: number;
+}
+
 /** A read-only view of the memory. */
 export type Memory = Readonly<ClusterState>;
 
@@ -89,8 +93,8 @@ export class ClusterState {
   refusal: Refusal | null = null;
   /** The last update revision seen, and when it appeared on both clocks. `null` if it existed at the start. */
   updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null = null;
-  /** How fast the generation of the StatefulSet grows. */
-  specWrites: SpecWrites | null = null;
+  /** Two generations of the StatefulSet, some time apart: the API server counts the writes between them, seen or not. */
+  specWrites: { readonly uid: string; readonly earlier: SeenGeneration; readonly later: SeenGeneration } | null = null;
   /** Why MOCO applies the StatefulSet again and again, as read for a generation of the MySQLCluster. */
   altered: {
     readonly generation: number;

@@ -4,7 +4,7 @@ import type { World } from '../../kube/world.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import type { ClusterReader } from './cluster-reader.ts';
-import type { ClusterState } from './cluster-state.ts';
+import type { ClusterState, SeenGeneration } from './cluster-state.ts';
 import type { ObservedFacts } from './snapshot.ts';
 
 /** MOCO's partition controller writes less often than that, and a rollout too. */
@@ -14,23 +14,10 @@ const rates = [100, 10, 1] as const;
 /** The delay before the objects are read again. */
 const againMilliseconds = 300_000;
 
-/** A generation of the StatefulSet, and when it was first seen. */
-interface Seen {
-  readonly generation: number;
-  readonly atMilliseconds: number;
-}
-
-/** Two generations at least a window apart: the API server counts the writes between them, seen or not. */
-export interface SpecWrites {
-  readonly uid: string;
-  readonly earlier: Seen;
-  readonly later: Seen;
-}
-
 export function noteWrites(state: ClusterState, statefulSet: StatefulSetRecord | null, world: World): void {
   if (statefulSet === null) return;
   const { uid, generation } = statefulSet;
-  const now: Seen = { generation, atMilliseconds: world.monotonic() };
+  const now: SeenGeneration = { generation, atMilliseconds: world.monotonic() };
   const known = state.specWrites;
   if (known?.uid !== uid) state.specWrites = { uid, earlier: now, later: now };
   else if (
