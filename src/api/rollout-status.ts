@@ -237,6 +237,15 @@ const rollout = struct(
       ),
       tries,
       waiting: ordinals('The ordinals of the stale members that no step has taken yet.'),
+      createdWhileHeld: listBy(
+        'ordinal',
+        struct(
+          { ordinal, started: flag('Whether its mysqld has started at the revision, so that it never goes back.') },
+          'A member that was created at the revision too soon.',
+        ),
+        mostMembers,
+        'The members that somebody else had created at the revision while they were held.',
+      ),
       restoring: listBy(
         'ordinal',
         struct(
@@ -249,7 +258,11 @@ const rollout = struct(
       unavailableMembers: listBy(
         'ordinal',
         struct(
-          { ordinal, since: time('When the step was written that took the member.') },
+          {
+            ordinal,
+            since: time('When the step was written that took the member.'),
+            ...optional({ uid: word('The uid of the pod that it took.') }),
+          },
           'A member that a step took.',
         ),
         mostMembers,

@@ -156,6 +156,10 @@ export function target({ facts }: Member): Target {
 
 export const dueMembers = (situation: Situation): readonly Member[] => situation.members.filter((member) => member.due);
 
+/** Pinned members that a primary at the update revision would be newer than. */
+export const pinnedBehind = ({ members, policy }: Situation): readonly Member[] =>
+  members.filter(({ pinned, updated, ordinal }) => pinned && !updated && ordinal >= policy.partition);
+
 export const descending = (members: readonly Member[]): readonly Member[] =>
   members.toSorted((a, b) => b.ordinal - a.ordinal);
 

@@ -1,4 +1,5 @@
 import type { CheckFacts } from './check-reading.ts';
+import type { Comeback } from './comeback-reading.ts';
 import type { FleetPlace } from './fleet/queue.ts';
 import type { FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place.ts';
@@ -18,10 +19,12 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
+  /** The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget. */
+  readonly backupJobs: readonly BackupJobFacts[];
+  /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */
+  readonly backupsUnreadable: string | null;
   /** Somebody writes the spec of the StatefulSet again and again; `null` if nobody does. */
   readonly contention: Contention | null;
-  /** A backup job of this cluster is active, whether or not MOCO has closed the PodDisruptionBudget for it yet. */
-  readonly backupJobActive: boolean;
   readonly memory: RolloutMemory;
   /** Why the MySQLRollout can't be used, or `null`. */
   readonly rolloutProblem: RolloutProblem | null;
@@ -252,6 +255,10 @@ export interface MemberFacts {
   readonly inPlace: InPlaceUpdate | null;
   /** The containers that its last update in place restarts, or `null`. */
   readonly restartInPlace: RestartInPlace | null;
+  /** Whether it can come back once its pod has ended; `null` if that was never read. */
+  readonly comeback: Comeback | null;
+  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
+  readonly nodeLeaves: boolean;
 }
 
 export interface ContainerFacts {
@@ -290,6 +297,15 @@ export interface BudgetFacts {
   readonly refusedForSeconds: number;
 }
 
+export interface BackupJobFacts {
+  readonly name: string;
+  /** It is MOCO's Job that restores the cluster. */
+  readonly restores: boolean;
+  /** For people. */
+  readonly startedAt: string;
+  readonly activeForSeconds: number;
+}
+
 export interface RecentRevision {
   readonly ageSeconds: number;
   /** When it is ten minutes old. For people. */
@@ -314,6 +330,8 @@ export interface RolloutMemory {
   readonly restoring: readonly { readonly ordinal: number; readonly uid: string }[];
   /** Members that came up at the update revision without a step of ours. */
   readonly updatedOutOfBand: readonly number[];
+  /** Those of them that were held then, and whether their mysqld has started since, in whichever pod. */
+  readonly createdWhileHeld: readonly { readonly ordinal: number; readonly started: boolean }[];
   /** Seconds since the rollout last moved. */
   readonly sinceProgressSeconds: number;
   /** Switchovers for this update revision that timed out. Demotions taken back for other reasons do not count. */

@@ -20,10 +20,8 @@ export function labelSetAt(managedFields: unknown, label: string): string | null
 export function newestManagers(managedFields: unknown): readonly string[] {
   const entries = objects(managedFields)
     .filter(({ subresource }) => subresource !== 'status')
-    .flatMap(({ manager, time }) => {
-      const at = milliseconds(text(time));
-      return at === null ? [] : [{ manager: text(manager) ?? '', at }];
-    });
+    .map(({ manager, time }) => ({ manager: text(manager) ?? '', at: milliseconds(text(time)) ?? Number.NaN }))
+    .filter(({ at }) => Number.isFinite(at));
   const newest = Math.max(...entries.map(({ at }) => at));
   const managers = entries.filter(({ at }) => newest - at <= timestampsMilliseconds).map(({ manager }) => manager);
   return [...new Set(managers)].toSorted();

@@ -1,6 +1,6 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { backupRunning, type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { holds, lowers, play, type Table, takesBack } from './table.ts';
 
@@ -209,8 +209,8 @@ describe('the gates of a healthy member in partition mode', () => {
       decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     'no backup may run where there is no budget to say so': {
-      given: stale(1).backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: stale(1).backupJobs({}),
+      decides: holds(backupRunning),
     },
     'MOCO may not protect it': {
       given: midway(1).members(member(0).stale().preventDelete()),

@@ -1,5 +1,6 @@
 import { admission, certificates } from '../check/admission.ts';
 import { budgets } from '../check/budgets.ts';
+import { claims } from '../check/claims.ts';
 import { controller } from '../check/controller.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
 import { manifests } from '../check/manifests.ts';
@@ -21,6 +22,7 @@ const checks = [
   certificates,
   budgets,
   manifests,
+  claims,
 ];
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
@@ -30,7 +32,7 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, admission, certificates, budgets and manifests',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests and claims',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],

@@ -2,10 +2,8 @@ import type { Contention } from '../../core/snapshot.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
-import type { StatefulSetRecord } from '../../moco/records.ts';
+import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import type { ClusterReader } from './cluster-reader.ts';
-import type { ClusterState, SeenGeneration } from './cluster-state.ts';
-import type { ObservedFacts } from './snapshot.ts';
 
 /** MOCO's partition controller writes less often than that, and a rollout too. */
 const windowMilliseconds = 10_000;
@@ -14,10 +12,34 @@ const rates = [100, 10, 1] as const;
 /** The delay before the objects are read again. */
 const againMilliseconds = 300_000;
 
-export function noteWrites(state: ClusterState, statefulSet: StatefulSetRecord | null, world: World): void {
+/** A generation of the StatefulSet, and when it was first seen. */
+interface Seen {
+  readonly generation: number;
+  readonly atMilliseconds: number;
+}
+
+/** Two generations at least a window apart: the API server counts the writes between them, seen or not. */
+export interface SpecWrites {
+  readonly uid: string;
+  readonly earlier: Seen;
+  readonly later: Seen;
+}
+
+/** What a cluster's state remembers of such writes. */
+export interface ContentionMemory {
+  specWrites: SpecWrites | null;
+  /** What was found the last time, for which generation of the MySQLCluster. */
+  altered: {
+    readonly generation: number;
+    readonly fields: Contention['fields'];
+    readonly atMilliseconds: number;
+  } | null;
+}
+
+export function noteWrites(state: ContentionMemory, statefulSet: StatefulSetRecord | null, world: World): void {
   if (statefulSet === null) return;
   const { uid, generation } = statefulSet;
-  const now: SeenGeneration = { generation, atMilliseconds: world.monotonic() };
+  const now: Seen = { generation, atMilliseconds: world.monotonic() };
   const known = state.specWrites;
   if (known?.uid !== uid) state.specWrites = { uid, earlier: now, later: now };
   else if (
@@ -29,7 +51,7 @@ export function noteWrites(state: ClusterState, statefulSet: StatefulSetRecord |
 
 /** Whether somebody writes the spec again and again, at least once a second for at least ten seconds. */
 export function contentionFacts(
-  state: ClusterState,
+  state: ContentionMemory,
   statefulSet: StatefulSetRecord | null,
   world: World,
 ): Contention | null {
@@ -45,13 +67,18 @@ export function contentionFacts(
     : { writesPerSecond, managers: statefulSet.managers, fields: altered?.fields ?? [] };
 }
 
+interface Observed {
+  readonly snapshot: { readonly contention: Contention | null };
+  readonly objects: { readonly cluster: ClusterRecord; readonly statefulSet: StatefulSetRecord | null };
+}
+
 /**
  * Reads once for each generation of the MySQLCluster why MOCO applies the StatefulSet again and again. Both objects are
  * read whole and not kept. Resolves to whether the fields changed.
  */
 export async function refreshAlteredFields(
-  { snapshot, objects: { cluster, statefulSet } }: ObservedFacts,
-  state: ClusterState,
+  { snapshot, objects: { cluster, statefulSet } }: Observed,
+  state: ContentionMemory,
   api: ClusterReader,
   world: World,
   signal: AbortSignal,

@@ -12,6 +12,7 @@ import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { keeperKnown } from './admission-memory.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
+import { comebackFacts } from './comeback.ts';
 import { contentionFacts, noteWrites } from './contention.ts';
 import type { Dependencies } from './dependencies.ts';
 import { inPlaceUpdate } from './in-place.ts';
@@ -69,9 +70,10 @@ export function collectFacts(
   const key = keyOf(cluster.namespace, cluster.name);
   const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
   const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, state.inPlace, state.ages);
+  const comeback = (pod: PodRecord) => comebackFacts(pod, state, world.monotonic());
   const snapshot = state.ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt }, inPlace);
+    const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt }, inPlace, comeback);
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = state;
     return {
       ...facts,
@@ -201,6 +203,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     from: progress?.from ?? null,
     restoring: progress?.restoring ?? [],
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
+    createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),
     sinceLastTrySeconds: failedNow ? 0 : sinceLastTrySeconds,

@@ -55,7 +55,7 @@ export function progressOf(
     lastProgressAt: memory.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && takesSlot(intent) ? intent.at : undefined),
     verified: known.verified || decision.verified,
-    failing: failingOf(decision),
+    failing: failingOf(known, decision),
     takenDown: sorted([...known.takenDown, ...down]),
     ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),
     switchovers: known.switchovers + (switched ? 1 : 0),
@@ -81,10 +81,13 @@ export function progressOf(
   });
 }
 
-/** Whoever withdraws a restore asks for another try, so nothing is remembered of a revision that a person holds back. */
-function failingOf({ failing }: Decision): RolloutProgress['failing'] {
-  if (failing === null || failing.evidence.kind === 'restored') return undefined;
-  return { ordinal: failing.member, message: explainEvidence(failing.evidence) };
+/** Whoever withdraws a restore asks for another try: of a member that is back at its revision nothing is remembered. */
+function failingOf(known: RolloutProgress, { failing, members }: Decision): RolloutProgress['failing'] {
+  if (failing === null) return undefined;
+  if (failing.evidence.kind !== 'restored') {
+    return { ordinal: failing.member, message: explainEvidence(failing.evidence) };
+  }
+  return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }
 
 /** A rollout that corrects a failing one does not wait for other clusters. */
