@@ -162,8 +162,7 @@ export function progressOf(exploration: Exploration): Progress {
   }
 
   function isBrokenBeside(hold: HoldRule): boolean {
-    const waits =
-      hold === 'ClusterNotHealthy' || (hold === 'UpdatedMemberNotParticipating' && world.policy.mode === 'Partition');
+    const waits = hold === 'ClusterNotHealthy' || hold === 'UpdatedMemberNotParticipating';
     return waits && facts.count(cells, world.replicas, isBesideImpaired) > 0;
   }
 
