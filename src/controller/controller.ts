@@ -85,6 +85,7 @@ export class Controller {
       fleet,
       api,
       delays,
+      mayLackNodes: namespaces.length > 0,
       checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       world,
       log,

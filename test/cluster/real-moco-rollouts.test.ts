@@ -42,6 +42,8 @@ describe('rollouts with moco-controller 0.36', () => {
     await cluster.until('MOCO calls the cluster neither Available nor Healthy', ({ cluster: now }) => {
       return ['Available', 'Healthy'].every((type) => conditionOf(now, type)?.status === 'False');
     });
+    // Else MOCO has three minutes to end what makes it report the cluster so.
+    await cluster.setting({ failoverGraceSeconds: 60 });
     await cluster.begin();
     await cluster.setImage(newImage);
     await cluster.completes();

@@ -9,6 +9,8 @@ import type { ClusterApi } from './cluster-client.ts';
 export interface Context extends ReportContext {
   readonly api: ClusterApi;
   readonly delays: DelayReader;
+  /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
+  readonly mayLackNodes: boolean;
   readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
   /** The holder identity of this process in intents. Every start has a new one. */
   readonly holder: string;

@@ -23,6 +23,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
       after[c.RESIZE + ordinal] = c.Resize.None;
       after[c.AGENTLESS] = (after[c.AGENTLESS] as number) & ~(1 << ordinal);
       if (health === Health.Missing) after[c.PREVENT] = (after[c.PREVENT] as number) & ~(1 << ordinal);
+      if (health === Health.Missing) after[c.CLAIMS] = (after[c.CLAIMS] as number) & ~(1 << ordinal);
       if (health === Health.Missing) after[c.BROKEN] = (after[c.BROKEN] as number) & ~(1 << ordinal);
       continue;
     }

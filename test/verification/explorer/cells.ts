@@ -57,7 +57,7 @@ export const BAD = 55;
 /** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
 export const OPEN = 56;
 export const COMPUTED = 57;
-/** A scheduled backup: MOCO closes the budget in its spec a while after the job has begun. */
+/** A backup. Of one by its CronJob, MOCO closes the budget in its spec a while after the Job has begun. */
 export const BACKUP = 58;
 /** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
 export const PREVENT = 59;
@@ -133,7 +133,13 @@ export const EARLIER = 99;
 /** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
 export const STARTED = 100;
 
-export const cellCount = 101;
+/** Members whose claim is being deleted, as bits: the end of the pod destroys its data. */
+export const CLAIMS = 101;
+
+/** Members whose node takes no pods and to which their volume ties them, as bits: no other pod of them runs. */
+export const CORDONED = 102;
+
+export const cellCount = 103;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {

@@ -20,6 +20,8 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     // MOCO closes the budget in its spec after a backup has begun; the disruption controller follows, whenever it does.
     if (cells[c.BACKUP] === Backup.None) set(c.BACKUP, Backup.Began, 0);
     if (cells[c.BACKUP] === Backup.Began) set(c.BACKUP, Backup.Closed, benign)[c.COMPUTED] = 0;
+    // Without closing it if a person has created the Job.
+    if (cells[c.BACKUP] === Backup.Began) set(c.BACKUP, Backup.None, benign);
     if (cells[c.BACKUP] === Backup.Closed) set(c.BACKUP, Backup.None, benign)[c.COMPUTED] = 0;
     const allows = facts.budgetAllows(cells, n) ? 1 : 0;
     if (cells[c.COMPUTED] === 0 || cells[c.OPEN] !== allows) set(c.COMPUTED, 1, benign)[c.OPEN] = allows;
@@ -65,6 +67,15 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
   if (has('relay-log')) applies(cells, out);
   if (has('agents') && cells[c.AGENTLESS] === 0) agentsDie(cells, n, out, fails);
   if (has('delay')) set(c.DELAYED, 1 - (cells[c.DELAYED] as number), cells[c.DELAYED] === 1 ? benign : 0);
+  if (has('claims') && cells[c.CLAIMS] === 0) {
+    for (let ordinal = 0; ordinal < n; ordinal++) {
+      if (!facts.isMissing(cells, ordinal)) set(c.CLAIMS, c.bit(ordinal), 0);
+    }
+  }
+  if (has('cordons')) {
+    if (cells[c.CORDONED] !== 0) set(c.CORDONED, 0, benign);
+    else for (let ordinal = 0; ordinal < n; ordinal++) set(c.CORDONED, c.bit(ordinal), 0);
+  }
   if (has('late-write') && cells[c.INTENT] !== 0) {
     // Whoever wrote the intent has died, or its request is still on the way.
     const invalidated = set(c.INTENT, 0, benign);

@@ -24,6 +24,8 @@ export type Invariant =
   | 'I18'
   | 'I20'
   | 'I21'
+  | 'I25'
+  | 'I26'
   | 'sequence'
   | 'behind'
   | 'effects'
@@ -194,6 +196,13 @@ const resizesAlone: Condition = ({ cells, n, target }) =>
 /** The kubelet has made its resize. */
 const hasItsResources: Condition = ({ cells, target }) => cells[c.RESIZE + target] === c.Resize.Done;
 
+/** Something but its pod keeps its data. */
+const keepsData: Condition = ({ cells, target }) => !facts.has(cells[c.CLAIMS], target);
+
+/** Another pod of it can run, or it does no work anyway. */
+const comesBack: Condition = ({ cells, target, verdict }) =>
+  verdict.rule === 'MemberDown' || !facts.has(cells[c.CORDONED], target);
+
 /** Its next pod comes up at the update revision. */
 const comesUpUpdated: Condition = ({ cells }) => !facts.keepsRevisions(cells);
 
@@ -234,6 +243,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['creation', nobodyMissing],
         ['I18', fits],
         ['I20', relayLogStays],
+        ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
         ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
@@ -251,6 +262,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I18', fits],
         ['I20', relayLogStays],
         ['sequence', othersDone],
+        ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
       ];
     case 'resizeInPlace':
@@ -292,6 +305,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['restored', doesNotWork],
         ['restored', mayGoBack],
         ['restored', comesUpAsItWas],
+        ['I25', keepsData],
         ['protected', unprotected],
         ['creation', nobodyMissing],
         ['I20', relayLogStays],
@@ -306,6 +320,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['backup', noBackup],
         ['I18', fitsTogether],
         ['sequence', othersDone],
+        ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
       ];
     case 'setPartition':
@@ -319,6 +335,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
             ['recovering', notRecovering],
             ['I18', fits],
             ['I20', relayLogStays],
+            ['I25', keepsData],
+            ['I26', comesBack],
             ...primaryMoves,
           ];
     default:

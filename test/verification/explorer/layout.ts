@@ -106,6 +106,8 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.AGENTLESS, when(families.has('agents'), n)];
   yield [c.BROKEN, when(families.has('unconfigurable'), n)];
   yield [c.DELAYED, when(families.has('delay'), 1)];
+  yield [c.CORDONED, when(families.has('cordons'), n)];
+  yield [c.CLAIMS, when(families.has('claims'), n)];
   yield [c.NEW_PODS, when(newPods, 2)];
   yield [c.FOLLOWS, when(newPods, 1)];
   yield [c.CURRENT, when(newPods, 2)];

@@ -15,6 +15,7 @@ const restingPlaces: ReadonlySet<HoldRule> = new Set([
   'Paused',
   'AwaitingApproval',
   'PrimaryWaitsForPinned',
+  'ClaimTerminating', // the member is given up
 ]);
 
 /** Waits for members to come up, which those at a revision that never starts do once the template is corrected. */

@@ -49,6 +49,12 @@ export const situations: Readonly<Record<string, Situation>> = {
   'the template changes while a member is demoted': (cells, world) =>
     cells[c.STAGE] !== c.Stage.Settled && some((at, one) => at[c.DEMOTE + one] === c.Demote.Ours)(cells, world),
   'an updated member has not run for more than a minute': some(both(health(Health.Idle), facts.isUpdated)),
+  'the node of a stale member takes no pods': some(
+    both((cells, ordinal) => facts.has(cells[c.CORDONED], ordinal), isStale),
+  ),
+  'the claim of a stale member is being deleted': some(
+    both((cells, ordinal) => facts.has(cells[c.CLAIMS], ordinal), isStale),
+  ),
   'a member is missing': some(facts.isMissing),
   'a written step may still arrive': (cells) => cells[c.INTENT] !== 0,
   'a failover waits for the applier of a replica that runs': (cells, world) =>

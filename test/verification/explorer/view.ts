@@ -1,7 +1,9 @@
+import { justCreated } from '../../../src/core/comeback-reading.ts';
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ReplicationDelay } from '../../../src/core/replication-delay.ts';
 import type {
+  BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
   MaintenanceFacts,
@@ -27,6 +29,7 @@ const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
+const backupJob: BackupJobFacts = { name: 'emergency', restores: false, startedAt: 'T', activeForSeconds: 0 };
 /** Longer than a start usually takes, and within the progress deadline. */
 const slowSeconds = 100;
 const shortSeconds = 1;
@@ -190,6 +193,14 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
+    nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
+    comeback: {
+      ...justCreated,
+      tied: facts.has(pods[c.CORDONED], ordinal)
+        ? { nodeName: `n-${ordinal}`, refusals: ['is cordoned'], ties: ['the volume'] }
+        : null,
+      claims: facts.has(pods[c.CLAIMS], ordinal) ? [{ name: `mysql-data-${ordinal}`, state: 'terminating' }] : [],
+    },
   };
 }
 
@@ -264,7 +275,8 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
               refusedForSeconds: 0,
             },
           ],
-    backupJobActive: around[c.BACKUP] !== c.Backup.None,
+    backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
+    backupsUnreadable: null,
     memory: {
       verified: around[c.VERIFIED] === 1,
       failing: null,

@@ -25,6 +25,8 @@ export const families = [
   'agents',
   'unconfigurable',
   'delay',
+  'claims',
+  'cordons',
   'new-pods',
 ] as const;
 export type Family = (typeof families)[number];

@@ -1,3 +1,4 @@
+import { justCreated } from '../../../src/core/comeback-reading.ts';
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place.ts';
@@ -61,6 +62,22 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I2', world: small(3) },
     simulation: ['members', 'moco'],
     chaos: true,
+  },
+  'frees a claim': {
+    wrong: 'takes a member although its claim is being deleted',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'I25', world: small(3, 'claims') },
+  },
+  'takes a member that stays Pending': {
+    wrong: 'takes a member although nothing but its cordoned node may have its next pod',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'I26', world: small(3, 'cordons') },
   },
   'ignores the budget': {
     wrong: 'takes the next replica although as many members are away as may be',
@@ -160,6 +177,16 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
         policy,
       ),
     explorer: { finds: 'I17', world: small(3, 'resize') },
+  },
+  'forgets resizes once updates in place are off': {
+    wrong: 'goes by the label of a pod that was resized for a template that was taken back',
+    decide: (snapshot, policy) => {
+      if (policy.inPlaceUpdates.mode !== 'Never') return decide(snapshot, policy);
+      const updateRevision = snapshot.statefulSet?.updateRevision ?? '';
+      const members = snapshot.members.map((one) => (one.revision === '' ? { ...one, revision: updateRevision } : one));
+      return decide({ ...snapshot, members }, policy);
+    },
+    simulation: ['inPlace'],
   },
   'waits for a deferred resize for ever': {
     wrong: 'waits for a resize that the kubelet defers, however long that takes',
