@@ -25,6 +25,10 @@ const attempts: Readonly<Record<string, { readonly flags: readonly string[]; rea
     flags: ['patch', 'statefulset', 'moco-x', '-p', json({ spec: { template: { spec: container(mysqldContainer) } } })],
     refusal: 'moco-rollout changes no template and no number of replicas',
   },
+  'create a pod': {
+    flags: ['run', 'moco-x-9', '--image=somebody/elses:1'],
+    refusal: 'moco-rollout creates pods as dry runs only',
+  },
   'delete a pod that isn’t MOCO’s': {
     flags: ['delete', 'pod', 'somebody-elses'],
     refusal: 'moco-rollout changes only what MOCO has made',
