@@ -84,6 +84,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: evictsInstead(waits, staleReplica),
     explorer: { finds: 'I2', world: small(3) },
   },
+  'overlooks the Jobs of backups': {
+    wrong: 'takes members while a backup runs, unless MOCO has closed the PodDisruptionBudget for it',
+    decide: (snapshot, policy) => decide({ ...snapshot, backupJobs: [] }, policy),
+    explorer: { finds: 'backup', world: small(3, 'budget') },
+    simulation: ['user'],
+  },
   'evicts the primary without a demotion': {
     wrong: 'evicts the primary without asking MOCO for a switchover first',
     decide: instead((step) =>
