@@ -342,7 +342,10 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'restarts a member that recovers': {
     wrong: 'deletes a member whose mysqld recovers after a crash, so that the recovery begins anew',
-    decide: (snapshot, policy) => decide(snapshot, { ...policy, progressDeadlineSeconds: policy.failoverGraceSeconds }),
+    decide: (snapshot, policy) => {
+      const startupSeconds = policy.failoverGraceSeconds;
+      return decide({ ...snapshot, members: snapshot.members.map((one) => ({ ...one, startupSeconds })) }, policy);
+    },
     explorer: { finds: 'recovering', world: small(3, 'recovery') },
   },
   'takes a primary whose upstream is away for one that is gone': {
