@@ -431,13 +431,14 @@ export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Inva
   return overdue && verdict.kind !== 'undemote' ? 'I12' : null;
 }
 
-/** A revision fails where mysqld of one of its members has ended, and not where one is slow to start. */
+/** A revision fails where mysqld of one of its members has ended, or a sidecar fails, and not where one is slow to start. */
 const hasFailed = (cells: c.Cells, ordinal: number): boolean =>
   facts.isUpdated(cells, ordinal) &&
   (facts.isBroken(cells, ordinal) || facts.recovers(cells, ordinal) || endsUp(cells, ordinal));
 
-const endsUp = (cells: c.Cells, ordinal: number): boolean =>
-  facts.healthOf(cells, ordinal) === c.Health.Failed || facts.healthOf(cells, ordinal) === c.Health.Unpulled;
+const endings: ReadonlySet<number> = new Set([c.Health.Failed, c.Health.Unpulled, c.Health.Impaired]);
+
+const endsUp = (cells: c.Cells, ordinal: number): boolean => endings.has(facts.healthOf(cells, ordinal));
 
 /** The primary that a rollout began with lies below the partition, and yet another one leads. */
 function judgeKept(cells: c.Cells, world: World): Invariant | null {
