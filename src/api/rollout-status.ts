@@ -231,9 +231,21 @@ const rollout = struct(
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),
-      failing: flag('Whether a member fails at the revision, and none has verified it.'),
+      failing: struct(
+        { ordinal, message: message('What is wrong with the member.') },
+        'The member that failed at the revision, until it works there. Absent once a member has verified the revision.',
+      ),
       tries,
       waiting: ordinals('The ordinals of the stale members that no step has taken yet.'),
+      createdWhileHeld: listBy(
+        'ordinal',
+        struct(
+          { ordinal, started: flag('Whether its mysqld has started at the revision, so that it never goes back.') },
+          'A member that was created at the revision too soon.',
+        ),
+        mostMembers,
+        'The members that somebody else had created at the revision while they were held.',
+      ),
       restoring: listBy(
         'ordinal',
         struct(
@@ -246,7 +258,11 @@ const rollout = struct(
       unavailableMembers: listBy(
         'ordinal',
         struct(
-          { ordinal, since: time('When the step was written that took the member.') },
+          {
+            ordinal,
+            since: time('When the step was written that took the member.'),
+            ...optional({ uid: word('The uid of the pod that it took.') }),
+          },
           'A member that a step took.',
         ),
         mostMembers,

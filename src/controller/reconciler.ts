@@ -106,10 +106,11 @@ export class Reconciler {
     }
   }
 
-  /** What updates in place depend on, while the feature gate is on. */
+  /** What updates in place depend on. With the feature gate off, that of pods of which one was begun. */
   async #readInPlace(key: string, state: ClusterState, signal: AbortSignal): Promise<void> {
-    const { api, world, strategies } = this.#context;
-    const observed = strategies.inPlaceEnabled ? observeCached(key, state, this.#context) : null;
+    const { api, world, cache } = this.#context;
+    const depends = cache.objects(key)?.pods.some(({ live }) => live !== null);
+    const observed = depends ? observeCached(key, state, this.#context) : null;
     if (observed !== null) await refreshInPlace(observed, state, { api, world, unreadNodes: 'lackImages' }, signal);
   }
 

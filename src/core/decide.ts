@@ -45,7 +45,7 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
     members: reports(situation, procedure, outcome),
     stale,
     verified: isVerified(situation),
-    failing: !isOverridden(situation, 'UpdateRevisionFailing') && failingMember(situation) !== null,
+    failing: isOverridden(situation, 'UpdateRevisionFailing') ? null : failingMember(situation),
     complete,
     progressDeadlineExceeded: isStuck(situation, complete, hold),
     asksChecks: asks,

@@ -1,4 +1,5 @@
 import type { Effect } from './effects.ts';
+import type { FailingMember } from './failing-revision.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
 import type { ComesBack } from './sentences.ts';
@@ -52,8 +53,8 @@ export interface Decision {
   readonly stale: number;
   /** An updated member has verified the update revision by participating for minReadySeconds. */
   readonly verified: boolean;
-  /** A member fails at the update revision, and none has verified it. */
-  readonly failing: boolean;
+  /** The member that fails at the update revision, if none has verified it. */
+  readonly failing: FailingMember | null;
   /**
    * No member is stale, every member has participated for minReadySeconds and is not impaired, and MOCO has applied the
    * current generation.

@@ -141,6 +141,7 @@ function runningWell(container: ContainerFacts): ContainerFacts {
     ready: true,
     started: true,
     readySinceRestart: true,
+    restartsInVain: 0,
     notReadyForSeconds: 0,
   };
 }
@@ -189,8 +190,12 @@ export const atOpeningOf = (snapshot: ClusterSnapshot, opensAt: string | null): 
     ? null
     : { ...snapshot, maintenance: atOpening(snapshot.maintenance, opensAt) };
 
-/** The kubelet has resized the pod, and the patch can follow. */
-export const afterResize = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
-  inPlace?.kind === 'possible'
-    ? { kind: 'possible', change: { ...inPlace.change, resources: [] }, resize: null }
-    : inPlace;
+/** The kubelet has made the resize that is under way. */
+export const resized = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
+  inPlace?.kind === 'possible' ? { ...inPlace, resize: null } : inPlace;
+
+/** The pod has been resized, and the patch can follow. */
+export function afterResize(inPlace: InPlaceUpdate | null): InPlaceUpdate | null {
+  const done = resized(inPlace);
+  return done?.kind === 'possible' ? { ...done, change: { ...done.change, resources: [] } } : done;
+}

@@ -10,45 +10,67 @@ export interface FailingMember {
 
 /**
  * A failed update stops the rollout: no other member gets that revision, not even one that is down, which may still
- * come back at the old one. One updated member that has participated for minReadySeconds verifies the revision.
+ * come back at the old one. One updated member that has worked for minReadySeconds verifies the revision. A failure is
+ * remembered until the member works at the revision: its pod may be created again before anybody has looked at it.
  */
 export function failingMember(situation: Situation): FailingMember | null {
   if (isVerified(situation)) return null;
   const [restored] = toRestore(situation);
   if (restored !== undefined) return { member: restored, evidence: { kind: 'restored' } };
-  const { takenDown } = situation.snapshot.memory;
+  const { takenDown, failing: earlier } = situation.snapshot.memory;
   for (const member of situation.members) {
-    const works = member.participates && member.unsettled?.for !== 'containers';
-    if (!member.updated || works || takenDown.includes(member.ordinal)) continue;
+    if (!member.updated || works(member) || takenDown.includes(member.ordinal)) continue;
     const evidence = failure(situation, member);
     if (evidence !== null) return { member: member.ordinal, evidence };
   }
-  return null;
+  const hasRecovered = situation.members.some(
+    (member) => member.ordinal === earlier?.member && member.updated && works(member),
+  );
+  return earlier === null || hasRecovered
+    ? null
+    : { member: earlier.member, evidence: { kind: 'earlier', message: earlier.message } };
 }
+
+const works = ({ state, unsettled }: Member): boolean => state === 'participating' && unsettled?.for !== 'containers';
 
 /**
  * An updated member has participated for minReadySeconds: now, or earlier in this rollout. A role that is on its way to
- * another member says nothing of the revision.
+ * another member says nothing of the revision. A sidecar that has never been ready may keep the pod from being Ready.
  */
 export function isVerified({ snapshot, policy, members, deadlines }: Situation): boolean {
   return (
     snapshot.memory.verified ||
-    members.some(({ updated, participates, facts }) => {
-      const seconds = updated && participates ? provenForSeconds(facts) : null;
+    members.some((member) => {
+      const seconds = member.updated && works(member) && sidecarsWork(member) ? provenForSeconds(member.facts) : null;
       return seconds !== null && deadlines.reached(seconds, policy.minReadySeconds);
     })
   );
 }
 
+const sidecarsWork = ({ facts: { containers } }: Member): boolean =>
+  containers.every(({ part, ready, readySinceRestart }) => part === 'mysqld' || ready || readySinceRestart);
+
 /** A failure that the revision itself can have caused. A missing node is not the template's fault. */
-function failure({ policy, deadlines }: Situation, member: Member): Evidence | null {
+function failure({ policy, deadlines, members }: Situation, member: Member): Evidence | null {
   if (member.state === 'terminating' || member.state === 'unreachable') return null;
   const stopped = stoppedInPlace(member.facts) ?? member.crashLoop;
   if (stopped !== null) return stopped;
+  if (member.state === 'impaired') return isImpairedAtBoth(members, member) ? null : member.evidence;
   if (member.state !== 'down' || member.evidence?.kind === 'unschedulable') return null;
   if (member.evidence?.kind !== 'idle' || hasFailed(member.facts)) return member.evidence;
   return deadlines.reached(member.facts.mysqldIdleForSeconds, policy.progressDeadlineSeconds) ? member.evidence : null;
 }
+
+/** The same sidecar fails on a stale member, so it is not for the new revision. */
+function isImpairedAtBoth(members: readonly Member[], { evidence }: Member): boolean {
+  const container = containerOf(evidence);
+  return members.some(({ updated, state, evidence: other }) => {
+    return !updated && state === 'impaired' && containerOf(other) === container;
+  });
+}
+
+const containerOf = (evidence: Evidence | null): string | null =>
+  evidence !== null && 'container' in evidence ? evidence.container : null;
 
 /**
  * mysqld, or an init container before it, has run and failed. If nothing has failed yet, the member is only slow: its

@@ -14,11 +14,11 @@ import type { Step } from './step.ts';
 const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
 
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
+/** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
 const adoption = [
   'SettingsInvalid',
   'StatefulSetDeleting',
   'Released',
-  'StatefulSetNotObserved',
   'ReconciliationStopped',
   'ClusteringStopped',
   'Offline',
@@ -44,7 +44,7 @@ const ofTheStatefulSet: readonly HoldRule[] = [
 export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   writes: [...of('untouchable'), 'ConfirmationTooSlow', 'StepRefused'],
   acts: [...of('untouchable'), ...of('everything')],
-  proceeds: ['Paused', ...of('unfinished')],
+  proceeds: ['Paused', 'RevisionFlapping', ...of('unfinished')],
   adopts: adoption,
   keeps: [...ownStrategy, 'StatefulSetNotObserved'],
   updatesNew: ownStrategy,
@@ -116,6 +116,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'UpdatedMemberNotParticipating',
     'MemberDownOutOfOrder',
     'BackupRunning',
+    'BackupsUnreadable',
     'NotEnoughAcknowledging',
   ],
   reduces: [
@@ -128,7 +129,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MemberProtected',
   ],
   takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],
-  leavesService: ['BackupRunning'],
+  leavesService: ['BackupRunning', 'BackupsUnreadable'],
   movesPrimary: [
     'PrimaryWaitsForPinned',
     'RestartNeeded',

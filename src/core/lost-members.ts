@@ -4,7 +4,7 @@ import { isVerified } from './failing-revision.ts';
 import { firstHold } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
 import type { ComesBack, KeptBecause } from './sentences.ts';
-import { type Member, type Situation, target } from './situation.ts';
+import { type Member, pinnedBehind, type Situation, target } from './situation.ts';
 import type { Step } from './step.ts';
 
 // Members whose pods are created again without a step of the rollout.
@@ -19,13 +19,29 @@ export interface Lost {
 export const isGoing = ({ state, facts }: Member): boolean =>
   state === 'terminating' || state === 'unreachable' || facts.phase === 'Failed';
 
-/** No step has taken the member. Without a record of the rollout there was none. */
-export const isUntaken = ({ snapshot: { memory } }: Situation, ordinal: number): boolean =>
-  memory.waiting === null || memory.waiting.includes(ordinal);
+/** No step has taken the member's pod. Without a record of the rollout there was none. */
+export const isUntaken = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean =>
+  memory.waiting === null ||
+  memory.waiting.includes(ordinal) ||
+  // It is back as what it was, in another pod than the one that a step has deleted.
+  members.some(
+    ({ facts, updated, ordinal: own }) =>
+      own === ordinal && !updated && memory.restoring.some((one) => one.ordinal === own && one.uid !== facts.uid),
+  );
 
-/** Somebody else's doing, in this rollout. The status may not have it yet. */
-export const isUpdatedOutOfBand = ({ snapshot: { memory } }: Situation, { ordinal, updated }: Member): boolean =>
-  updated && (memory.updatedOutOfBand.includes(ordinal) || memory.waiting?.includes(ordinal) === true);
+/**
+ * Whether somebody else has updated a member that was held, and whether its mysqld has started at the update revision:
+ * then it may have upgraded its data. `null` if no such thing has happened. The status may not have it yet.
+ */
+export function createdWhileHeld(situation: Situation, member: Member): 'created' | 'started' | null {
+  const { waiting, createdWhileHeld: recorded } = situation.snapshot.memory;
+  const { ordinal, updated, facts } = member;
+  if (!updated) return null;
+  const entry = recorded.find((one) => one.ordinal === ordinal);
+  const isNew = waiting?.includes(ordinal) === true && keptBecause(situation, { ordinal, member }) !== null;
+  if (entry === undefined && !isNew) return null;
+  return entry?.started === true || !hasNeverStarted(facts) ? 'started' : 'created';
+}
 
 /** A step has deleted its pod, so that it comes back as what it was, and there is no other pod yet. */
 export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean => {
@@ -62,9 +78,11 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
   const step: Step = { kind: 'delete', rule: 'MemberDown', targets };
   const hold = firstHold(situation, step, [{ kind: 'comesUpdated', member }]);
   if (hold !== null) return { rule: hold.rule };
-  const isPrimary = ordinal === snapshot.cluster.primaryIndex;
-  if (policy.primaryUpdatePolicy === 'Manual' && isPrimary && !isApproved(situation))
-    return { rule: 'AwaitingApproval' };
+  // The rules for the primary ask for its pod, which may not exist.
+  if (ordinal === snapshot.cluster.primaryIndex) {
+    if (pinnedBehind(situation).length > 0) return { rule: 'PrimaryWaitsForPinned' };
+    if (policy.primaryUpdatePolicy === 'Manual' && !isApproved(situation)) return { rule: 'AwaitingApproval' };
+  }
   if (!isVerified(situation)) return 'unverified';
   return policy.lostMembers === 'KeepRevision' ? 'setting' : null;
 }
@@ -112,10 +130,9 @@ export function comesBack(situation: Situation, ordinal: number): ComesBack | nu
     return despite === null ? { as: 'before', because } : { as: 'updated', because, despite };
   }
   const member = members.find((one) => one.ordinal === ordinal);
-  if (member === undefined || !isUpdatedOutOfBand(situation, member)) return null;
-  const because = keptBecause(situation, { ordinal, member });
-  const despite = hasNeverStarted(member.facts) ? 'created' : 'started';
-  return because === null ? null : { as: 'updated', because, despite };
+  const despite = member === undefined ? null : createdWhileHeld(situation, member);
+  const because = member === undefined ? null : keptBecause(situation, { ordinal, member });
+  return because === null || despite === null ? null : { as: 'updated', because, despite };
 }
 
 /** Why the member can't come back as what it was, or `null`. */

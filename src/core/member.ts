@@ -9,7 +9,9 @@ export type MemberState = 'terminating' | 'unreachable' | 'participating' | 'imp
 /** Why a member is not well. Shown to people, never compared. */
 export type Evidence =
   | { readonly kind: 'waiting'; readonly container: string; readonly reason: string; readonly restarts: number }
-  | { readonly kind: 'failed' }
+  | { readonly kind: 'failed'; readonly reason: string | null }
+  /** What was seen of it earlier, as a sentence without a full stop. */
+  | { readonly kind: 'earlier'; readonly message: string }
   | { readonly kind: 'unschedulable'; readonly message: string }
   | { readonly kind: 'idle' }
   | { readonly kind: 'notReady'; readonly container: string }
@@ -157,7 +159,7 @@ function impairment(member: MemberFacts, deadlines: Deadlines): Evidence | null 
 }
 
 function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
-  if (member.phase === 'Failed') return { kind: 'failed' };
+  if (member.phase === 'Failed') return { kind: 'failed', reason: member.failedReason };
   // Whatever an init container that goes on as a sidecar does, a mysqld that runs may acknowledge commits.
   if (mysqldRuns(member)) return null;
   for (const container of member.initContainers) {
@@ -223,28 +225,25 @@ function mysqldRuns(member: MemberFacts): boolean {
 }
 
 /**
- * A container that the database can't do without has restarted and has not been ready since, whatever it does at
- * the moment. Between two attempts such a container looks like one that is starting. The first restart of mysqld is no
- * evidence before MOCO has given the member a role: MySQL ends mysqld at the end of a clone, and the kubelet restarts it.
- * Nor is the restart that an update in place has requested. A sidecar counts only while such an update waits for it.
+ * A container that the database can't do without restarts again and again without becoming ready, whatever it does at the
+ * moment: between two attempts it looks like one that is starting. One restart is no evidence: a node that boots restarts
+ * every container, and MySQL ends mysqld at the end of a clone. Of a container that an update in place restarts, the first
+ * restart that was not requested is. A sidecar counts only while such an update waits for it.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
-  const mostRestarts = member.role === null ? 1 : 0;
-  const mayRestart = ({ name, part }: ContainerFacts): number =>
-    member.restartInPlace?.restarts[name] ?? (part === 'mysqld' ? mostRestarts : 0);
-  const isAwaited = ({ name }: ContainerFacts): boolean => member.restartInPlace?.awaited.includes(name) === true;
+  const { containers, initContainers, restartInPlace } = member;
   const looping =
-    member.initContainers.find((container) => restartsInVain(container, 0)) ??
-    member.containers.find(
-      (container) =>
-        (container.part !== 'side' || isAwaited(container)) && restartsInVain(container, mayRestart(container)),
-    );
+    initContainers.find(restartsAgainAndAgain) ??
+    containers.find((container) => {
+      const { name, part, restarts, ready, readySinceRestart } = container;
+      const requested = restartInPlace?.awaited.includes(name) ? restartInPlace.restarts[name] : undefined;
+      if (requested !== undefined) return restarts > requested && !ready && !readySinceRestart;
+      return part !== 'side' && restartsAgainAndAgain(container);
+    });
   return looping ? { kind: 'crashLooping', container: looping.name, restarts: looping.restarts } : null;
 }
 
-function restartsInVain({ restarts, ready, readySinceRestart }: ContainerFacts, mostRestarts: number): boolean {
-  return restarts > mostRestarts && !ready && !readySinceRestart;
-}
+const restartsAgainAndAgain = ({ ready, restartsInVain }: ContainerFacts): boolean => !ready && restartsInVain > 1;
 
 /**
  * Its mysqld may take part in acknowledging commits, as far as its pod can say. One that is ready does. Of the others

@@ -1,4 +1,5 @@
 import type { Evidence, MemberState } from './member.ts';
+import type { AlteredField, Contention } from './snapshot.ts';
 
 /** A member that is waited for, and why. */
 export type Wait =
@@ -8,6 +9,8 @@ export type Wait =
   | { readonly for: 'revision' }
   /** Containers that an update in place restarts. */
   | { readonly for: 'containers'; readonly containers: readonly string[] }
+  /** Sidecars that have not been ready yet. */
+  | { readonly for: 'sidecars'; readonly containers: readonly string[] }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 
 /** Why a member does not come back updated: a rule that holds it, or one of these. */
@@ -55,6 +58,8 @@ export function explainComesBack(back: ComesBack): string {
 export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
   switch (wait.for) {
     case 'state':
+      if (wait.state === 'impaired' && wait.evidence !== null)
+        return `its pod is not Ready: ${explainEvidence(wait.evidence)}`;
       if (wait.evidence !== null) return `does not participate: ${explainEvidence(wait.evidence)}`;
       // It may just as well still be pulled or started.
       return wait.state === 'running' ? 'does not participate yet' : `does not participate (${wait.state})`;
@@ -62,6 +67,8 @@ export function explainWait(wait: Exclude<Wait, { for: 'revision' }>): string {
       return 'MOCO has not set its role yet';
     case 'containers':
       return `${wait.containers.join(', ')} ${plural(wait.containers, 'has', 'have')} not restarted with the new image yet`;
+    case 'sidecars':
+      return `${wait.containers.join(', ')} ${plural(wait.containers, 'is', 'are')} not ready yet`;
     case 'minReadySeconds':
       return `has not participated for ${wait.minReadySeconds} s yet`;
   }
@@ -72,7 +79,9 @@ export function explainEvidence(evidence: Evidence): string {
     case 'waiting':
       return `container ${evidence.container} waits: ${evidence.reason}${restarts(evidence.restarts)}`;
     case 'failed':
-      return 'the pod has failed';
+      return evidence.reason === null ? 'the pod has failed' : `the pod has failed: ${evidence.reason}`;
+    case 'earlier':
+      return evidence.message;
     case 'unschedulable':
       return `no node takes the pod: ${withoutFullStop(evidence.message)}`;
     case 'idle':
@@ -101,3 +110,23 @@ export function withoutFullStop(sentence: string): string {
 export function plural(items: readonly unknown[], one: string, several: string): string {
   return items.length === 1 ? one : several;
 }
+
+/** `moco-controller writes the StatefulSet at least 10 times a second: …`. */
+export function explainContention({ writesPerSecond, managers, fields }: Contention): string {
+  const often = writesPerSecond === 1 ? 'once' : `${writesPerSecond} times`;
+  const who = managers.length === 0 ? 'somebody' : managers.join(' and ');
+  const write = managers.length > 1 ? 'write' : 'writes';
+  const why = fields.length === 0 ? '' : `, since the API server ${explainAltered(fields)}`;
+  return `${who} ${write} the StatefulSet again and again, at least ${often} a second${why}`;
+}
+
+/** `adds spec.a of the MySQLCluster (write it out) and drops spec.b (leave it out)`. */
+export function explainAltered(fields: readonly AlteredField[]): string {
+  const shown = fields
+    .slice(0, mostFields)
+    .map(({ path, what }) => (what === 'added' ? `adds ${path} (write it out)` : `drops ${path} (leave it out)`));
+  const left = fields.length - shown.length;
+  return [...shown, ...(left > 0 ? [`alters ${left} more`] : [])].join(', ');
+}
+
+const mostFields = 3;

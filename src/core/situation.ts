@@ -5,6 +5,7 @@ import {
   classify,
   crashLoop,
   type Evidence,
+  impairedLimitSeconds,
   isPassedOver,
   isSettled,
   type MemberState,
@@ -132,11 +133,16 @@ function unsettledWait(
   minReadySeconds: number,
   deadlines: Deadlines,
 ): Wait | null {
-  if (!participates) return { for: 'state', state, evidence };
+  if (!participates || state === 'impaired') return { for: 'state', state, evidence };
   const { restartInPlace } = facts;
   if (restartInPlace && restartInPlace.awaited.length > 0)
     return { for: 'containers', containers: restartInPlace.awaited };
   if (!settled) return { for: 'role' };
+  const unready = facts.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready).map(({ name }) => name);
+  // One that is not ready for longer makes the member impaired; of one that has long worked it is a hiccup.
+  if (unready.length > 0 && !deadlines.reached(facts.participatingForSeconds ?? 0, impairedLimitSeconds)) {
+    return { for: 'sidecars', containers: unready };
+  }
   const seconds = provenForSeconds(facts);
   // Never `null` while the member participates. A snapshot with `null` makes the rollout wait.
   return seconds !== null && deadlines.reached(seconds, minReadySeconds)
@@ -149,6 +155,10 @@ export function target({ facts }: Member): Target {
 }
 
 export const dueMembers = (situation: Situation): readonly Member[] => situation.members.filter((member) => member.due);
+
+/** Pinned members that a primary at the update revision would be newer than. */
+export const pinnedBehind = ({ members, policy }: Situation): readonly Member[] =>
+  members.filter(({ pinned, updated, ordinal }) => pinned && !updated && ordinal >= policy.partition);
 
 export const descending = (members: readonly Member[]): readonly Member[] =>
   members.toSorted((a, b) => b.ordinal - a.ordinal);

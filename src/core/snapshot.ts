@@ -19,8 +19,12 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
-  /** A backup job of this cluster is active, whether or not MOCO has closed the PodDisruptionBudget for it yet. */
-  readonly backupJobActive: boolean;
+  /** The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget. */
+  readonly backupJobs: readonly BackupJobFacts[];
+  /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */
+  readonly backupsUnreadable: string | null;
+  /** Somebody writes the spec of the StatefulSet again and again; `null` if nobody does. */
+  readonly contention: Contention | null;
   readonly memory: RolloutMemory;
   /** Why the MySQLRollout can't be used, or `null`. */
   readonly rolloutProblem: RolloutProblem | null;
@@ -161,6 +165,24 @@ export interface ClusterFacts {
   readonly primarySettledForSeconds: number | null;
 }
 
+/** Writes of a StatefulSet that change its spec, and never end. */
+export interface Contention {
+  /** At least so many: 1, 10 or 100. */
+  readonly writesPerSecond: number;
+  /** The field managers of the newest writes, in alphabetical order. */
+  readonly managers: readonly string[];
+  /** Why MOCO applies it at each reconciliation. Empty if that is not the reason, or not known yet. */
+  readonly fields: readonly AlteredField[];
+}
+
+/** A field of the MySQLCluster that the StatefulSet never has as MOCO applies it. */
+export interface AlteredField {
+  /** Such as `spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion`. */
+  readonly path: string;
+  /** The API server adds it to what MOCO owns as a whole, or drops it, since it is empty. */
+  readonly what: 'added' | 'dropped';
+}
+
 export type NewPods = 'UpdateRevision' | 'CurrentRevision';
 
 export interface StatefulSetFacts {
@@ -200,6 +222,8 @@ export interface MemberFacts {
   readonly readinessGateClosed: boolean;
   /** The scheduler's message while it finds no node, else `null`. */
   readonly unschedulable: string | null;
+  /** Why a pod of phase Failed has failed (`status.reason`, such as OutOfcpu or Evicted), else `null`. */
+  readonly failedReason: string | null;
   readonly containers: readonly ContainerFacts[];
   readonly initContainers: readonly ContainerFacts[];
   /**
@@ -212,6 +236,8 @@ export interface MemberFacts {
   readonly mysqldIdleForSeconds: number;
   /** Seconds since the startup probe of container mysqld was seen to have passed; 0 before. */
   readonly mysqldStartedForSeconds: number;
+  /** How long its startup probe gives mysqld before the kubelet restarts it; `null` without one. */
+  readonly startupSeconds: number | null;
   /** Seconds for which it has participated without a break, in whatever role; `null` while it does not. */
   readonly participatingForSeconds: number | null;
   /**
@@ -248,6 +274,8 @@ export interface ContainerFacts {
   readonly restarts: number;
   /** It has been ready at some moment since its last restart. */
   readonly readySinceRestart: boolean;
+  /** How often it has restarted since it was last ready, as far as this process has seen it; 0 while it is. */
+  readonly restartsInVain: number;
   /** Seconds for which it has not been ready; 0 while it is. */
   readonly notReadyForSeconds: number;
 }
@@ -269,10 +297,29 @@ export interface BudgetFacts {
   readonly refusedForSeconds: number;
 }
 
+export interface BackupJobFacts {
+  readonly name: string;
+  /** It is MOCO's Job that restores the cluster. */
+  readonly restores: boolean;
+  /** For people. */
+  readonly startedAt: string;
+  readonly activeForSeconds: number;
+}
+
+export interface RecentRevision {
+  readonly ageSeconds: number;
+  /** When it is ten minutes old. For people. */
+  readonly oldAt: string;
+  /** The rollout to it is complete. */
+  readonly completed: boolean;
+}
+
 /** What the current objects do not show. Kept in the status of the MySQLRollout. */
 export interface RolloutMemory {
   /** A member at the update revision has participated for minReadySeconds. */
   readonly verified: boolean;
+  /** The member that has failed at the update revision, if none has worked at it since, and why. `null` if none has. */
+  readonly failing: { readonly member: number; readonly message: string } | null;
   /** Members that were down already when this rollout took them. */
   readonly takenDown: readonly number[];
   /** Members that were stale when the rollout began, and that no step has taken. `null` if nothing is recorded yet. */
@@ -283,12 +330,14 @@ export interface RolloutMemory {
   readonly restoring: readonly { readonly ordinal: number; readonly uid: string }[];
   /** Members that came up at the update revision without a step of ours. */
   readonly updatedOutOfBand: readonly number[];
+  /** Those of them that were held then, and whether their mysqld has started since, in whichever pod. */
+  readonly createdWhileHeld: readonly { readonly ordinal: number; readonly started: boolean }[];
   /** Seconds since the rollout last moved. */
   readonly sinceProgressSeconds: number;
   /** Switchovers for this update revision that timed out. Demotions taken back for other reasons do not count. */
   readonly switchoverTries: number;
   /** Seconds since the last of them was taken back. 0 without one. */
   readonly sinceLastTrySeconds: number;
-  /** Ages in seconds of the update revisions of the last ten minutes. Each counts once, when it appeared. */
-  readonly recentRevisionAgesSeconds: readonly number[];
+  /** The latest update revisions, the newest last. Each counts once, when it appeared. */
+  readonly recentRevisions: readonly RecentRevision[];
 }

@@ -1,5 +1,5 @@
 import type { ApiClient, Query } from './api-client.ts';
-import { ApiError, isForbidden, isGone, isInvalid, isNotFound } from './api-error.ts';
+import { ApiError, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds } from './backoff.ts';
 import type { DecodeFailureReason } from './decode-failure.ts';
 import { delay } from './delay.ts';
@@ -185,7 +185,7 @@ export class Reflector<R extends Stored> {
       else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
       else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
     }
-    onUnavailable?.(why, error instanceof Error ? sentenceOf(error) : '', this.#wasRead);
+    onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }
 
   #synchronized(): void {
@@ -374,9 +374,6 @@ export class Reflector<R extends Stored> {
 function unavailability(error: unknown): Unavailable | null {
   return isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
 }
-
-/** Without the request, which is long and says nothing to people. */
-const sentenceOf = ({ message }: Error): string => message.replace(/^[A-Z]+ \S+: /, '');
 
 /** The wait that the server requested by Retry-After. */
 function askedMilliseconds(error: unknown): number {

@@ -84,6 +84,11 @@ export class Ages {
     return known?.value === value;
   }
 
+  /** The value of the fact at the last remembered change, or `null`. */
+  valueOf(uid: string, fact: string): string | null {
+    return (this.#asked.get(uid)?.[fact] ?? this.#sightings.get(uid)?.[fact])?.value ?? null;
+  }
+
   /** Many facts of an object change to the same value at the same time: they share one record. */
   #see(
     { uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string },

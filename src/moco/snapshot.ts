@@ -1,10 +1,10 @@
 import type { InPlaceUpdate } from '../core/in-place.ts';
 import { isParticipating, isSettled } from '../core/member.ts';
-import type { ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
+import type { BackupJobFacts, ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
 import { selects } from './label-selector.ts';
-import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, PodRecord } from './records.ts';
+import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
 import { milliseconds } from './timestamp.ts';
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
@@ -13,7 +13,8 @@ export interface ObjectFacts {
   readonly statefulSet: StatefulSetFacts | null;
   readonly members: readonly MemberFacts[];
   readonly budgets: readonly BudgetRecord[];
-  readonly backupJobActive: boolean;
+  readonly backupJobs: readonly BackupJobFacts[];
+  readonly backupsUnreadable: string | null;
 }
 
 /** The status records the demotion, which may be older than the first observation of its pod. */
@@ -33,7 +34,7 @@ export function objectFacts(
   inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
   comeback: (pod: PodRecord) => ComebackFacts = () => ({ comeback: null, nodeLeaves: false }),
 ): ObjectFacts {
-  const { cluster, statefulSet, backup } = objects;
+  const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
   const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod), comeback(pod)));
   return {
@@ -45,8 +46,15 @@ export function objectFacts(
     statefulSet,
     members,
     budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
-    backupJobActive: backup?.active === true,
+    backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
+    // Without a policy there is no CronJob, and nothing from which a Job could come.
+    backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
   };
+}
+
+function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {
+  const { name, restores, startedAt } = job;
+  return { name, restores, startedAt, activeForSeconds: ages.since(job, 'active', startedAt, milliseconds(startedAt)) };
 }
 
 function memberFacts(
@@ -87,11 +95,27 @@ function containerFacts(container: ContainerRecord, pod: PodRecord, turn: Turn, 
   const { name, ready, restarts, startedAt } = container;
   const run = `run ${restarts}`;
   if (ready) ages.since(pod, `ready in ${name}`, run);
+  const readySinceRestart = ready || ages.remembers(pod.uid, `ready in ${name}`, run) || wasReadyAfter(startedAt, pod);
   return {
     ...container,
-    readySinceRestart: ready || ages.remembers(pod.uid, `ready in ${name}`, run) || wasReadyAfter(startedAt, pod),
+    readySinceRestart,
+    restartsInVain: restartsInVain(container, pod, readySinceRestart, ages),
     notReadyForSeconds: notReady(container, pod, turn, ages),
   };
+}
+
+/** A container that has restarted before it was first seen may have been ready in between. */
+function restartsInVain(
+  { name, restarts }: ContainerRecord,
+  pod: PodRecord,
+  readySinceRestart: boolean,
+  ages: Ages,
+): number {
+  const fact = `restarts of ${name} when it was last ready`;
+  const known = readySinceRestart ? null : ages.valueOf(pod.uid, fact);
+  const lastReady = known === null ? restarts : Number(known);
+  ages.since(pod, fact, String(lastReady));
+  return Math.max(0, restarts - lastReady);
 }
 
 /** A failure before any container could start is no container's fault. */

@@ -74,6 +74,13 @@ function statusOf(does: Exclude<Doing, 'unknown'>, ago: (seconds: number) => str
     case 'rolling':
       return { updateRevision, rollout: { ...rollout, begunAt: ago(60) } };
     case 'failing':
-      return { updateRevision, rollout: { ...rollout, begunAt: ago(900), failing: true } };
+      return {
+        updateRevision,
+        rollout: {
+          ...rollout,
+          begunAt: ago(900),
+          failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' },
+        },
+      };
   }
 }

@@ -37,6 +37,22 @@ describe('rollouts with moco-controller 0.36', () => {
     expect(holdsOf(cluster)).to.not.include('SwitchoverFailing');
   });
 
+  scenario('replace an impaired primary first, whose Service is gone already, by a failover', {}, async (cluster) => {
+    cluster.breakContainer(0, 'slow-log', 'dead');
+    await cluster.until('MOCO calls the cluster neither Available nor Healthy', ({ cluster: now }) => {
+      return ['Available', 'Healthy'].every((type) => conditionOf(now, type)?.status === 'False');
+    });
+    // Else MOCO has three minutes to end what makes it report the cluster so.
+    await cluster.setting({ failoverGraceSeconds: 60 });
+    await cluster.begin();
+    await cluster.setImage(newImage);
+    await cluster.completes();
+    const [first, ...others] = await cluster.steps();
+    expect(first).to.equal('delete 0');
+    expect(others.filter((step) => step.startsWith('evict'))).to.have.members(['evict 1', 'evict 2']);
+    expect((await cluster.moves())[0]).to.match(/^primary 0 -> [12]$/);
+  });
+
   scenario('say who refuses evictions, and go on when nobody does', {}, async (cluster) => {
     const policy = await refuseEvictions(stage(), cluster);
     await cluster.setImage(newImage);

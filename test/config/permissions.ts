@@ -32,7 +32,7 @@ export const clusterPermissions: readonly Permission[] = [
     why: 'what a rollout changes in the template, and whether lost members can come back at their revision',
   },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'list', 'watch'], why: 'what may be evicted' },
-  { group: 'batch', resource: 'cronjobs', verbs: watched, why: 'whether a backup of a single member runs' },
+  { group: 'batch', resource: 'jobs', verbs: ['list', 'watch'], why: 'whether a backup runs' },
   { group: 'moco.cybozu.com', resource: 'mysqlclusters', verbs: watched, why: 'the primary and the health' },
   { group: 'moco.cybozu.com', resource: 'mysqlclusters/status', verbs: ['update'], why: 'our condition' },
   { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: watched, why: 'what people want' },

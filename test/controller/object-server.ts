@@ -17,6 +17,7 @@ import { selects } from '../../src/moco/label-selector.ts';
 import { projectBudget } from '../../src/moco/projections.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
+import { jsonPatch, type Operation, PatchTestFailed } from '../support/json-patch.ts';
 import { withRevisionOwner } from '../support/label-owner.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
@@ -304,7 +305,11 @@ export class ObjectServer {
   ): ExchangeResponse {
     const { uid, resourceVersion } = (body['metadata'] ?? {}) as Partial<Raw['metadata']>;
     if (conflicts(before, { uid, resourceVersion })) return answer(409, status(409, 'Conflict'));
-    const changed = change(before);
+    const changed = unlessTestFailed(() => change(before));
+    if (changed === null) {
+      const message = 'the server rejected our request due to an error in our request';
+      return answer(422, status(422, 'Invalid', { message }));
+    }
     const after =
       subresource === 'status' ? { ...before, status: changed['status'] } : { ...changed, status: before['status'] };
     const managedFields = withRevisionOwner(before, after, 'moco-rollout', this.#wall());
@@ -409,8 +414,20 @@ export function refusalBy(budget: string): object {
   });
 }
 
-const patched = (before: Raw, body: Patch, { headers }: ExchangeRequest): unknown =>
-  headers['content-type']?.includes('strategic') ? strategicMergePatch(before, body) : mergePatch(before, body);
+function patched(before: Raw, body: Patch, { headers }: ExchangeRequest): unknown {
+  const type = headers['content-type'] ?? '';
+  if (type.includes('json-patch')) return jsonPatch(before, body as unknown as readonly Operation[]);
+  return type.includes('strategic') ? strategicMergePatch(before, body) : mergePatch(before, body);
+}
+
+function unlessTestFailed(change: () => Raw): Raw | null {
+  try {
+    return change();
+  } catch (error) {
+    if (!(error instanceof PatchTestFailed)) throw error;
+    return null;
+  }
+}
 
 const placeOf = (kind: ResourceKind, name: string, namespace: string): string =>
   path(kind, kind.namespaced ? { namespace, name } : { name });

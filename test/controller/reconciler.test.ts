@@ -45,14 +45,13 @@ describe('reconciling a cluster', () => {
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
     });
-    const { uid, resourceVersion } = bench.server.get(statefulSets, 'moco-test').metadata;
+    const { uid } = bench.server.get(statefulSets, 'moco-test').metadata;
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     const patch = bench.server.writes.find(({ path }) => path.endsWith('/statefulsets/moco-test'));
     expect(patch?.body).to.deep.equal({
       metadata: {
         uid,
-        resourceVersion,
         labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null },
       },
       spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },

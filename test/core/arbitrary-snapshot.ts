@@ -12,9 +12,10 @@ import type {
   MaintenanceFacts,
   MemberFacts,
   Moment,
+  RolloutMemory,
   StatefulSetFacts,
 } from '../../src/core/snapshot.ts';
-import { cluster } from './cluster-builder.ts';
+import { appeared, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
 
 /** What can be wrong with a member; the first is nothing. */
@@ -208,7 +209,17 @@ const checks: fc.Arbitrary<readonly CheckFacts[]> = fc.oneof(
 
 /** What a snapshot has beside the objects of its cluster. */
 const around = {
-  backupJobActive: rarely(false, true),
+  backupJobs: rarely<ClusterSnapshot['backupJobs']>(
+    [],
+    [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
+    [{ name: 'moco-restore-test', restores: true, startedAt: 'T', activeForSeconds: Number.NaN }],
+  ),
+  backupsUnreadable: rarely<string | null>(null, 'jobs is forbidden'),
+  contention: rarely<ClusterSnapshot['contention']>(null, {
+    writesPerSecond: 10,
+    managers: ['moco-controller'],
+    fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
+  }),
   settingsProblem: rarely<string | null>(null, 'unreadable'),
   ownWritePending: rarely<string | null>(null, 'evict'),
   statusRefusal: rarely<string | null>(null, 'unknown field'),
@@ -312,6 +323,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     ),
     memory: fc.record({
       verified: fc.boolean(),
+      failing: rarely<RolloutMemory['failing']>(null, { member: 1, message: 'it has failed' }),
       takenDown: fc.subarray([0, 1, 2, 3, 4]),
       waiting: fc.oneof(
         { weight: 1, arbitrary: fc.constant(null) },
@@ -324,10 +336,13 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
         [{ ordinal: 2, uid: 'uid-2' }],
       ),
       updatedOutOfBand: fc.subarray([0, 1, 2]),
+      createdWhileHeld: fc
+        .subarray([0, 1, 2])
+        .map((ordinals) => ordinals.map((ordinal) => ({ ordinal, started: ordinal === 0 }))),
       sinceProgressSeconds: seconds,
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
-      recentRevisionAgesSeconds: rarely<number[]>([3], [1, 2, 3, 4]),
+      recentRevisions: rarely<RolloutMemory['recentRevisions']>(appeared(3), appeared(1, 2, 3, 4)),
     }),
     around: fc.record(around),
     delays: fc.oneof(
@@ -381,6 +396,7 @@ const anyContainer: fc.Arbitrary<ContainerFacts> = fc.record({
   started: fc.boolean(),
   restarts: anyNumber,
   readySinceRestart: fc.boolean(),
+  restartsInVain: anyNumber,
   notReadyForSeconds: anyNumber,
 });
 
@@ -430,7 +446,7 @@ const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
   mode: fc.constantFrom('Never', 'IfPossible', 'Only'),
   containers: fc.constant([]),
   resources: fc.boolean(),
-  metadata: fc.boolean(),
+  metadata: fc.constant([]),
   primary: fc.constantFrom('InPlace', 'AfterSwitchover'),
 });
 
@@ -445,6 +461,8 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   ready: fc.boolean(),
   readinessGateClosed: fc.boolean(),
   unschedulable: fc.option(fc.string()),
+  failedReason: fc.option(fc.string()),
+  startupSeconds: fc.option(anyNumber),
   containers: fc.array(anyContainer, { maxLength: 4 }),
   initContainers: fc.array(anyContainer, { maxLength: 2 }),
   terminatingForSeconds: fc.option(anyNumber, { freq: 3 }),
@@ -532,6 +550,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   ),
   memory: fc.record({
     verified: fc.boolean(),
+    failing: rarelyOrNull(fc.record({ member: mostly(0, 1, 2), message: fc.string() })),
     takenDown: fc.array(anyNumber, { maxLength: 3 }),
     waiting: fc.option(fc.array(mostly(0, 1, 2), { maxLength: 3 })),
     from: fc.constantFrom(null, 'old', revisionAfter),
@@ -541,10 +560,13 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
       [{ ordinal: 2, uid: 'another' }],
     ),
     updatedOutOfBand: fc.array(anyNumber, { maxLength: 3 }),
+    createdWhileHeld: fc.array(fc.record({ ordinal: anyNumber, started: fc.boolean() }), { maxLength: 3 }),
     sinceProgressSeconds: anyNumber,
     switchoverTries: anyNumber,
     sinceLastTrySeconds: anyNumber,
-    recentRevisionAgesSeconds: fc.array(anyNumber, { maxLength: 5 }),
+    recentRevisions: fc.array(fc.record({ ageSeconds: anyNumber, oldAt: fc.string(), completed: fc.boolean() }), {
+      maxLength: 5,
+    }),
   }),
   replicationDelays: fc.array(
     fc.record({

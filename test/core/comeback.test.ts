@@ -92,7 +92,7 @@ describe('a claim that is being deleted', () => {
   it('does not hold what leaves the pod alone', () => {
     const given = stale().members(member(2).stale().changeable().claimEnds());
     const settings = {
-      inPlaceUpdates: { mode: 'IfPossible', containers: [], resources: true, metadata: true, primary: 'InPlace' },
+      inPlaceUpdates: { mode: 'IfPossible', containers: [], resources: true, metadata: [], primary: 'InPlace' },
     } as const;
     expect(decideCase({ given, settings }).step.kind).to.equal('updateInPlace');
   });

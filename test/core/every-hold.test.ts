@@ -4,7 +4,7 @@ import type { HoldRule } from '../../src/core/decision.ts';
 import { type Gates, gates } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { isOverridable } from '../../src/core/rules/catalogue.ts';
-import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { appeared, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import {
   type Case,
@@ -170,11 +170,11 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   },
   RevisionFlapping: {
     applies: {
-      given: stale().memory({ recentRevisionAgesSeconds: [1, 100, 200, 599] }),
-      decides: holds({ rule: 'RevisionFlapping', revisions: 4 }),
+      given: stale().memory({ recentRevisions: appeared(1, 100, 200, 599) }),
+      decides: holds({ rule: 'RevisionFlapping', revisions: 4, until: 'in 1 s' }),
       requeueAfterSeconds: 1,
     },
-    justDoesNot: { given: stale().memory({ recentRevisionAgesSeconds: [1, 100, 200, 600] }), decides: next },
+    justDoesNot: { given: stale().memory({ recentRevisions: appeared(1, 100, 200, 600) }), decides: next },
   },
   NotReconciled: {
     applies: {
@@ -472,6 +472,13 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     justDoesNot: { given: stale().members(member(2).lagging()), decides: deletes('MemberNotParticipating', 2) },
+  },
+  BackupsUnreadable: {
+    applies: {
+      given: stale().backupsUnreadable('jobs is forbidden'),
+      decides: holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
+    },
+    justDoesNot: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
   },
   UpdatedMemberNotParticipating: {
     applies: {

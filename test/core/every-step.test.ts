@@ -3,7 +3,7 @@ import type { HoldRule } from '../../src/core/decision.ts';
 import { gates } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
-import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { appeared, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import {
   type Case,
@@ -268,7 +268,7 @@ const onDemotion: Readonly<
   Paused: { does: 'takes back', given: { given: demoted(), settings: { paused: true } } },
   RevisionFlapping: {
     does: 'takes back',
-    given: { given: demoted().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] }) },
+    given: { given: demoted().memory({ recentRevisions: appeared(1, 2, 3, 4) }) },
   },
   NotReconciled: { does: 'passes', given: { given: demoted().mysqlCluster({ succeededGeneration: null }) } },
   NotInitialized: { does: 'takes back', given: { given: demoted().mysqlCluster({ initialized: false }) } },
@@ -325,6 +325,7 @@ const onDemotion: Readonly<
     given: { given: demoted().members(member(1).errant(), member(2).errant()) },
   },
   BackupRunning: { does: 'leaves alone', given: { given: demoted().budgets(closed) } },
+  BackupsUnreadable: { does: 'leaves alone', given: { given: demoted().backupsUnreadable('jobs is forbidden') } },
   UpdatedMemberNotParticipating: {
     does: 'leaves alone',
     given: { given: demoted().members(member(1).updated().lagging()) },

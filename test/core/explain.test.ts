@@ -9,7 +9,7 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
 import type { StepRule } from '../../src/core/rules/steps.ts';
 import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
-import { type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 
 const name = (ordinal: number): string => `moco-test-${ordinal}`;
@@ -50,6 +50,37 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   StatefulSetDeleting: [[{ rule: 'StatefulSetDeleting' }, 'the StatefulSet is being deleted or re-created']],
   StatefulSetNotObserved: [
     [{ rule: 'StatefulSetNotObserved' }, 'Kubernetes has not yet observed the newest generation of the StatefulSet'],
+    [
+      {
+        rule: 'StatefulSetNotObserved',
+        contention: {
+          writesPerSecond: 1,
+          managers: ['moco-controller'],
+          fields: [
+            {
+              path: 'spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion',
+              what: 'added',
+            },
+          ],
+        },
+      },
+      'moco-controller writes the StatefulSet again and again, at least once a second, since the API server adds spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion (write it out)',
+    ],
+    [
+      {
+        rule: 'StatefulSetNotObserved',
+        contention: {
+          writesPerSecond: 10,
+          managers: ['one', 'other'],
+          fields: ['a', 'b', 'c', 'd', 'e'].map((field) => ({ path: `spec.${field}`, what: 'dropped' })),
+        },
+      },
+      'one and other write the StatefulSet again and again, at least 10 times a second, since the API server drops spec.a (leave it out), drops spec.b (leave it out), drops spec.c (leave it out), alters 2 more',
+    ],
+    [
+      { rule: 'StatefulSetNotObserved', contention: { writesPerSecond: 1, managers: [], fields: [] } },
+      'somebody writes the StatefulSet again and again, at least once a second',
+    ],
   ],
   AwaitingOwnWrite: [
     [
@@ -117,8 +148,8 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   Paused: [[{ rule: 'Paused' }, 'the rollout is paused']],
   RevisionFlapping: [
     [
-      { rule: 'RevisionFlapping', revisions: 4 },
-      "4 update revisions within ten minutes: two writers seem to overwrite each other's template",
+      { rule: 'RevisionFlapping', revisions: 4, until: '12:10' },
+      "4 update revisions within ten minutes: two writers seem to overwrite each other's template; the rollout goes on at 12:10 unless another one appears",
     ],
   ],
   NotReconciled: [
@@ -347,7 +378,24 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       { rule: 'BackupRunning', budget: 'moco-test' },
       'PodDisruptionBudget moco-test allows no disruption, as MOCO has it while a backup runs',
     ],
-    [{ rule: 'BackupRunning' }, 'a backup is running'],
+    [
+      { rule: 'BackupRunning', job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z' },
+      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended',
+    ],
+    [
+      { rule: 'BackupRunning', job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z', overdueHours: 6 },
+      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended within 6 hours: check whether its pod still works, or is kept by another container such as the proxy of a service mesh',
+    ],
+    [
+      { rule: 'BackupRunning', job: 'moco-restore-test', startedAt: '2026-07-01T12:00:00Z', restores: true },
+      'restore Job moco-restore-test, which started at 2026-07-01T12:00:00Z, has not ended',
+    ],
+  ],
+  BackupsUnreadable: [
+    [
+      { rule: 'BackupsUnreadable', message: 'jobs.batch is forbidden.' },
+      'the controller cannot read Jobs, and the cluster has a backup policy: jobs.batch is forbidden',
+    ],
   ],
   UpdatedMemberNotParticipating: [
     [
@@ -688,7 +736,11 @@ describe('the sentence for what a member shows', () => {
         'container agent waits: CrashLoopBackOff, 1 restart',
       ],
     ],
-    failed: [[{ kind: 'failed' }, 'the pod has failed']],
+    failed: [
+      [{ kind: 'failed', reason: null }, 'the pod has failed'],
+      [{ kind: 'failed', reason: 'OutOfcpu' }, 'the pod has failed: OutOfcpu'],
+    ],
+    earlier: [[{ kind: 'earlier', message: 'the pod has failed: OutOfcpu' }, 'the pod has failed: OutOfcpu']],
     restored: [[{ kind: 'restored' }, 'a person has asked to give it back the revision that it had']],
     unschedulable: [
       [
@@ -858,7 +910,7 @@ describe('the phase', () => {
     Failing: [
       [stale().members(member(2).updated().crashLooping())],
       [cluster(3).members(member(0).stale()).memory({ switchoverTries: 4 })],
-      [stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] })],
+      [stale().memory({ recentRevisions: appeared(1, 2, 3, 4) })],
       [stale().atPartition(3).members(member(0).stale().down('ErrImagePull')), { mode: 'Partition' }],
       [stale().stepFailed({})],
     ],

@@ -15,6 +15,9 @@ const waits = (state: OfState['state'], evidence: OfState['evidence']) =>
   holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'state', state, evidence } });
 const unschedulable = '0/3 nodes are available: 3 Insufficient memory.';
 
+const remembered = { member: 2, message: 'the pod has failed: OutOfcpu' };
+const earlier = { kind: 'earlier', message: remembered.message } as const;
+const sidecarWaits = { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 } as const;
 const idle = { kind: 'idle' } as const;
 const failsIdle = holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: idle });
 
@@ -28,17 +31,29 @@ describe('the new revision fails', () => {
       given: stale().members(member(2).updated().crashLooping('mysqld', 2).role(null)),
       decides: fails(2, 'mysqld', 2),
     },
-    'when mysqld crashes once after MOCO has given it a role': {
+    'not when mysqld restarts once after MOCO has given it a role, as when its node boots': {
       given: stale().members(member(2).updated().crashLooping('mysqld', 1)),
-      decides: fails(2, 'mysqld', 1),
+      decides: waits('running', null),
+    },
+    'not when an init container runs again, as when its node boots': {
+      given: stale().members(
+        member(2).updated().creating(1).initContainer('moco-init', {
+          state: 'running',
+          reason: null,
+          ready: false,
+          readySinceRestart: false,
+          restarts: 1,
+        }),
+      ),
+      decides: waits('running', null),
     },
     'not when mysqld restarts once before it has a role, as at the end of a clone': {
       given: stale().members(member(2).updated().crashLooping('mysqld', 1).role(null)),
       decides: waits('running', null),
     },
     'when the agent does': {
-      given: stale().members(member(2).updated().crashLooping('agent', 1)),
-      decides: fails(2, 'agent', 1),
+      given: stale().members(member(2).updated().crashLooping('agent', 2)),
+      decides: fails(2, 'agent', 2),
     },
     'when an init container does': {
       given: stale().members(
@@ -79,7 +94,29 @@ describe('the new revision fails', () => {
     },
     'when the pod has failed': {
       given: stale().members(member(2).updated().failed()),
-      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'failed' } }),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'failed', reason: null } }),
+    },
+    'when its node refuses the pod, with the reason of the kubelet': {
+      given: stale().members(member(2).updated().failed().but({ failedReason: 'OutOfcpu' })),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: { kind: 'failed', reason: 'OutOfcpu' } }),
+    },
+    'and still does while the pod that failed is created again': {
+      given: stale().members(member(2).updated().creating(0)).memory({ failing: remembered }),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: earlier }),
+    },
+    'and still does while the pod that failed does not exist': {
+      given: stale()
+        .missing(2)
+        .memory({ failing: remembered, waiting: [0, 1] }),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: earlier }),
+    },
+    'and still does once the member that failed is back at the revision that it had': {
+      given: stale().memory({ failing: remembered, waiting: [0, 1] }),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: earlier }),
+    },
+    'when it keeps a sidecar from being ready, and with it the pod': {
+      given: stale().members(member(2).updated().participatingFor(70).impaired('slow-log')),
+      decides: holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: sidecarWaits }),
     },
     'on the last member too': {
       given: cluster(3).members(
@@ -108,6 +145,43 @@ describe('the new revision fails', () => {
 
 describe('the new revision does not fail', () => {
   play({
+    'once the member that failed works': {
+      given: stale().members(member(2).updated().participatingFor(4)).memory({ failing: remembered }),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: { for: 'minReadySeconds', minReadySeconds: 5 },
+      }),
+    },
+    'once a member has verified it, whatever has failed before': {
+      given: stale().members(member(2).updated()).memory({ failing: remembered }),
+      decides: evicts('ReplicaHealthy', 1),
+    },
+    'because of a sidecar that fails on a stale member too': {
+      given: stale().members(
+        member(1).impaired('slow-log'),
+        member(2).updated().participatingFor(70).impaired('slow-log'),
+      ),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: { for: 'state', state: 'impaired', evidence: sidecarWaits },
+      }),
+    },
+    'and is not verified while a sidecar has not been ready yet': {
+      given: stale().members(
+        member(2)
+          .updated()
+          .participatingFor(10)
+          .container('slow-log', { ready: false, readySinceRestart: false, notReadyForSeconds: 12 }),
+      ),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: { for: 'sidecars', containers: ['slow-log'] },
+      }),
+      requeueAfterSeconds: 48,
+    },
     'while its first member starts': {
       given: stale().members(member(2).updated().starting()),
       decides: waits('running', null),
@@ -158,9 +232,9 @@ describe('the new revision does not fail', () => {
       given: stale().members(member(2).updated().down('ErrImagePull')).memory({ verified: true }),
       decides: waits('down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     },
-    'when only a sidecar of it crashes': {
-      given: stale().members(member(2).updated().impaired('slow-log')).budgets({ disruptionsAllowed: 1 }),
-      decides: evicts('ReplicaHealthy', 1),
+    'when a sidecar of it crashes after a member has verified it': {
+      given: stale().members(member(2).updated().impaired('slow-log')).memory({ verified: true }),
+      decides: waits('impaired', sidecarWaits),
     },
     'when it is a stale member that crashes': {
       given: stale().members(member(2).down('CrashLoopBackOff')),

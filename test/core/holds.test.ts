@@ -3,9 +3,9 @@ import type { EffectKind } from '../../src/core/effects.ts';
 import { firstHold } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { survey } from '../../src/core/situation.ts';
-import { cluster } from './cluster-builder.ts';
+import { appeared, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { holds, play, setsStrategy } from './table.ts';
+import { deletes, evicts, holds, play, setsStrategy } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const impossible = (problem: string) => holds({ rule: 'SnapshotInconsistent', problem });
@@ -61,6 +61,10 @@ describe('other ways to the same hold', () => {
       given: stale().statefulSet({ updateRevision: '' }),
       decides: holds({ rule: 'StatefulSetNotObserved' }),
     },
+    'writes of an adopted StatefulSet that change no template hold nothing by themselves': {
+      given: stale().contended(),
+      decides: evicts('ReplicaHealthy', 2),
+    },
     'the annotation on the StatefulSet alone forces a rolling update': {
       given: stale().statefulSet({ forcedRollingUpdate: true }),
       decides: holds({ rule: 'ForcedRollingUpdate' }),
@@ -77,8 +81,20 @@ describe('other ways to the same hold', () => {
       given: cluster(3).statefulSet({ strategy: 'RollingUpdate', labelled: false }),
       decides: setsStrategy,
     },
+    'a member that is down gets a correction at once, however many revisions came before': {
+      given: stale()
+        .members(member(2).down('CrashLoopBackOff'))
+        .memory({ recentRevisions: appeared(1, 2, 3, 4) }),
+      decides: deletes('MemberDown', 2),
+    },
+    'revisions whose rollouts are complete do not count': {
+      given: stale().memory({
+        recentRevisions: appeared(1, 2, 3, 4).map((one, index) => ({ ...one, completed: index === 0 })),
+      }),
+      decides: evicts('ReplicaHealthy', 2),
+    },
     'three revisions are a user who changes his mind': {
-      given: cluster(3).memory({ recentRevisionAgesSeconds: [1, 2, 3] }),
+      given: cluster(3).memory({ recentRevisions: appeared(1, 2, 3) }),
       decides: 'idle',
     },
     'a generation that was reconciled without success has not been applied': {
@@ -113,7 +129,7 @@ describe('the first hold wins', () => {
       .settingsProblem('unreadable')
       .statefulSet({ deleting: true, observed: false, strategy: 'RollingUpdate' })
       .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, offline: true, forcedRollingUpdate: true })
-      .memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] });
+      .memory({ recentRevisions: appeared(1, 2, 3, 4) });
     const paused = { paused: true };
     expect(names('acts', worst, paused)).to.equal('SettingsInvalid');
     const readable = worst.settingsProblem(null);
@@ -134,7 +150,7 @@ describe('the first hold wins', () => {
     expect(names('acts', readable.admissionProblem(30), paused)).to.equal('StrategyNotOnDelete');
     readable.statefulSet({ strategy: 'OnDelete' });
     expect(names('acts', readable, paused)).to.equal('Paused');
-    expect(names('acts', readable)).to.equal('RevisionFlapping');
+    expect(names('proceeds', readable)).to.equal('RevisionFlapping');
   });
 
   it('among those that let members go that are down', () => {

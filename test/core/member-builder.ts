@@ -19,7 +19,14 @@ const running = (name: string, part: ContainerFacts['part']): ContainerFacts => 
   started: true,
   restarts: 0,
   readySinceRestart: true,
+  restartsInVain: 0,
   notReadyForSeconds: 0,
+});
+
+/** Every restart of a container that has not been ready since. */
+const inVain = (container: ContainerFacts): ContainerFacts => ({
+  ...container,
+  restartsInVain: container.ready || container.readySinceRestart ? 0 : container.restarts,
 });
 
 const notReady: Partial<ContainerFacts> = { ready: false, readySinceRestart: false, notReadyForSeconds: 10 };
@@ -116,13 +123,13 @@ export class MemberBuilder {
 
   container(name: string, special: Partial<ContainerFacts>): this {
     const before = this.#containers.get(name) ?? running(name, 'side');
-    this.#containers.set(name, { ...before, ...special });
+    this.#containers.set(name, inVain({ ...before, ...special }));
     return this;
   }
 
   initContainer(name: string, special: Partial<ContainerFacts>): this {
     const before = this.#initContainers.get(name) ?? completed(name);
-    this.#initContainers.set(name, { ...before, ...special });
+    this.#initContainers.set(name, inVain({ ...before, ...special }));
     return this;
   }
 
@@ -273,6 +280,13 @@ export class MemberBuilder {
     return this.but({ inPlace: { kind: 'possible', change: changeOf(...containers), resize: known } });
   }
 
+  /** It is being resized for a revision that is over, and has to be resized anew. */
+  resizableAnew(resources: readonly ContainerResources[], resize: Partial<Resize> = {}): this {
+    const known = { awaited: ['mysqld'], deferred: null, forSeconds: 10, mysqldRestarted: false, ...resize };
+    const change = { ...changeOf(), resources };
+    return this.but({ inPlace: { kind: 'possible', change, resize: known } });
+  }
+
   notChangeable(...reasons: readonly string[]): this {
     return this.but({ inPlace: { kind: 'impossible', reasons } });
   }
@@ -301,6 +315,8 @@ export class MemberBuilder {
       ready: true,
       readinessGateClosed: false,
       unschedulable: null,
+      failedReason: null,
+      startupSeconds: longSeconds,
       containers: [...this.#containers.values()],
       initContainers: [...this.#initContainers.values()],
       terminatingForSeconds: null,

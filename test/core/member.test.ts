@@ -8,6 +8,7 @@ import {
   type MemberState,
   provenForSeconds,
 } from '../../src/core/member.ts';
+import type { MemberFacts } from '../../src/core/snapshot.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
 
 const look = (builder: MemberBuilder) => {
@@ -90,9 +91,13 @@ const states: Readonly<Record<string, Line>> = {
   'one whose pod has failed is down, whatever its container statuses say': {
     given: member(1).but({ phase: 'Failed' }),
     state: 'down',
-    evidence: { kind: 'failed' },
+    evidence: { kind: 'failed', reason: null },
   },
-  'one whose pod has failed is down': { given: member(1).failed(), state: 'down', evidence: { kind: 'failed' } },
+  'one whose pod has failed is down': {
+    given: member(1).failed(),
+    state: 'down',
+    evidence: { kind: 'failed', reason: null },
+  },
   'one whose init container crashes is down': {
     given: member(1)
       .creating(1)
@@ -197,9 +202,23 @@ describe('a crash loop', () => {
       container: 'mysqld',
       restarts: 3,
     });
-    expect(loopOf(member(1).crashLooping('agent', 1))).to.deep.include({ container: 'agent', restarts: 1 });
+    expect(loopOf(member(1).crashLooping('agent', 2))).to.deep.include({ container: 'agent', restarts: 2 });
     const init = member(1).initContainer('moco-init', { ready: false, restarts: 2, readySinceRestart: false });
     expect(loopOf(init)).to.deep.include({ container: 'moco-init' });
+  });
+
+  it('is not one after a single restart, as when a node boots, however many came before', () => {
+    const booted = { ready: false, readySinceRestart: false, restarts: 9 };
+    for (const [name, one] of [
+      ['mysqld', member(1).container('mysqld', booted)],
+      ['moco-init', member(1).initContainer('moco-init', { ...booted, state: 'running' })],
+    ] as const) {
+      const facts = one.facts(0, 'revision');
+      const once = (all: MemberFacts['containers']) =>
+        all.map((container) => (container.name === name ? { ...container, restartsInVain: 1 } : container));
+      const after = { ...facts, containers: once(facts.containers), initContainers: once(facts.initContainers) };
+      expect(crashLoop(after), name).to.equal(null);
+    }
   });
 
   it('is not one before the first restart, once ready since, or in a sidecar', () => {

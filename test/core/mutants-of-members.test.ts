@@ -136,12 +136,12 @@ describe('a revision that fails', () => {
       given: failing([down, member(2).lagging()]),
       decides: deletes('MemberDown', 3),
     },
-    'is not one whose database serves while its agent crashes': {
+    'is one whose database serves while its agent crashes': {
       given: stale().members(member(2).updated().impaired('agent').participatingFor(1)),
       decides: holds({
-        rule: 'UpdatedMemberNotParticipating',
+        rule: 'UpdateRevisionFailing',
         member: 2,
-        wait: { for: 'minReadySeconds', minReadySeconds: 5 },
+        evidence: { kind: 'crashLooping', container: 'agent', restarts: 4 },
       }),
     },
   });

@@ -54,8 +54,9 @@ const nobodyUnsettled: Need = (snapshot, policy) =>
       unsettled(snapshot, policy, one) &&
       (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one) || restartsInPlace(snapshot, policy, one)),
   );
-const noBackup: Need = ({ backupJobActive, budgets }, policy) =>
-  off(policy, 'BackupRunning') || (!backupJobActive && !budgets.some(({ closed }) => closed));
+const noBackup: Need = ({ backupJobs, backupsUnreadable, budgets }, policy) =>
+  (off(policy, 'BackupRunning') || (backupJobs.length === 0 && !budgets.some(({ closed }) => closed))) &&
+  (off(policy, 'BackupsUnreadable') || backupsUnreadable === null);
 const noForeignDemote: Need = ({ members }, policy) =>
   off(policy, 'ForeignDemote') ||
   !members.some((one) => one.demote && one.demotedFor === null && one.terminatingForSeconds === null);

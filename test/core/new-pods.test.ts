@@ -250,6 +250,17 @@ describe('a member that somebody else takes', () => {
       does: 'keeps until created',
       hold: 'SwitchoverInProgress',
     },
+    'keeps it if it is the primary, whose pod does not exist, and a replica is pinned': {
+      given: cluster(3)
+        .members(member(1).stale(), member(2).updated())
+        .missing(0)
+        .strategyKeeper('policy')
+        .statefulSet({ currentRevision: revisionBefore })
+        .memory({ waiting: [0, 1], verified: true }),
+      settings: { pinnedOrdinals: [1] },
+      does: 'keeps until created',
+      hold: 'MemberMissing',
+    },
     'may come back updated if a person has overridden what holds it': {
       given: drained().maintenance([[3600, 7200]]),
       settings: { overrides: [{ rule: 'OutsideMaintenanceWindow', remainingSeconds: 60 }] },
@@ -311,7 +322,7 @@ describe('a member that came back too soon', () => {
     half()
       .keepingRevisions()
       .members(member(1).updated().down('ImagePullBackOff'))
-      .memory({ waiting: [0], verified, updatedOutOfBand: [1] });
+      .memory({ waiting: [0], verified, updatedOutOfBand: [1], createdWhileHeld: [{ ordinal: 1, started: false }] });
   play({
     'gets back its revision if its mysqld has not started': {
       given: cameBack(true),
@@ -339,9 +350,31 @@ describe('a member that came back too soon', () => {
     'stays as it is if its mysqld has started': {
       given: half()
         .members(member(1).updated().down('CrashLoopBackOff'))
-        .memory({ waiting: [0], verified: true, updatedOutOfBand: [1] }),
+        .memory({
+          waiting: [0],
+          verified: true,
+          updatedOutOfBand: [1],
+          createdWhileHeld: [{ ordinal: 1, started: false }],
+        }),
       settings: paused,
       does: 'nothing',
+      hold: 'Paused',
+    },
+    'stays as it is if its mysqld has started in an earlier pod': {
+      given: cameBack(true).memory({
+        waiting: [0],
+        verified: true,
+        updatedOutOfBand: [1],
+        createdWhileHeld: [{ ordinal: 1, started: true }],
+      }),
+      settings: paused,
+      does: 'updates new pods',
+      hold: 'Paused',
+    },
+    'stays as it is if nothing held it when it came back': {
+      given: cameBack(true).memory({ waiting: [0], verified: true, updatedOutOfBand: [1], createdWhileHeld: [] }),
+      settings: paused,
+      does: 'updates new pods',
       hold: 'Paused',
     },
     'stays as it is if a step has updated it': {
@@ -359,6 +392,7 @@ describe('a member that came back too soon', () => {
           waiting: [0],
           verified: true,
           updatedOutOfBand: [1],
+          createdWhileHeld: [{ ordinal: 1, started: false }],
           restoring: [{ ordinal: 1, uid: 'uid-1' }],
         }),
       settings: paused,
@@ -369,10 +403,24 @@ describe('a member that came back too soon', () => {
       given: half()
         .keepingRevisions()
         .members(member(1).updated().terminating())
-        .memory({ waiting: [0], verified: true, updatedOutOfBand: [1], restoring: [{ ordinal: 1, uid: 'another' }] }),
+        .memory({
+          waiting: [0],
+          verified: true,
+          updatedOutOfBand: [1],
+          createdWhileHeld: [{ ordinal: 1, started: false }],
+          restoring: [{ ordinal: 1, uid: 'another' }],
+        }),
       settings: paused,
       does: 'updates new pods',
       hold: 'Paused',
+    },
+    'keeps its revision if its new pod is taken before the status has it': {
+      given: failing()
+        .members(member(2).stale().terminating())
+        .memory({ waiting: [0, 1], restoring: [{ ordinal: 2, uid: 'another' }] }),
+      settings: { restore: { revision: revisionAfter, ordinals: [2] } },
+      does: 'keeps until created',
+      hold: 'UpdateRevisionFailing',
     },
     'is awaited while its pod does not exist': {
       given: half()
@@ -440,6 +488,12 @@ describe('a member that a person wants back at its revision', () => {
       does: 'nothing',
       hold: 'UpdateRevisionFailing',
     },
+    'is left if it has worked since, and only starts again': {
+      given: failing().keepingRevisions().members(member(2).updated().crashLooping('mysqld', 1)),
+      settings,
+      does: 'nothing',
+      hold: 'UpdateRevisionFailing',
+    },
     'holds the revision afterwards': {
       given: stale(),
       settings,
@@ -495,7 +549,12 @@ describe('what a member that somebody else takes comes back as', () => {
     const tooSoon = (reason: string) =>
       half()
         .members(member(1).updated().down(reason))
-        .memory({ waiting: [0], verified: true, updatedOutOfBand: [1] });
+        .memory({
+          waiting: [0],
+          verified: true,
+          updatedOutOfBand: [1],
+          createdWhileHeld: [{ ordinal: 1, started: false }],
+        });
     const because = { rule: 'Paused' };
     expect(backOf(tooSoon('ErrImagePull'), 1, paused)).to.deep.equal({ as: 'updated', because, despite: 'created' });
     expect(backOf(tooSoon('CrashLoopBackOff'), 1, paused)).to.deep.equal({

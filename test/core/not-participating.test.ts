@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cluster } from './cluster-builder.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, play } from './table.ts';
 
@@ -202,8 +202,8 @@ describe('members that run without participating', () => {
       decides: holds({ rule: 'RolesNotSettled', members: [1] }),
     },
     'wait for a backup': {
-      given: stale().members(member(2).lagging()).backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: stale().members(member(2).lagging()).backupJobs({}),
+      decides: holds(backupRunning),
     },
     'need neither Healthy nor a budget that allows it': {
       given: stale().members(member(2).lagging()).unhealthy().budgets({ disruptionsAllowed: 0 }),
@@ -442,12 +442,12 @@ describe('the primary of a cluster that replicates from elsewhere', () => {
 });
 
 describe('a member that recovers', () => {
-  const recovery = (ordinal: number) => holds({ rule: 'AwaitingRecovery', member: ordinal, graceSeconds: 600 });
+  const recovery = (ordinal: number) => holds({ rule: 'AwaitingRecovery', member: ordinal, graceSeconds: 3600 });
   play({
     'is left alone as replica': {
-      given: stale().members(member(2).recovering(200)),
+      given: stale().members(member(2).recovering(3300)),
       decides: recovery(2),
-      requeueAfterSeconds: 400,
+      requeueAfterSeconds: 300,
     },
     'is left alone as replica while it catches up after its startup probe': {
       given: stale().members(member(2).catchingUp(89)),
@@ -458,8 +458,8 @@ describe('a member that recovers', () => {
       given: stale().members(member(2).catchingUp(90)),
       decides: deletes('MemberNotParticipating', 2),
     },
-    'goes as replica once the progress deadline has passed': {
-      given: stale().members(member(2).recovering(600)),
+    'goes as replica once its startup probe allows no more': {
+      given: stale().members(member(2).recovering(3600)),
       decides: deletes('MemberNotParticipating', 2),
     },
     'lets one go that runs, where a quorum stays': {
@@ -467,12 +467,12 @@ describe('a member that recovers', () => {
       decides: deletes('MemberNotParticipating', 3),
     },
     'is left alone as primary, beyond the time of a failover': {
-      given: stale().members(member(0).recovering(300)).primaryUnavailableFor(300),
+      given: stale().members(member(0).recovering(3300)).primaryUnavailableFor(3300),
       decides: recovery(0),
       requeueAfterSeconds: 300,
     },
-    'goes as primary once the progress deadline has passed': {
-      given: stale().members(member(0).recovering(600)).primaryUnavailableFor(600),
+    'goes as primary once its startup probe allows no more': {
+      given: stale().members(member(0).recovering(3600)).primaryUnavailableFor(3600),
       decides: deletes('PrimaryNotParticipating', 0),
     },
     'is left alone as the only member, from the first moment': {
@@ -483,8 +483,8 @@ describe('a member that recovers', () => {
       given: cluster(1).templateChanged().members(member(0).recovering(300)).primaryUnavailableFor(300),
       decides: recovery(0),
     },
-    'goes as the only member once the progress deadline has passed': {
-      given: cluster(1).templateChanged().members(member(0).recovering(600)).primaryUnavailableFor(600),
+    'goes as the only member once its startup probe allows no more': {
+      given: cluster(1).templateChanged().members(member(0).recovering(3600)).primaryUnavailableFor(3600),
       decides: deletes('PrimaryNotParticipating', 0),
     },
     'is left alone when no member participates': {
@@ -499,11 +499,14 @@ describe('a member that recovers', () => {
         .primaryUnavailableFor(300),
       decides: recovery(2),
     },
-    'goes as the primary after a setting for a shorter deadline, and alone': {
+    'goes as the primary where its startup probe allows less, and alone': {
       given: stale()
-        .members(member(0).recovering(300), member(1).recovering(300), member(2).recovering(300))
+        .members(
+          member(0).recovering(300).but({ startupSeconds: 300 }),
+          member(1).recovering(300),
+          member(2).recovering(300),
+        )
         .primaryUnavailableFor(300),
-      settings: { progressDeadlineSeconds: 300 },
       decides: deletes('PrimaryNotParticipating', 0),
     },
   });

@@ -1,5 +1,5 @@
 import type { Hold } from '../../src/core/decision.ts';
-import { cluster } from './cluster-builder.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, check, deletes, demotes, evicts, holds, play } from './table.ts';
 
@@ -46,8 +46,8 @@ describe('impaired members', () => {
       decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     'wait for a backup that MOCO has not closed the budget for yet': {
-      given: stale().members(member(1).impaired('slow-log')).backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: stale().members(member(1).impaired('slow-log')).backupJobs({}),
+      decides: holds(backupRunning),
     },
     'wait for a member that leaves': {
       given: stale().members(member(1).impaired('slow-log'), member(2).terminating()),
@@ -66,9 +66,20 @@ describe('impaired members', () => {
         wait: { for: 'minReadySeconds', minReadySeconds: 5 },
       }),
     },
-    'stay when they are updated': {
-      given: cluster(3).members(member(1).stale(), member(2).impaired('slow-log')).budgets({ disruptionsAllowed: 1 }),
-      decides: evicts('ReplicaHealthy', 1),
+    'are awaited when they are updated': {
+      given: cluster(3)
+        .members(member(1).stale(), member(2).impaired('slow-log'))
+        .memory({ verified: true })
+        .budgets({ disruptionsAllowed: 1 }),
+      decides: holds({
+        rule: 'UpdatedMemberNotParticipating',
+        member: 2,
+        wait: {
+          for: 'state',
+          state: 'impaired',
+          evidence: { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 },
+        },
+      }),
     },
   });
 });

@@ -114,7 +114,7 @@ function older(snapshot: ClusterSnapshot, seconds: number): ClusterSnapshot {
       ...memory,
       sinceProgressSeconds: age(memory.sinceProgressSeconds),
       sinceLastTrySeconds: age(memory.sinceLastTrySeconds),
-      recentRevisionAgesSeconds: memory.recentRevisionAgesSeconds.map(age),
+      recentRevisions: memory.recentRevisions.map((one) => ({ ...one, ageSeconds: age(one.ageSeconds) })),
     },
   };
 }

@@ -3,7 +3,7 @@ import { isApproved } from '../../src/core/approval.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { Situation } from '../../src/core/situation.ts';
-import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { appeared, backupRunning, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
 
@@ -213,7 +213,7 @@ describe('an approved revision', () => {
 
 /** A rule that is on at these facts, and what is decided when it is off. */
 const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; readonly off: Case['decides'] }>> = {
-  RevisionFlapping: { on: { given: stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] }) }, off: next },
+  RevisionFlapping: { on: { given: stale().memory({ recentRevisions: appeared(1, 2, 3, 4) }) }, off: next },
   UpdateRevisionFailing: {
     on: { given: stale().members(member(2).updated().lagging().crashLooping(), member(1).down('ErrImagePull')) },
     off: deletes('MemberDown', 1),
@@ -247,6 +247,7 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
     on: { given: stale().members(member(2).lagging()).budgets({ closed: true }) },
     off: deletes('MemberNotParticipating', 2),
   },
+  BackupsUnreadable: { on: { given: stale().backupsUnreadable('jobs is forbidden') }, off: next },
   DisruptionControllerBehind: { on: { given: stale().unobservedEvictions(5) }, off: evicts('ReplicaHealthy', 2) },
   PrimaryWaitsForPinned: {
     on: { given: lastOne().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
@@ -285,8 +286,8 @@ describe('an overridden rule', () => {
     });
   }
   it('BackupRunning is off for a single member, too', () => {
-    const given = cluster(1).templateChanged().backupJob();
-    check({ given, decides: holds({ rule: 'BackupRunning' }) });
+    const given = cluster(1).templateChanged().backupJobs({});
+    check({ given, decides: holds(backupRunning) });
     check({ ...without({ given }, 'BackupRunning', 60), decides: evicts('SingleMember', 0) });
   });
   it('BackupRunning is off in partition mode, too', () => {

@@ -6,7 +6,7 @@ import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { type PlanEntry, plan } from '../../src/plan/plan.ts';
 import { absurdSnapshot, anyPolicy, plausibleSnapshot } from '../core/arbitrary-snapshot.ts';
-import { type ClusterBuilder, cluster, fleetFailing } from '../core/cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, fleetFailing } from '../core/cluster-builder.ts';
 import { member } from '../core/member-builder.ts';
 
 const stale = (replicas = 3): ClusterBuilder => cluster(replicas).templateChanged();
@@ -217,7 +217,7 @@ describe('the first wait of a plan', () => {
     'a fleet that fails': [stale().waitingForOthers(fleetFailing), ['wait FleetFailing', ...rest]],
     'a slot': [stale().queued(2, 1), ['wait AwaitingFleetSlot', ...rest]],
     'the template to come to rest': [
-      stale().memory({ recentRevisionAgesSeconds: [1, 2, 3, 4] }),
+      stale().memory({ recentRevisions: appeared(1, 2, 3, 4) }),
       ['wait RevisionFlapping', ...rest],
     ],
     'the next try of a switchover': [
@@ -228,7 +228,7 @@ describe('the first wait of a plan', () => {
       stale().members(member(2).lagging()).budgets({ closed: true }),
       ['wait BackupRunning', 'delete 2', 'wait ClusterNotHealthy', 'evict 1', ...lastOf3],
     ],
-    'the end of a backup of one': [stale(1).backupJob(), ['wait BackupRunning', 'evict 0', promote, 'done']],
+    'the end of a backup of one': [stale(1).backupJobs({}), ['wait BackupRunning', 'evict 0', promote, 'done']],
     'the budget': [stale().budgets({ disruptionsAllowed: 0, closed: true }), ['wait BackupRunning', ...rest]],
     'the budget to be counted': [stale().budgets({ observed: false }), ['wait BlockedByPDB', ...rest]],
     'the budget after a refusal': [

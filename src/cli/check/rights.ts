@@ -21,7 +21,7 @@ export const neededByController: readonly Right[] = [
   ['apps', 'statefulsets/status', ['patch']],
   ['apps', 'controllerrevisions', ['get']],
   ['policy', 'poddisruptionbudgets', reading],
-  ['batch', 'cronjobs', reading],
+  ['batch', 'jobs', ['list', 'watch']],
   [clusterKind.group, 'mysqlclusters', reading],
   [clusterKind.group, 'mysqlclusters/status', ['update']],
   [rolloutKind.group, 'mysqlrollouts', [...reading, 'create']],

@@ -15,7 +15,13 @@ import type { CheckFacts } from '../../core/check-reading.ts';
 import { obstacles } from '../../core/comeback.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
-import { namespaces, persistentVolumeClaims, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import {
+  jobs,
+  namespaces,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  type ResourceKind,
+} from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { projectBudget, projectNamespace } from '../../moco/projections.ts';
@@ -39,7 +45,8 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
   statefulSet: null,
   pods: [],
   budgets: [],
-  backup: null,
+  jobs: [],
+  jobsUnreadable: null,
 });
 
 /** Like `observeIfExists`, but throws `CommandError` if the cluster is gone. */
@@ -71,9 +78,12 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
   ]);
   if (live === null) return null;
   const { rollout } = live;
-  const objects = budgets
-    ? { ...live.objects, budgets: budgets.map(projectBudget).filter((budget) => budget !== null) }
-    : live.objects;
+  if (live.objects.jobsUnreadable !== null) unread.push(jobs.plural);
+  const objects = {
+    ...live.objects,
+    jobsUnreadable: null,
+    ...(budgets && { budgets: budgets.map(projectBudget).filter((budget) => budget !== null) }),
+  };
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });

@@ -3,7 +3,7 @@ import { sequenceKind } from '../../api/sequence.ts';
 import { Cache } from '../../controller/observe/cache.ts';
 import { type CachedKind, forEachCachedKind } from '../../controller/observe/cached-kinds.ts';
 import { isForbidden } from '../../kube/api-error.ts';
-import { cronJobs, namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import { jobs, namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
 import type { Stored } from '../../kube/store.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { clustersIn, ifThere, listEach } from './clusters.ts';
@@ -17,7 +17,7 @@ export interface FleetObjects {
 }
 
 /** Kinds without which a decision is only less exact. */
-const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, cronJobs, namespaces]);
+const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
 
 /** Lists every kind that a decision needs once, in all namespaces. Rejects with `ApiError` or `CommandError`. */
 export async function readFleet(session: Session): Promise<FleetObjects> {

@@ -39,7 +39,6 @@ export function restored(own: unknown, before: unknown, after: unknown): unknown
 
 function fields(own: Json, before: Json, after: Json): Json {
   const names = new Set([...Object.keys(own), ...Object.keys(before), ...Object.keys(after)]);
-  names.delete('$patch');
   const entries = [...names].map((name) => [name, restored(own[name], before[name], after[name])] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
@@ -53,7 +52,21 @@ function items(own: readonly unknown[], before: readonly unknown[], after: reado
     const name = nameOf(item);
     return itemNamed(own, name) === undefined && itemNamed(after, name) === undefined && !ofMoco.has(name);
   });
-  return [...kept.filter((item) => item !== undefined), ...removed];
+  return inOrderOf(before, after, [...kept.filter((item) => item !== undefined), ...removed]);
+}
+
+/** The items that all three lists have, in the order of `before` if it is another one in `after`. */
+function inOrderOf(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  list: readonly unknown[],
+): readonly unknown[] {
+  const isCommon = (item: unknown): boolean =>
+    [before, after, list].every((one) => itemNamed(one, nameOf(item)) !== undefined);
+  const [earlier, later] = [before, after].map((one) => one.filter(isCommon).map(nameOf));
+  if (isDeepStrictEqual(earlier, later)) return list;
+  const next = (earlier ?? []).values();
+  return list.map((item) => (isCommon(item) ? itemNamed(list, next.next().value ?? '') : item));
 }
 
 /**

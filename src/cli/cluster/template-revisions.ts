@@ -3,6 +3,7 @@ import { type Json, object, objects, text, whole } from '../../moco/json.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { templateOf } from '../../moco/template-changes.ts';
 import { CommandError } from '../failure.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
@@ -37,7 +38,7 @@ export async function revisionsOf(session: Session, { namespace, name }: Cluster
         name: revisionName,
         hash: revisionHash(revisionName, name),
         createdAt: text(metadata['creationTimestamp']) ?? '',
-        template: object(object(object(raw['data'])['spec'])['template']),
+        template: templateOf(raw),
       };
     })
     .toSorted((one, other) => one.number - other.number);

@@ -3,6 +3,7 @@ import { budgets } from '../check/budgets.ts';
 import { claims } from '../check/claims.ts';
 import { controller } from '../check/controller.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
+import { manifests } from '../check/manifests.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
 import { definitions, kubernetes, moco } from '../check/versions.ts';
 import { type Line, line } from '../terminal/colour.ts';
@@ -20,6 +21,7 @@ const checks = [
   admission,
   certificates,
   budgets,
+  manifests,
   claims,
 ];
 
@@ -30,7 +32,7 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, admission, certificates, budgets and claims',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests and claims',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],

@@ -239,7 +239,7 @@ function statusAtFirst(
     startedAt: now,
     lastProgressAt: now,
     // The correction of a failing revision waits for no other cluster.
-    begunAt: rollout?.failing === true ? now : undefined,
+    begunAt: rollout?.failing !== undefined ? now : undefined,
     verified: false,
     takenDown: [],
     disruptions: 0,

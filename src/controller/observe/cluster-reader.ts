@@ -3,12 +3,12 @@ import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { isPossibleSize } from '../../core/situation.ts';
 import { allOrAbort } from '../../kube/all-or-abort.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
-import { isForbidden, isNotFound } from '../../kube/api-error.ts';
+import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
 import type { Reservation } from '../../kube/reservation.ts';
 import {
   controllerRevisions,
-  cronJobs,
   events,
+  jobs,
   nodes,
   path,
   persistentVolumeClaims,
@@ -23,15 +23,16 @@ import { objects as items, type Json, object, text, whole } from '../../moco/jso
 import { selects } from '../../moco/label-selector.ts';
 import { clusterKind } from '../../moco/names.ts';
 import {
-  backupName,
-  projectBackup,
+  jobSelectorOf,
   projectBudget,
   projectCluster,
+  projectJob,
   projectPod,
   projectStatefulSet,
   statefulSetName,
 } from '../../moco/projections.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
+import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+import { templateOf } from '../../moco/template-changes.ts';
 import { usedOf } from './rollout-record.ts';
 
 /** The objects of a cluster as they are in the API server now. */
@@ -68,18 +69,21 @@ export class ClusterReader {
    * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
    * of the StatefulSet, and `known` has what else is in the cache. The API server answers a list of a kind without
    * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
-   * (ConsistentListFromCache, Kubernetes 1.31 and later). A budget that the cache does not know yet is enforced by the
-   * eviction itself.
+   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, to which people give names, are listed only where one may
+   * be. A budget that the cache does not know yet is enforced by the eviction itself.
    */
   async readAll(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
     const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(signal, (read) =>
       this.#readFirst(known, read),
     );
     const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
-    const [backup = null, ...members] = await allOrAbort(signal, (read) => this.#readNext(known, replicas, read));
+    const [listed = null, ...members] = await allOrAbort(signal, (read) => this.#readNext(known, replicas, read));
     const { namespace, name } = known.cluster;
     const cluster = await this.readCluster(namespace, name, signal);
-    return liveObjects(name, { cluster, statefulSet, rollout, backup, budgets, members });
+    // The cache did not know of its policy.
+    const isMissed = listed === null && cluster !== null && projectCluster(cluster)?.hasBackupPolicy === true;
+    const jobList = isMissed ? await this.#listJobs(known.cluster, signal) : listed;
+    return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
   }
 
   async #readUnordered(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
@@ -90,9 +94,9 @@ export class ClusterReader {
       ...this.#readNext(known, known.statefulSet?.replicas ?? 0, read),
     ]);
     const { length } = budgetNames(known);
-    const [backup = null, ...members] = others.slice(length);
+    const [jobList = null, ...members] = others.slice(length);
     const budgets = others.slice(0, length);
-    return liveObjects(name, { cluster, statefulSet, rollout, backup, budgets, members });
+    return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
   }
 
   /** The StatefulSet, the MySQLRollout, then the budgets. */
@@ -105,15 +109,31 @@ export class ClusterReader {
     ];
   }
 
-  /** The CronJob of the backup, then the pods. */
+  /** The Jobs, or `null` where none may be, then the pods. */
   #readNext(known: ClusterObjects, replicas: number, signal: AbortSignal): readonly Promise<Json | null>[] {
-    const { namespace, name } = known.cluster;
+    const { cluster } = known;
+    const { namespace } = cluster;
     return [
-      // MOCO closes the PodDisruptionBudget some time after a backup has begun, and a cluster with a single member has
-      // none.
-      this.#find(cronJobs, namespace, backupName(name), signal),
+      mayHaveJobs(known) ? this.#listJobs(cluster, signal) : Promise.resolve(null),
       ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, signal)),
     ];
+  }
+
+  /** Lists the Jobs of a cluster. Resolves to `{ unreadable }`, the API server's message, if they may not be read. */
+  async #listJobs({ namespace, name }: ClusterRecord, signal: AbortSignal): Promise<Json> {
+    const query = { labelSelector: jobSelectorOf(name) };
+    try {
+      return await this.call<Json>({
+        method: 'GET',
+        path: path(jobs, { namespace }),
+        query,
+        priority: 'disrupt',
+        signal,
+      });
+    } catch (error) {
+      if (isForbidden(error)) return { unreadable: withoutRequest(error as Error) };
+      throw error;
+    }
   }
 
   /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
@@ -198,7 +218,7 @@ export class ClusterReader {
    */
   async readTemplate(namespace: string, revision: string, signal: AbortSignal): Promise<Json | null> {
     const found = await this.#find(controllerRevisions, namespace, revision, signal, 'read');
-    return found && object(object(object(found['data'])['spec'])['template']);
+    return found && templateOf(found);
   }
 
   /** Whether a revision of the StatefulSet is still kept. */
@@ -238,7 +258,10 @@ export class ClusterReader {
   }
 }
 
-/** The StatefulSet, the MySQLRollout, the backup CronJob and the MySQLCluster. */
+/** Where a list of Jobs is worth its time: people create Jobs from the CronJob that MOCO keeps for a backup policy. */
+const mayHaveJobs = ({ cluster, jobs: known }: ClusterObjects): boolean => cluster.hasBackupPolicy || known.length > 0;
+
+/** The StatefulSet, the MySQLRollout, the Jobs and the MySQLCluster. */
 const readsOfOne = 4;
 /** In parallel, and in order. */
 const mostTimesRead = 2;
@@ -257,7 +280,8 @@ interface Raw {
   readonly cluster: Json | null;
   readonly statefulSet: Json | null;
   readonly rollout: Json | null;
-  readonly backup: Json | null;
+  /** `null` if they were not listed. */
+  readonly jobList: Json | null;
   readonly budgets: readonly (Json | null)[];
   readonly members: readonly (Json | null)[];
 }
@@ -271,7 +295,8 @@ function liveObjects(name: string, raw: Raw): LiveObjects | null {
       statefulSet: raw.statefulSet && projectStatefulSet(raw.statefulSet),
       pods: projected(raw.members, projectPod).filter(({ clusterName }) => clusterName === name),
       budgets: projected(raw.budgets, projectBudget),
-      backup: raw.backup && projectBackup(raw.backup),
+      jobs: projected(items(raw.jobList?.['items']), projectJob),
+      jobsUnreadable: text(raw.jobList?.['unreadable']),
     },
     rollout: raw.rollout && usedOf(raw.rollout as unknown as MySQLRollout),
   };
@@ -281,9 +306,9 @@ function liveObjects(name: string, raw: Raw): LiveObjects | null {
 function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
   const names = budgetNames(known.objects);
   const versions = ({ objects, rollout }: LiveObjects): readonly string[] => {
-    const { cluster, statefulSet, backup, budgets, pods: members } = objects;
+    const { cluster, statefulSet, jobs: active, budgets, pods: members } = objects;
     const selecting = budgets.filter(({ name }) => names.includes(name));
-    const all = [cluster, statefulSet, rollout?.metadata, backup, ...selecting, ...members];
+    const all = [cluster, statefulSet, rollout?.metadata, ...selecting, ...active, ...members];
     return all.flatMap((one) => (one ? [`${one.uid} ${one.resourceVersion}`] : []));
   };
   const [before, now] = [versions(known), new Set(versions(read))];

@@ -7,6 +7,7 @@ import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
 import type { Json } from '../../moco/json.ts';
+import type { ContentionMemory } from './contention.ts';
 import { type InPlaceReadings, nothingRead } from './in-place.ts';
 import type { OwnWrite } from './own-writes.ts';
 
@@ -105,6 +106,10 @@ export class ClusterState {
   refusal: Refusal | null = null;
   /** The last update revision seen, and when it appeared on both clocks. `null` if it existed at the start. */
   updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null = null;
+  /** How fast the generation of the StatefulSet grows. */
+  specWrites: ContentionMemory['specWrites'] = null;
+  /** Why MOCO applies the StatefulSet again and again, as read for a generation of the MySQLCluster. */
+  altered: ContentionMemory['altered'] = null;
   /** The result that a release would have had, from a dry run. */
   releaseRefusal: { readonly message: string; readonly atMilliseconds: number } | null = null;
   /** What recent dry runs showed about admission. `null` if the last dry run had the expected result. */

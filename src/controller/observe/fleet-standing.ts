@@ -96,7 +96,7 @@ function standing({
     begun: false,
     rolling: false,
     stalled: false,
-    failing: rollout?.failing === true,
+    failing: rollout?.failing !== undefined,
     waitingSince: null,
     wantsSlot: false,
     wantsTurn: false,

@@ -3,15 +3,17 @@ import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { sequenceKind } from '../../api/sequence.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
+import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { objectFacts } from '../../moco/snapshot.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { keeperKnown } from './admission-memory.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
 import { comebackFacts } from './comeback.ts';
+import { contentionFacts, noteWrites } from './contention.ts';
 import type { Dependencies } from './dependencies.ts';
 import { inPlaceUpdate } from './in-place.ts';
 import { maintenanceFacts } from './maintenance.ts';
@@ -54,6 +56,7 @@ export function collectFacts(
   }
   const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
   noteRevision(state, statefulSet?.updateRevision ?? '', world);
+  noteWrites(state, statefulSet, world);
   const unreadable = policiesUnreadable(cache, rollout);
   const settings =
     unreadable === null
@@ -78,6 +81,7 @@ export function collectFacts(
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       maintenance: mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'Observe' ? [] : checks.factsFor(key, settings.checks),
+      contention: contentionFacts(state, statefulSet, world),
       replicationDelays: delayFacts(state, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,
@@ -164,14 +168,19 @@ function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: World
 }
 
 /**
- * When the update revision changed, the newest last. A change begins a rollout unless no member is stale; then it
- * shows as the end of the previous rollout.
+ * When the update revision changed, the newest last, and whether the rollout to it is complete. A change begins a rollout
+ * unless no member is stale; then it shows as the end of the previous rollout.
  */
-function revisionChanges({ history = [], rollout }: RolloutStatus): readonly string[] {
-  const ended = history.flatMap(({ startedAt, finishedAt, outcome }) =>
-    outcome === 'Superseded' ? [startedAt, finishedAt] : [startedAt],
+function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<string, boolean> {
+  const ended = history.flatMap(({ startedAt, finishedAt, outcome }): readonly [string, boolean][] =>
+    outcome === 'Superseded'
+      ? [
+          [startedAt, false],
+          [finishedAt, false],
+        ]
+      : [[startedAt, true]],
   );
-  return [...new Set([...ended, ...(rollout ? [rollout.startedAt] : [])])];
+  return new Map([...ended, ...(rollout ? [[rollout.startedAt, false] as const] : [])]);
 }
 
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
@@ -188,14 +197,20 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
     verified: progress?.verified ?? false,
+    failing: progress?.failing ? { member: progress.failing.ordinal, message: progress.failing.message } : null,
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
     restoring: progress?.restoring ?? [],
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
+    createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),
     switchoverTries: (progress?.tries?.count ?? 0) + (failedNow ? 1 : 0),
     sinceLastTrySeconds: failedNow ? 0 : sinceLastTrySeconds,
-    recentRevisionAgesSeconds: revisionChanges(status).map((at) => age(`revision ${at}`, at)),
+    recentRevisions: [...revisionChanges(status)].map(([at, completed]) => ({
+      ageSeconds: age(`revision ${at}`, at),
+      oldAt: timestampOf((milliseconds(at) ?? 0) + flappingWindowSeconds * 1000),
+      completed,
+    })),
   };
 }

@@ -34,7 +34,7 @@ function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMillisec
     const finishedAt = milliseconds(last.finishedAt) ?? 0;
     if (changed === null || changed.wallMilliseconds <= finishedAt) return 0;
   }
-  const reportedSeconds = updateRevision === revision ? snapshot.memory.recentRevisionAgesSeconds.at(-1) : 0;
+  const reportedSeconds = updateRevision === revision ? snapshot.memory.recentRevisions.at(-1)?.ageSeconds : 0;
   const ages = [
     ...(reportedSeconds === undefined ? [] : [reportedSeconds * 1000]),
     ...(changed === null ? [] : [nowMilliseconds - changed.atMilliseconds]),

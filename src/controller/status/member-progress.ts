@@ -1,4 +1,6 @@
 import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
+import { hasNeverStarted } from '../../core/member.ts';
+import type { ComesBack } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { disruptive } from '../../core/step.ts';
 import { replacesNobody } from '../../core/strategy.ts';
@@ -7,9 +9,10 @@ import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
-type MemberProgress = InTurn & Times & OrNone<'restoring'>;
+type MemberProgress = InTurn & Times & OrNone<'restoring' | 'createdWhileHeld'>;
 type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;
 type Times = OrNone<'unavailableMembers' | 'memberDurations'>;
+type UnavailableMember = NonNullable<RolloutProgress['unavailableMembers']>[number];
 /** `undefined` removes the recorded value. */
 type OrNone<F extends keyof RolloutProgress> = { readonly [K in F]: RolloutProgress[K] | undefined };
 
@@ -23,6 +26,7 @@ export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly ordinal: number;
   readonly revision?: string | null | undefined;
   readonly participating: boolean;
+  readonly comesBack?: ComesBack | null;
   /** Since when it participates at the update revision, if the status has that already. */
   readonly updatedAt?: string | undefined;
 }
@@ -47,21 +51,47 @@ export function memberProgressOf(
     ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods.map(ordinalOf) : [];
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
   // Where new pods come up at the current revision, a member that a step took may be back as what it was.
-  const spared = isKept ? stale : stale.filter((ordinal) => missed.includes(ordinal));
+  const back = members.filter(({ ordinal, updated }) => !updated && hasAnotherPod(ordinal, known, snapshot));
+  const spared = [
+    ...stale.filter((ordinal) => isKept || missed.includes(ordinal)),
+    ...back.map(({ ordinal }) => ordinal),
+  ];
   const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
     ...inTurn(known, begins, members, snapshot, stale, spared, taken, updated),
+    createdWhileHeld: createdWhileHeldOf(known, members, snapshot),
     restoring: restoringOf(known, snapshot, missed, intent),
-    ...times(
-      known,
-      members,
-      spared,
-      intent !== null && replaces(intent) ? taken : [],
-      intent?.at ?? nowTimestamp,
-      nowTimestamp,
-    ),
+    ...times(known, members, spared, intent !== null && replaces(intent) ? intent : null, nowTimestamp),
   };
+}
+
+/** The pod that a step took is gone. */
+function hasAnotherPod(
+  ordinal: number,
+  { unavailableMembers = [] }: Partial<RolloutProgress>,
+  { members }: Pick<ClusterSnapshot, 'members'>,
+): boolean {
+  const taken = unavailableMembers.find((one) => one.ordinal === ordinal)?.uid;
+  return taken !== undefined && members.some((member) => member.ordinal === ordinal && member.uid !== taken);
+}
+
+/** Of the members that somebody else had updated: those that were held when that was seen first. */
+function createdWhileHeldOf(
+  { waiting = [], createdWhileHeld = [] }: Partial<RolloutProgress>,
+  members: readonly Seen[],
+  snapshot: Pick<ClusterSnapshot, 'members'>,
+): RolloutProgress['createdWhileHeld'] | undefined {
+  const all = members.flatMap(({ ordinal, updated, state, comesBack }) => {
+    const known = createdWhileHeld.find((one) => one.ordinal === ordinal);
+    const isGone = state === 'missing' || state === 'terminating';
+    const isNew = updated && waiting.includes(ordinal) && comesBack?.as === 'updated' && comesBack.because !== null;
+    if (known === undefined ? !isNew : !updated && !isGone) return [];
+    const facts = snapshot.members.find((member) => member.ordinal === ordinal);
+    const started = known?.started === true || (updated && facts !== undefined && !hasNeverStarted(facts));
+    return [{ ordinal, started }];
+  });
+  return all.length === 0 ? undefined : all;
 }
 
 function inTurn(
@@ -108,24 +138,24 @@ function times(
   { unavailableMembers = [], memberDurations = [] }: Partial<RolloutProgress>,
   members: readonly Seen[],
   spared: readonly number[],
-  taken: readonly number[],
-  takenNow: string,
+  takes: Intent | null,
   nowTimestamp: string,
 ): Times {
-  const unavailable = new Map(
-    unavailableMembers.filter(({ ordinal }) => !spared.includes(ordinal)).map(({ ordinal, since }) => [ordinal, since]),
+  const unavailable = new Map<number, Omit<UnavailableMember, 'ordinal'>>(
+    unavailableMembers.filter(({ ordinal }) => !spared.includes(ordinal)).map(({ ordinal, ...one }) => [ordinal, one]),
   );
-  for (const ordinal of taken) unavailable.set(ordinal, takenNow);
+  for (const { name, uid } of takes?.pods ?? [])
+    unavailable.set(ordinalOf(name), { since: takes?.at ?? nowTimestamp, uid });
   const seconds = new Map(memberDurations.map(({ ordinal, seconds: known }) => [ordinal, known]));
   for (const { ordinal, updated, participating, updatedAt = nowTimestamp } of members) {
-    const since = milliseconds(unavailable.get(ordinal) ?? null);
+    const since = milliseconds(unavailable.get(ordinal)?.since ?? null);
     if (since === null || !updated || !participating) continue;
     const elapsed = Math.max(0, ((milliseconds(updatedAt) ?? since) - since) / 1000);
     seconds.set(ordinal, Math.round(elapsed));
     unavailable.delete(ordinal);
   }
   return {
-    unavailableMembers: unavailable.size === 0 ? undefined : listOf(unavailable, (since) => ({ since })),
+    unavailableMembers: unavailable.size === 0 ? undefined : listOf(unavailable, (one) => one),
     memberDurations: seconds.size === 0 ? undefined : listOf(seconds, (known) => ({ seconds: known })),
   };
 }

@@ -6,6 +6,7 @@ import type {
   SwitchoverTries,
 } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
+import { explainEvidence } from '../../core/sentences.ts';
 import { ordinalOf } from '../../moco/ordinal.ts';
 import { type Finished, type Memory, unreported } from '../observe/cluster-state.ts';
 import { takesSlot } from '../observe/fleet-standing.ts';
@@ -40,7 +41,7 @@ export function progressOf(
   const same = before.rollout?.revision === revision ? before.rollout : null;
   if (same === null && (decision.complete || decision.stale === 0)) return null;
   const known: RolloutProgress =
-    same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp, before.rollout?.failing === true);
+    same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp, before.rollout?.failing !== undefined);
   const ended = unreported(before, memory);
   const tries = triesOf(known, ended, memory, objects, nowTimestamp, intent);
   const switched = isSwitchedOver(known, ended, objects);
@@ -54,7 +55,7 @@ export function progressOf(
     lastProgressAt: memory.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && takesSlot(intent) ? intent.at : undefined),
     verified: known.verified || decision.verified,
-    failing: decision.failing ? true : undefined,
+    failing: failingOf(known, decision),
     takenDown: sorted([...known.takenDown, ...down]),
     ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),
     switchovers: known.switchovers + (switched ? 1 : 0),
@@ -78,6 +79,15 @@ export function progressOf(
     ),
     changes: known.changes ?? changesRead(known, memory),
   });
+}
+
+/** Whoever withdraws a restore asks for another try: of a member that is back at its revision nothing is remembered. */
+function failingOf(known: RolloutProgress, { failing, members }: Decision): RolloutProgress['failing'] {
+  if (failing === null) return undefined;
+  if (failing.evidence.kind !== 'restored') {
+    return { ordinal: failing.member, message: explainEvidence(failing.evidence) };
+  }
+  return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }
 
 /** A rollout that corrects a failing one does not wait for other clusters. */

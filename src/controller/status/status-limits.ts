@@ -1,4 +1,10 @@
-import type { HistoryEntry, MemberStatus, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
+import type {
+  HistoryEntry,
+  MemberStatus,
+  RolloutProgress,
+  RolloutStatus,
+  TemplateChange,
+} from '../../api/rollout-status.ts';
 import { shortened } from '../../kube/shortened.ts';
 
 /**
@@ -23,7 +29,7 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
     ...(hold && { hold: { ...hold, message: shortened(hold.message, statusLimits.message) } }),
     ...(members && { members: members.map(shortMember) }),
     ...(lastStep && { lastStep: { ...lastStep, result: shortened(lastStep.result, statusLimits.message) } }),
-    ...(rollout?.changes && { rollout: { ...rollout, changes: shortChanges(rollout.changes) } }),
+    ...(rollout && { rollout: shortProgress(rollout) }),
     ...(conditions && {
       conditions: conditions.map((condition) => ({
         ...condition,
@@ -33,6 +39,12 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
   };
   return withRoomFor(cut, (history ?? []).slice(-statusLimits.historyEntries).map(shortEntry));
 }
+
+const shortProgress = ({ changes, failing, ...progress }: RolloutProgress): RolloutProgress => ({
+  ...progress,
+  ...(changes && { changes: shortChanges(changes) }),
+  ...(failing && { failing: { ...failing, message: shortened(failing.message, statusLimits.memberMessage) } }),
+});
 
 /**
  * Dropped in this order: the template changes of the oldest rollouts, their unavailability of members and the times of

@@ -4,10 +4,10 @@ import { effects, kindsOf, membersOf } from '../effects.ts';
 import { isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
 import {
+  createdWhileHeld,
   isGoing,
   isRestoring,
   isUntaken,
-  isUpdatedOutOfBand,
   keptBecause,
   type Lost,
   lostMembers,
@@ -15,7 +15,6 @@ import {
   revisionToKeep,
   wouldSetBack,
 } from '../lost-members.ts';
-import { hasNeverStarted } from '../member.ts';
 import type { Outcome } from '../outcome.ts';
 import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
 import type { RestoreRule } from '../rules/steps.ts';
@@ -122,21 +121,25 @@ interface Restorable {
 }
 
 /**
- * An updated member that gets back the revision that it had: a person asks for it, or somebody else has updated it while it
- * was held, and its mysqld has not started since. One that participates is left: it may have upgraded its data.
+ * An updated member that gets back the revision that it had: a person asks for it and it fails, or somebody else has updated
+ * it while it was held, and its mysqld has not started since. One that works is left, and a restart of it is no failure: it
+ * may have upgraded its data.
  */
 function restorable(situation: Situation): Restorable | null {
   const requested = toRestore(situation);
   for (const member of situation.members) {
     if (!member.updated || member.participates || isGoing(member)) continue;
-    if (requested.includes(member.ordinal) && wouldStay(situation, member)) return { member, rule: 'RestoreRequested' };
-    const byOthers = isUpdatedOutOfBand(situation, member) && hasNeverStarted(member.facts);
-    if (byOthers && keptBecause(situation, { ordinal: member.ordinal, member }) !== null) {
-      return { member, rule: 'UpdatedByOthers' };
+    const { ordinal } = member;
+    if (requested.includes(ordinal) && fails(member) && wouldStay(situation, member)) {
+      return { member, rule: 'RestoreRequested' };
     }
+    const isHeld = keptBecause(situation, { ordinal, member }) !== null;
+    if (isHeld && createdWhileHeld(situation, member) === 'created') return { member, rule: 'UpdatedByOthers' };
   }
   return null;
 }
+
+const fails = ({ state, crashLoop }: Member): boolean => state === 'down' || crashLoop !== null;
 
 /** Nothing would update it again at once. */
 const wouldStay = (situation: Situation, { pinned, ordinal }: Member): boolean =>

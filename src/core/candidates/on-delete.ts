@@ -4,7 +4,7 @@ import { isRecovering } from '../recovering.ts';
 import type { StepRule } from '../rules/steps.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
 import type { Step } from '../step.ts';
-import { isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
+import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { adopt, release } from './hand-over.ts';
 import { line } from './line.ts';
@@ -167,7 +167,9 @@ export const healthyReplicas = line({
     const inPlace = replicas.map((member) => stepInPlace(situation, member));
     const [next] = replicas;
     if (next === undefined) return [];
-    const change = inPlace.find((step) => step?.kind === 'resizeInPlace') ?? inPlace[0];
+    const resizes = replicas.filter((_, at) => inPlace[at]?.kind === 'resizeInPlace');
+    const [first] = [...resizes.filter(({ facts }) => isBeingResized(facts)), ...resizes];
+    const change = first === undefined ? inPlace[0] : stepInPlace(situation, first);
     return [change ?? { kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] }];
   },
 });

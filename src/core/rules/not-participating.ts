@@ -76,7 +76,7 @@ export const notParticipating = {
     details:
       'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
-    ends: 'When the member has recovered. Otherwise the controller restarts it after progressDeadlineSeconds if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
+    ends: 'When the member has recovered. Otherwise the controller restarts it after what its startup probe allows (startupWaitSeconds of the MySQLCluster) if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
     assumed: after('member', recovered),
   }),
   FailoverUnfinished: rule<{ readonly primary: number; readonly member: number; readonly graceSeconds: number }>({

@@ -17,9 +17,9 @@ export const failing = {
       `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; no other member gets it until the template is corrected`,
     meaning: 'A member fails at the new revision, and no member has shown that the revision works.',
     details:
-      'The failure is one that the revision can cause. No other member gets the revision. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
+      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. It counts until the member works at the revision, even if its pod is created anew. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
     endedBy: ['a person'],
-    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. `undo NAME` shows how to restore the previous template.',
+    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. `undo NAME` shows how to restore the previous template. If what made it fail is gone and the template is right, `override NAME UpdateRevisionFailing` lets the rollout try again.',
     overridable: true,
     alarms: true,
     alert: 'MocoRolloutRevisionFailing',

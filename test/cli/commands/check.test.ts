@@ -107,6 +107,7 @@ describe('check', () => {
       ['ok', 'admission'],
       ['ok', 'certificates'],
       ['ok', 'PodDisruptionBudgets'],
+      ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
     ]);
     expect(status).to.equal(0);

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import { controllerRevisions, podDisruptionBudgets } from '../../../src/kube/resource.ts';
+import { recorded, revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import { FakeCluster, forbidden } from '../fake-cluster.ts';
 
 describe('plan', () => {
@@ -18,6 +20,22 @@ describe('plan', () => {
     const free = await cluster.run('plan', 'test', '--assume', 'paused=false,maxUnavailable=1');
     expect(free.out).to.contain('1. evicting moco-test-2').and.to.contain('1 switchover');
     expect(cluster.server.writes).to.deep.equal([]);
+  });
+
+  it('says which annotation keeps members from being updated in place', async () => {
+    const template = recorded.statefulSet.spec['template'] as { readonly metadata: object };
+    const annotated = { ...template, metadata: { ...template.metadata, annotations: { rollme: 'x7Qz2' } } };
+    for (const [name, one] of [
+      [revisionBefore, template],
+      [revisionAfter, annotated],
+    ] as const) {
+      cluster.server.create(controllerRevisions, { metadata: { name }, data: { spec: { template: one } } });
+    }
+    cluster.bench.setting({ inPlace: { mode: 'IfPossible' } });
+    cluster.server.change(rolloutKind, 'test', { status: { updatesInPlace: true } });
+    expect((await cluster.run('plan', 'test')).out).to.contain(
+      'moco-test-2 is updated by another pod: the annotation rollme changes, and inPlace.metadata does not have it',
+    );
   });
 
   it('shows pinned members', async () => {

@@ -202,7 +202,10 @@ describe('a cluster in the plan of a fleet', () => {
 
   it('keeps others waiting for ever if its revision fails', () => {
     const revision = 'moco-bad-7966559688';
-    const status = { updateRevision: revision, rollout: { ...begun(revision), failing: true } };
+    const status = {
+      updateRevision: revision,
+      rollout: { ...begun(revision), failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
+    };
     const stages = [{ name: 'canary', selector: { matchLabels: { tier: 'canary' } } }, { name: 'rest' }];
     const bad = { name: 'bad', labels: { tier: 'canary' }, crashing: true, status };
     const { clusters: planned } = playFleet(observedFleet([bad, { name: 'other' }], { all: { stages } }));

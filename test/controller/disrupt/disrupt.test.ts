@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
-import { cronJobs, podDisruptionBudgets, pods } from '../../../src/kube/resource.ts';
+import { jobs, podDisruptionBudgets, pods } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { answer, reset, status } from '../../kube/fake-world.ts';
 import { Bench, member } from '../bench.ts';
-import { claimOf } from '../moco-objects.ts';
+import { claimOf, emergencyBackup } from '../moco-objects.ts';
 import { refusalBy } from '../object-server.ts';
 
 const statusPath = /mysqlrollouts\/test\/status$/;
@@ -50,7 +50,6 @@ describe('a disruption', () => {
       'mysqlrollouts/test',
       'statefulsets/moco-test',
       'poddisruptionbudgets/moco-test',
-      'cronjobs/moco-backup-test',
       'pods/moco-test-0',
       'pods/moco-test-1',
       'pods/moco-test-2',
@@ -68,7 +67,7 @@ describe('a disruption', () => {
     bench.server.change(pods, member(0), { metadata: { labels: { changed: 'true' } } });
     await program.pass();
     expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.server.reads).to.have.lengthOf(16 + comebackOf(2).length);
+    expect(bench.server.reads).to.have.lengthOf(14 + comebackOf(2).length);
     expect(bench.server.reads.at(-1)).to.contain('mysqlclusters');
   });
 
@@ -107,10 +106,8 @@ describe('a disruption', () => {
     'the template is back at what it was': (bench) =>
       bench.changeStatefulSet({ status: { updateRevision: 'moco-test-5897fd84f8' } }),
     'a backup has begun, for which MOCO has not closed the budget yet': ({ server }) =>
-      server.create(cronJobs, {
-        metadata: { name: 'moco-backup-test', namespace: 'default', labels: { 'app.kubernetes.io/instance': 'test' } },
-        status: { active: [{ kind: 'Job', name: 'moco-backup-test-1' }] },
-      }),
+      server.create(jobs, emergencyBackup),
+    'Jobs may not be read any more': ({ server }) => server.refuse('GET', /\/jobs$/, 403, 'Forbidden'),
     'MOCO no longer says Healthy': (bench) => bench.changeCluster({ status: { syncedReplicas: 2 } }),
     'the primary has moved': (bench) => bench.changeCluster({ status: { currentPrimaryIndex: 2 } }),
     'the user has paused it': (bench) => bench.setting({ paused: true }),
@@ -120,6 +117,7 @@ describe('a disruption', () => {
   for (const [what, happens] of Object.entries(vetoes)) {
     it(`does not happen if a live read shows that ${what}, whatever the cache shows`, async () => {
       const bench = new Bench();
+      bench.changeCluster({ spec: { backupPolicyName: 'daily' } });
       const program = bench.start();
       program.sync();
       happens(bench);

@@ -86,6 +86,40 @@ describe('releasing a StatefulSet', () => {
     expect(bench.status.promotion).to.equal(undefined);
   });
 
+  it('sets the current revision although somebody changes the StatefulSet before each request', async () => {
+    const bench = new Bench();
+    const program = bench.start({ mode: 'Observe' });
+    await program.work();
+    bench.changeStatefulSet({ status: { currentRevision: revisionBefore } });
+    let changes = 0;
+    bench.server.always('PATCH', /statefulsets/, (_, carryOut) => {
+      changes += 1;
+      bench.changeStatefulSet({ spec: { updateStrategy: { rollingUpdate: { partition: changes % 3 } } } });
+      return carryOut();
+    });
+    bench.changeRollout({ status: { promotion: { from: revisionBefore, to: revisionAfter } } });
+    program.sync();
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['promoteRevision', 'release', 'promoteRevision']);
+    expect(currentRevision(bench)).to.equal(revisionAfter);
+  });
+
+  for (const revision of ['currentRevision', 'updateRevision']) {
+    it(`sets no current revision if the ${revision} is another one than it was`, async () => {
+      const bench = new Bench();
+      const program = bench.start({ mode: 'Observe' });
+      program.sync();
+      await program.pass();
+      bench.server.before('PATCH', /statefulsets/, () =>
+        bench.changeStatefulSet({ status: { [revision]: 'moco-test-other' } }),
+      );
+      program.sync();
+      await program.pass();
+      expect(bench.steps).to.deep.equal([]);
+      expect(bench.status.lastStep).to.equal(undefined);
+    });
+  }
+
   it('continues after a crash between any two of its writes', async () => {
     for (let writes = 0; writes < 5; writes += 1) {
       const bench = new Bench();

@@ -221,7 +221,9 @@ describe('the slots of a fleet', () => {
 });
 
 describe('the breaker of a fleet', () => {
-  const failing = { rollout: { ...progress, failing: true } };
+  const failing = {
+    rollout: { ...progress, failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
+  };
   const stalled: RolloutStatus = {
     rollout: { ...progress, begunAt: at(0) },
     conditions: [{ type: 'Stalled', status: 'True', reason: 'R', message: '', lastTransitionTime: at(0) }],
@@ -358,12 +360,18 @@ describe('a cluster of a fleet', () => {
     const bench = new Bench();
     const program = bench.start({}, { ...noFleetLimits, maxFailingRollouts: 1 });
     const other = { namespace: 'default', name: 'other', uid: 'other', resourceVersion: '1' };
-    const failing = { rollout: { ...progress, failing: true } };
+    const failing = {
+      rollout: { ...progress, failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
+    };
     await program.work();
     bench.replace(2);
     bench.mysqld(2, 'CrashLoopBackOff');
     await program.work();
-    expect([bench.status.hold?.rule, bench.status.rollout?.failing]).to.deep.equal(['UpdateRevisionFailing', true]);
+    expect(bench.status.hold?.rule).to.equal('UpdateRevisionFailing');
+    expect(bench.status.rollout?.failing).to.deep.equal({
+      ordinal: 2,
+      message: 'container mysqld waits: CrashLoopBackOff, 4 restarts',
+    });
     program.fleet.note('default/other', { apiVersion: '', kind: '', metadata: other, status: failing });
     bench.changeStatefulSet({ status: { updateRevision: 'corrected' } });
     await program.work();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { controllerRevisions, statefulSets } from '../../../src/kube/resource.ts';
+import { controllerRevisions, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { Bench } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { completion, rollOut, switchOver } from '../whole-rollout.ts';
@@ -168,7 +168,9 @@ describe('the unavailability of a member', () => {
     const program = bench.start();
     program.sync();
     await program.pass();
-    expect(bench.status.rollout?.unavailableMembers).to.deep.equal([{ ordinal: 2, since: bench.now }]);
+    expect(bench.status.rollout?.unavailableMembers).to.deep.equal([
+      { ordinal: 2, since: bench.now, uid: bench.server.find(pods, 'moco-test-2')?.metadata.uid },
+    ]);
     bench.world.freeze(12_000);
     bench.replace(2, { ready: false });
     await program.work();

@@ -39,6 +39,40 @@ describe('a member that comes up at the update revision without a step', () => {
     expect([reported(next), await counted(next)]).to.deep.equal([[], 0]);
   });
 
+  it('is known as held when it came up, and that its mysqld has started since, whatever its pod', async () => {
+    const bench = new Bench();
+    bench.setting({ paused: true });
+    const program = bench.start();
+    await program.work();
+    bench.replace(1);
+    bench.mysqld(1, 'ImagePullBackOff');
+    await program.reportAll();
+    expect(bench.status.rollout?.createdWhileHeld).to.deep.equal([{ ordinal: 1, started: false }]);
+    bench.mysqld(1, 'CrashLoopBackOff');
+    await program.reportAll();
+    expect(bench.status.rollout?.createdWhileHeld).to.deep.equal([{ ordinal: 1, started: true }]);
+    bench.replace(1);
+    bench.mysqld(1, 'ImagePullBackOff');
+    await bench.start().reportAll();
+    expect(bench.status.rollout?.createdWhileHeld).to.deep.equal([{ ordinal: 1, started: true }]);
+  });
+
+  it('is not known as held if nothing held it when it came up', async () => {
+    const bench = new Bench();
+    bench.setting({ paused: false });
+    const program = bench.start({ minReadySeconds: 0 });
+    await program.work();
+    bench.replace(2);
+    await program.work();
+    bench.replace(0, { role: 'primary' });
+    await program.work();
+    expect(bench.status.rollout).to.deep.include({ updatedOutOfBand: [0] });
+    expect(bench.status.rollout).to.not.have.property('createdWhileHeld');
+    bench.setting({ paused: true });
+    await program.reportAll();
+    expect(bench.status.rollout).to.not.have.property('createdWhileHeld');
+  });
+
   it('is reported even if it was never seen unavailable, or was the last one', async () => {
     const bench = new Bench({ replicas: 1 });
     bench.setting({ paused: true });
@@ -228,6 +262,24 @@ describe('the progress of members', () => {
     expect(awaits('uid-1')).to.deep.equal(restoring);
     expect(awaits(null)).to.deep.equal(restoring);
     expect(awaits('another')).to.equal(undefined);
+  });
+
+  it('is reset for a member that is stale in another pod than the one that a step took, even if that one goes', () => {
+    const after = (uid: string, two: Partial<Seen> = {}) =>
+      memberProgressOf(
+        { ...known, unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z', uid: 'taken' }] },
+        null,
+        [seen(0), seen(1), seen(2, two)],
+        { ...onDelete, members: [{ ordinal: 2, uid } as MemberFacts] },
+        null,
+        noWrites,
+        '2026-01-01T00:01:00Z',
+        null,
+      ).waiting;
+    expect(after('taken')).to.deep.equal([0, 1]);
+    expect(after('another')).to.deep.equal([0, 1, 2]);
+    expect(after('another', { state: 'terminating' })).to.deep.equal([0, 1, 2]);
+    expect(after('another', { state: 'terminating', updated: true })).to.deep.equal([0, 1]);
   });
 
   it('begins with those whose pods go at that moment, unless a step of the rollout before has taken them', () => {

@@ -116,7 +116,10 @@ const whole: RolloutStatus = {
     ...rolling,
     tries: { count: 3, lastEndedAt: at, askedAt: at, pod: { name: pod(0).name, uid } },
     memberDurations: ofEach({ seconds: 12_345 }),
-    unavailableMembers: ofEach({ since: at }),
+    // No member is in both.
+    unavailableMembers: ofEach({ since: at, uid }).slice(0, 4),
+    createdWhileHeld: ofEach({ started: false }).slice(4),
+    failing: { ordinal: 8, message: 'x'.repeat(1000) },
     waiting: ordinals,
     updatedOutOfBand: ordinals,
     from: revision,
@@ -134,11 +137,13 @@ describe('the size limits of a status', () => {
     expect(bytes(whole)).to.be.above(50_000);
     const cut = withinLimits(whole);
     expect(bytes(cut)).to.be.at.most(16_384);
-    expect(cut.history, 'all of this at once').to.have.length(4);
+    expect(cut.history, 'all of this at once').to.have.length(3);
     expect(Object.keys(cut)).to.have.members(Object.keys(whole));
     expect(cut.members).to.have.length(9);
     expect(cut.intent).to.deep.equal(whole.intent);
-    expect({ ...cut.rollout, changes: whole.rollout?.changes }).to.deep.equal(whole.rollout);
+    const { changes, failing } = whole.rollout ?? {};
+    expect({ ...cut.rollout, changes, failing }).to.deep.equal(whole.rollout);
+    expect(cut.rollout?.failing?.message).to.have.length(160);
   });
 
   it('do not change a status within the limits', () => {

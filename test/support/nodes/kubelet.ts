@@ -15,6 +15,7 @@ import {
 } from './pod-memory.ts';
 import { podStatus } from './pod-status.ts';
 import { alive, hasStarted, livenessFailsAt, nextProbes, probed } from './probes.ts';
+import { isRefused, refusedStep } from './refused.ts';
 import { restartsForResize, withResources } from './resize.ts';
 import { scheduleStep } from './scheduler.ts';
 import type { PodWrite } from './write.ts';
@@ -28,6 +29,9 @@ export function kubeletStep(input: KubeletInput): KubeletStep {
   }
   if (faults.nodeLost) {
     return lostNodeStep({ ...input, memory });
+  }
+  if (isRefused(pod)) {
+    return refusedStep({ ...input, memory });
   }
   const moved = move({ ...input, memory });
   const { write, memory: after } = statusWrite(input, moved);

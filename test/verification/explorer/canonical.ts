@@ -80,6 +80,7 @@ function rememberPods(after: c.Cells, replicas: number): void {
     }
     if (updated && facts.hasRun(after, ordinal)) after[c.RAN] = (after[c.RAN] as number) | bit;
     if (!updated) after[c.RAN] = (after[c.RAN] as number) & ~bit;
+    if (!updated && facts.participates(after, ordinal)) after[c.LOST] = (after[c.LOST] as number) & ~bit;
   }
 }
 

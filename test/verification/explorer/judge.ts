@@ -214,8 +214,11 @@ const updated: Condition = (moment) => !stale(moment);
 const doesNotWork: Condition = ({ cells, target }) => !facts.participates(cells, target);
 
 /** Its data are as they were before, or the person who asks knows that they are not. */
-const mayGoBack: Condition = ({ cells, target, world }) =>
-  !facts.has(cells[c.RAN], target) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
+const mayGoBack: Condition = ({ cells, target, world }) => {
+  // Of a pod that was gone before anybody could look nobody knows whether its mysqld has run.
+  const isKnown = facts.hasRun(cells, target) || facts.has(cells[c.STARTED], target);
+  return !(facts.has(cells[c.RAN], target) && isKnown) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
+};
 
 /** What holds for the end of a primary that serves, whatever the step is called. */
 const primaryMoves = [
@@ -345,7 +348,7 @@ export interface Judgement {
   readonly violated: Invariant | null;
   /** A condition ceased to hold within the window. */
   readonly race: boolean;
-  /** Targets that participated at every moment of the window. */
+  /** Targets that participated at every moment of the window, as bits. */
   readonly taken: number;
 }
 
@@ -383,14 +386,16 @@ export function judge(
       verdict.kind !== 'resizeInPlace' &&
       path.every((cells) => facts.participates(cells, target))
     )
-      taken++;
+      taken |= c.bit(target);
   }
   const isFailing = facts.isBadRevision(now, now[c.TARGET] as number);
-  if (taken > 0 && isFailing && (now[c.LOST] as number) + taken > mostUnavailable(world)) {
+  if (taken !== 0 && isFailing && membersIn((now[c.LOST] as number) | taken) > mostUnavailable(world)) {
     if (isWanted('I7')) return { violated: 'I7', race: false, taken };
   }
   return { violated: null, race, taken };
 }
+
+const membersIn = (bits: number): number => (bits === 0 ? 0 : (bits & 1) + membersIn(bits >> 1));
 
 /** How many members a failing revision may cost: what the user allows, and never so many that the quorum is lost. */
 function mostUnavailable({ policy: { maxUnavailable }, replicas }: World): number {

@@ -114,9 +114,9 @@ export function memberMoves(
         become(Health.Ending, 0);
         return;
       }
-      become(participating(cells, ordinal), benign);
+      if (!bad) become(participating(cells, ordinal), benign);
       // Its process has been replaced meanwhile, or follows one that is primary no more.
-      become(again, 0);
+      become(again, bad ? benign : 0);
       if (ordinal !== cells[c.INDEX]) become(Health.Severed, 0);
       // The toleration is over.
       if (!kept) become(fine ? Health.Ending : Health.Missing, 0);

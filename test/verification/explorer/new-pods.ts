@@ -32,7 +32,7 @@ export function isLost(cells: c.Cells, ordinal: number, world: World): boolean {
 }
 
 /** It has worked at a verified update revision, or may have, and its pod is going or gone. */
-function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
+export function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
   if (!facts.isGoing(cells, ordinal) || has(cells[c.BACK], ordinal)) return false;
   return facts.isUpdated(cells, ordinal) && facts.isVerified(cells, replicas);
 }
@@ -46,7 +46,7 @@ const isUnnoticed = (cells: c.Cells, ordinal: number): boolean =>
   facts.isMissing(cells, ordinal) && (cells[c.NOTED] === 0 || has(cells[c.WAITING], ordinal));
 
 /** It comes back at the revision that it had, or at another one than the update revision if a restore has taken it. */
-function comesBack(cells: c.Cells, ordinal: number): boolean {
+export function comesBack(cells: c.Cells, ordinal: number): boolean {
   if (cells[c.NEW_PODS] !== c.NewPods.Kept) return false;
   const had = cells[c.REVISION + ordinal];
   return has(cells[c.BACK], ordinal) ? cells[c.CURRENT] !== cells[c.TARGET] : cells[c.CURRENT] === had;
@@ -114,8 +114,8 @@ function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
   if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal))
     return false;
   const isRequested = cells[c.RESTORE] === 1 && ordinal === world.replicas - 1;
-  const isOutOfBand = has(cells[c.OUT_OF_BAND], ordinal) && !has(cells[c.RAN], ordinal);
-  return isRequested || (isOutOfBand && isHeld(cells, ordinal, world));
+  const isTooEarly = has(cells[c.CREATED], ordinal) && !has(cells[c.RAN], ordinal);
+  return isRequested || (isTooEarly && isHeld(cells, ordinal, world));
 }
 
 /** Nobody's revision is kept by making the update revision the current one. */

@@ -81,7 +81,8 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   ],
   [c.CURRENT, (value) => `the current revision is ${value}`],
   [c.WAITING, (value) => `noted as waiting, as bits: ${value}`],
-  [c.OUT_OF_BAND, (value) => `noted as updated by others, as bits: ${value}`],
+  [c.CREATED, (value) => `noted as created while held, as bits: ${value}`],
+  [c.STARTED, (value) => `noted as started since, as bits: ${value}`],
   [
     c.RESTORE,
     (value) => (value === 1 ? 'the user wants the highest ordinal back' : 'the user no longer wants it back'),

@@ -48,7 +48,7 @@ export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision 
     members: [],
     stale: 0,
     verified: false,
-    failing: false,
+    failing: null,
     complete: false,
     progressDeadlineExceeded: false,
     asksChecks: false,

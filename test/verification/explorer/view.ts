@@ -3,6 +3,7 @@ import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place.t
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ReplicationDelay } from '../../../src/core/replication-delay.ts';
 import type {
+  BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
   MaintenanceFacts,
@@ -23,15 +24,20 @@ import type { World } from './world.ts';
 const revisionPrefix = 'revision-';
 export const revisionName = (revision: number): string => `${revisionPrefix}${revision}`;
 export const revisionNumber = (name: string): number => Number(name.slice(revisionPrefix.length));
+/** Of the pod that a restore has deleted. The next one has another. */
+const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
+const backupJob: BackupJobFacts = { name: 'emergency', restores: false, startedAt: 'T', activeForSeconds: 0 };
 /** Longer than a start usually takes, and within the progress deadline. */
 const slowSeconds = 100;
 const shortSeconds = 1;
 const memberSeconds = 60;
 /** Longer than a failover may take, and within the progress deadline. */
 const recoveringSeconds = 300;
+/** Between that and `longSeconds`. */
+const startupSeconds = 600;
 
 const running: Omit<ContainerFacts, 'name' | 'part'> = {
   state: 'running',
@@ -40,6 +46,7 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   started: true,
   restarts: 0,
   readySinceRestart: true,
+  restartsInVain: 0,
   notReadyForSeconds: 0,
 };
 const notReady = { ready: false, notReadyForSeconds: longSeconds };
@@ -50,7 +57,7 @@ const creating = {
   started: false,
   readySinceRestart: false,
 } as const;
-const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1 };
+const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1, restartsInVain: 1 };
 const backOff = {
   ...notReady,
   state: 'waiting',
@@ -58,6 +65,7 @@ const backOff = {
   started: false,
   readySinceRestart: false,
   restarts: 3,
+  restartsInVain: 3,
 } as const;
 
 const { Health } = c;
@@ -71,7 +79,7 @@ const mysqldOf: Readonly<Record<number, Partial<ContainerFacts>>> = {
   [Health.Recovering]: { ...recovering, notReadyForSeconds: recoveringSeconds },
   [Health.Hanging]: recovering,
   [Health.Crashed]: backOff,
-  [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false },
+  [Health.Retrying]: { ...notReady, restarts: 3, readySinceRestart: false, restartsInVain: 3 },
   [Health.Failed]: { ...notReady, state: 'terminated', reason: 'Error', started: false },
   [Health.Unpulled]: { ...creating, reason: 'ImagePullBackOff' },
 };
@@ -157,7 +165,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
   return {
     ordinal,
     name: memberName(ordinal),
-    uid: `uid-${ordinal}`,
+    uid: facts.has(pods[c.BACK], ordinal) ? restoredUid(ordinal) : `uid-${ordinal}`,
     resourceVersion: '1',
     revision: facts.isHalfResized(pods, ordinal) ? '' : revisionName(pods[c.REVISION + ordinal] as number),
     role: settledThen ? role : null,
@@ -165,6 +173,8 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     ready: health === Health.Young || health === Health.Serving || health === Health.Terminating,
     readinessGateClosed: false,
     unschedulable: null,
+    failedReason: null,
+    startupSeconds,
     containers: [
       { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
       { ...running, name: 'agent', part: 'agent' },
@@ -265,9 +275,11 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
               refusedForSeconds: 0,
             },
           ],
-    backupJobActive: around[c.BACKUP] !== c.Backup.None,
+    backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
+    backupsUnreadable: null,
     memory: {
       verified: around[c.VERIFIED] === 1,
+      failing: null,
       takenDown: [...Array(world.replicas).keys()].filter(
         (ordinal) => ((around[c.TAKEN] as number) & c.bit(ordinal)) !== 0,
       ),
@@ -276,7 +288,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       // After the second try of the model there is none left that comes by itself.
       switchoverTries: around[c.TRIES] === 2 ? 4 : (around[c.TRIES] as number),
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
-      recentRevisionAgesSeconds: [],
+      recentRevisions: [],
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
@@ -303,14 +315,18 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
 function remembered(
   around: c.Cells,
   { families, replicas }: World,
-): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand'> {
+): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand' | 'createdWhileHeld'> {
   const isNoted = around[c.NOTED] === 1;
   const waiting = isNoted ? ordinalsOf(around[c.WAITING], replicas) : null;
   return {
     waiting: families.has('new-pods') ? waiting : [],
     from: isNoted ? revisionName(0) : null,
-    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: `uid-${ordinal}` })),
-    updatedOutOfBand: ordinalsOf(around[c.OUT_OF_BAND], replicas),
+    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: restoredUid(ordinal) })),
+    updatedOutOfBand: [],
+    createdWhileHeld: ordinalsOf(around[c.CREATED], replicas).map((ordinal) => ({
+      ordinal,
+      started: facts.has(around[c.STARTED], ordinal),
+    })),
   };
 }
 

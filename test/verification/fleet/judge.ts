@@ -36,7 +36,7 @@ export const tierOf = ({ labels }: FleetCluster): Tier => tiers.find((tier) => t
 export const isComplete = ({ revision, status }: FleetCluster): boolean =>
   status.completeSince !== undefined && status.updateRevision === revision;
 
-export const isFailing = ({ status }: FleetCluster): boolean => status.rollout?.failing === true;
+export const isFailing = ({ status }: FleetCluster): boolean => status.rollout?.failing !== undefined;
 
 /** A rollout that a person keeps waiting, as its status shows, leaves its place to another one. */
 export const isRolling = ({ status: { rollout, hold } }: FleetCluster): boolean =>

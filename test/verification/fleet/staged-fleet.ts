@@ -120,7 +120,7 @@ export class StagedFleet {
     const wait = this.waits(cluster).find(({ remainingSeconds }) => remainingSeconds !== 0);
     const { rollout, updateRevision } = cluster.status;
     if (updateRevision !== cluster.revision) {
-      const corrects = rollout?.failing === true;
+      const corrects = rollout?.failing !== undefined;
       cluster.status = {
         updateRevision: cluster.revision,
         rollout: {
@@ -198,7 +198,10 @@ export class StagedFleet {
     cluster.status =
       how === 'complete'
         ? { updateRevision, ...(!cluster.suffers && { completeSince: this.now }) }
-        : { updateRevision, rollout: { ...rollout, failing: true } };
+        : {
+            updateRevision,
+            rollout: { ...rollout, failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
+          };
     this.#put(cluster);
   }
 

@@ -165,6 +165,16 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       ),
     explorer: { finds: 'I17', world: small(3, 'resize') },
   },
+  'forgets resizes once updates in place are off': {
+    wrong: 'goes by the label of a pod that was resized for a template that was taken back',
+    decide: (snapshot, policy) => {
+      if (policy.inPlaceUpdates.mode !== 'Never') return decide(snapshot, policy);
+      const updateRevision = snapshot.statefulSet?.updateRevision ?? '';
+      const members = snapshot.members.map((one) => (one.revision === '' ? { ...one, revision: updateRevision } : one));
+      return decide({ ...snapshot, members }, policy);
+    },
+    simulation: ['inPlace'],
+  },
   'waits for a deferred resize for ever': {
     wrong: 'waits for a resize that the kubelet defers, however long that takes',
     decide: (snapshot, policy) =>

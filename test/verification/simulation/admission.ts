@@ -11,10 +11,10 @@ import {
   ownWebhook,
   preventDeleteAnnotation,
 } from '../../../src/moco/names.ts';
+import { jsonPatch } from '../../support/json-patch.ts';
 import type { StatefulSet } from '../../support/moco/objects.ts';
 import { mutateStatefulSet as mutateByMoco } from '../../support/moco/stateful-set-webhook.ts';
 import { strategyByPolicy } from '../../support/strategy-policy.ts';
-import { jsonPatch } from './patches.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
 /** The result of admission for a write, or the reason of its refusal. */

@@ -1,4 +1,5 @@
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import { jsonPatch, type Operation, PatchTestFailed } from '../../support/json-patch.ts';
 import { withRevisionOwner } from '../../support/label-owner.ts';
 import { mergePatch } from '../../support/merge-patch.ts';
 import { same } from '../../support/moco/same.ts';
@@ -104,7 +105,7 @@ export class ApiServer {
       case 'PUT':
         return this.#update(target, found, request, () => request.body as unknown as StoredObject);
       case 'PATCH':
-        return this.#update(target, found, request, (before) => patched(before, request));
+        return unlessTestFailed(() => this.#update(target, found, request, (before) => patched(before, request)));
       case 'DELETE': {
         const refused = kind === pods ? deletionRefused(found) : null;
         return refused === null ? this.#delete(kind, found, record(request.body)) : refusal(422, 'Invalid', refused);
@@ -283,7 +284,19 @@ function resized(before: StoredObject, wanted: StoredObject, manager: string | n
   return { ...before, metadata: { ...before.metadata, managedFields }, spec };
 }
 
+function unlessTestFailed(patch: () => ApiAnswer): ApiAnswer {
+  try {
+    return patch();
+  } catch (error) {
+    if (!(error instanceof PatchTestFailed)) throw error;
+    return refusal(422, 'Invalid', 'the server rejected our request due to an error in our request');
+  }
+}
+
 function patched(before: StoredObject, { body, contentType }: ApiRequest): StoredObject {
+  if (contentType === 'application/json-patch+json') {
+    return jsonPatch(before, body as unknown as readonly Operation[]) as StoredObject;
+  }
   const merge = contentType === 'application/strategic-merge-patch+json' ? strategicMergePatch : mergePatch;
   return merge(before, body) as StoredObject;
 }

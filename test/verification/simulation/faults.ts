@@ -41,6 +41,7 @@ export const faults: Readonly<Record<Fault, string>> = {
   recreateCluster: 'the user deletes the cluster and makes it again',
   manual: 'the user lets the primary wait for approval for a while',
   keepLost: 'the user wants members that somebody else takes to keep their revision, for a while',
+  stopInPlace: 'the user takes other CPU back and turns updates in place off, for a while',
   pin: 'the user pins a member for a while',
   failCheck: 'a check of the user fails for a while',
   backup: "a backup runs: MOCO closes the cluster's PodDisruptionBudget",

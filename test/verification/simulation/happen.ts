@@ -78,6 +78,9 @@ export function happen(simulation: Simulation, what: Happening): void {
         what.forMilliseconds,
         () => void simulation.setting({ maintenanceWindows: null, expectedMemberSeconds: null }),
       );
+    case 'stopInPlace':
+      strikes(simulation.setting({ inPlace: { mode: 'Never' } }));
+      return later(what.forMilliseconds, () => simulation.setting({ inPlace: { mode: 'IfPossible' } }));
     case 'keepBelow':
       strikes(simulation.setting({ partition: what.partition }));
       return later(what.forMilliseconds, () => simulation.setting({ partition: null }));

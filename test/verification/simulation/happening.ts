@@ -28,6 +28,8 @@ export type LastingKind =
   | 'manual'
   /** Lost members keep their revision. */
   | 'keepLost'
+  /** Running pods are not changed. */
+  | 'stopInPlace'
   // Others: the MySQLRollout is that of another cluster, or a finalizer keeps it.
   | 'copyRollout'
   | 'keepRollout'

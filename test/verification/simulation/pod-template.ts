@@ -15,6 +15,7 @@ export interface Wanted {
 
 export const firstAgent = defaultSettings.agentImage;
 export const sidecarContainer = 'user-sidecar';
+export const userLabel = 'team';
 /** Of a cluster whose pods are changed while they run. */
 export const firstInPlace = { label: 'a', sidecar: 'example/sidecar:1', cpu: '1' } as const;
 
@@ -24,7 +25,7 @@ export function podTemplateOf({ image, label, sidecar, cpu }: Wanted): Json {
   const mysqld = { name: mysqldContainer, image, ...(cpu !== undefined && { resources }) };
   const others = sidecar === undefined ? [] : [{ name: sidecarContainer, image: sidecar }];
   return {
-    ...(label !== undefined && { metadata: { labels: { team: label } } }),
+    ...(label !== undefined && { metadata: { labels: { [userLabel]: label } } }),
     spec: { containers: [mysqld, ...others] },
   };
 }

@@ -62,6 +62,7 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   failCheck: (what) => `a check of the user fails ${lasting(what)}`,
   manual: (what) => `the user lets the primary wait for approval ${lasting(what)}`,
   keepLost: (what) => `the user wants lost members to keep their revision ${lasting(what)}`,
+  stopInPlace: (what) => `the user wants no update in place ${lasting(what)}`,
   pin: (what) => `the user pins member ${what.ordinal} ${lasting(what)}`,
   pause: (what) => `the user pauses the rollout ${lasting(what)}`,
   maintenance: (what) =>

@@ -16,6 +16,7 @@ import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
   canAcknowledge,
+  hasResourcesOf,
   hasRole,
   isPrimary,
   isSettled,
@@ -93,7 +94,9 @@ export const laws: readonly Law[] = [
     name: 'I5',
     sentence: 'the member was updated already',
     of: takingOrResizing,
-    holds: ({ moment, target }) => !isUpdated(moment, target),
+    // One whose resize was taken back has the label alone.
+    holds: ({ moment, target }) =>
+      !isUpdated(moment, target) || !hasResourcesOf(moment.statefulSet?.spec.template, target),
   },
   {
     name: 'terminating',

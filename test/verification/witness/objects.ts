@@ -40,6 +40,7 @@ export interface WitnessedStatefulSet extends WitnessedObject {
       readonly type?: string;
       readonly rollingUpdate?: { readonly partition?: number } | null;
     };
+    readonly template?: { readonly spec: PodSpec };
   };
   readonly status?: {
     readonly observedGeneration?: number;

@@ -427,6 +427,16 @@ describe('the witness', () => {
     expect(scene.witness.findings[0]?.text).to.contain('0, 1, 2');
   });
 
+  it('objects to a rollout that is reported complete while a member has other resources', () => {
+    const scene = new Scene();
+    for (const ordinal of [0, 1, 2]) scene.pod(ordinal, { revision: 'new', cpu: [ordinal === 1 ? '2' : '1', '1'] });
+    const conditions = [{ type: 'moco-rollout.io/RolloutComplete', status: 'True', observedGeneration: 2 }];
+    scene.cluster({ conditions }, 3, {}, { resources: { limits: { cpu: '1' } } });
+    expect(scene.witness.findings.map(({ law, text }) => [law, text])).to.deep.equal([
+      ['complete', 'RolloutComplete was True with other images or resources in 1'],
+    ]);
+  });
+
   it('measures time without a writable primary, unavailable members and switchovers', () => {
     const scene = new Scene();
     scene.wait(1_000);
