@@ -3,6 +3,7 @@ import { rolloutKind } from '../../../src/api/rollout.ts';
 import {
   namespaces,
   path,
+  persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -98,6 +99,7 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
   [pods, 'Pod'],
   [rolloutKind, 'MySQLRollout'],
   [podDisruptionBudgets, 'PodDisruptionBudget'],
+  [persistentVolumeClaims, 'PersistentVolumeClaim'],
 ]);
 
 /** One cluster, everything around it and the controller itself, in virtual time. */

@@ -46,6 +46,8 @@ export interface Moment {
   readonly members: readonly Member[];
   readonly settings: WitnessedSettings | null;
   readonly budget: WitnessedBudget | null;
+  /** The names of the claims that are being deleted. */
+  readonly endingClaims: ReadonlySet<string>;
   /** Since when the member at the primary's index has not participated, or the index has named another. */
   readonly primaryUnavailableSince: number | null;
   /** By uid of the pod: since when it has participated. */
@@ -60,6 +62,7 @@ export const nothing: Moment = {
   members: [],
   settings: null,
   budget: null,
+  endingClaims: new Set(),
   primaryUnavailableSince: null,
   participatingSince: new Map(),
 };
@@ -87,9 +90,16 @@ export function after(before: Moment, change: Change): Moment {
       return { ...moment, settings: object };
     case 'PodDisruptionBudget':
       return { ...moment, budget: object as WitnessedBudget | null };
+    case 'PersistentVolumeClaim':
+      return { ...moment, endingClaims: withClaim(before.endingClaims, change) };
     case 'Pod':
       return { ...moment, members: withPod(before.members, change) };
   }
+}
+
+function withClaim(ending: ReadonlySet<string>, { identity, object }: Change): ReadonlySet<string> {
+  const others = [...ending].filter((name) => name !== identity.metadata.name);
+  return new Set(object?.metadata.deletionTimestamp === undefined ? others : [...others, identity.metadata.name]);
 }
 
 function withPod(members: readonly Member[], { identity, object, atMilliseconds }: Change): readonly Member[] {

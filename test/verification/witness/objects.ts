@@ -133,6 +133,7 @@ export interface WitnessedKinds {
   readonly Pod: WitnessedPod;
   readonly MySQLRollout: WitnessedSettings;
   readonly PodDisruptionBudget: WitnessedBudget;
+  readonly PersistentVolumeClaim: WitnessedObject;
 }
 
 export type WitnessedKind = keyof WitnessedKinds;
