@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mysqldContainer } from '../../src/moco/names.ts';
+import { mysqldContainer, newPodsLabel } from '../../src/moco/names.ts';
 import type { KubernetesObject } from '../support/moco/objects.ts';
 import { cli } from './cli-program.ts';
 import { testDeadlineMilliseconds } from './moco-fixture.ts';
@@ -18,7 +18,7 @@ const token = { name: 'token', projected: { sources: [{ serviceAccountToken: { p
 const podTemplate = (image: string): object => ({
   spec: { containers: [{ name: mysqldContainer, image }, side], volumes: [token] },
 });
-/** The same, with everything written out. */
+/** The same for the API server, as it stores it. */
 const corrected = {
   spec: {
     containers: [
@@ -58,7 +58,13 @@ describe('a manifest for which moco-controller 0.36 writes the StatefulSet witho
     expect(await check(cluster)).to.match(/^ok: MOCO would write .* if they were released/);
     await cluster.begin();
     await judged(cluster, async () => {
+      await cluster.setting({ paused: true });
       await cluster.patch({ spec: { podTemplate: podTemplate('mysql:8.4.9') } });
+      await cluster.until('new pods come up at the current revision', ({ statefulSet }) =>
+        Object.hasOwn(statefulSet?.metadata.labels ?? {}, newPodsLabel),
+      );
+      await isLeftAlone(cluster);
+      await cluster.setting({ paused: null });
       await cluster.completes();
       expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
     });
@@ -82,15 +88,24 @@ describe('a manifest for which moco-controller 0.36 writes the StatefulSet witho
     await isLeftAlone(cluster);
   });
 
-  it('is left alone without adoption once the fields are written out', async function correct() {
+  it('is left alone by partitions too once the fields are corrected, which changes no revision', async function correct() {
     this.timeout(testDeadlineMilliseconds);
     const cluster = newCluster();
     cluster.patientFor(patienceMilliseconds);
-    await cluster.appear({ spec: { podTemplate: corrected } });
+    await cluster.appear({ spec: { podTemplate: podTemplate('mysql:8.4.9') } });
     await cluster.isTaken();
+    const revision = cluster.now.statefulSet?.status?.updateRevision;
     await cluster.setting({ strategy: 'Partition' });
+    await cluster.holds('StatefulSetNotObserved');
+    await cluster.patch({ spec: { podTemplate: corrected } });
+    await cluster.until('nothing holds it', ({ rollout }) => rollout?.status?.hold === undefined);
     await cluster.isByPartitions();
+    await cluster.until(
+      'MOCO has lowered the partition to the end',
+      ({ statefulSet }) => statefulSet?.spec.updateStrategy?.rollingUpdate?.partition === 0,
+    );
     await isLeftAlone(cluster);
+    expect(cluster.now.statefulSet?.status?.updateRevision).to.equal(revision);
     expect(await check(cluster)).to.match(/^ok: MOCO leaves the StatefulSets of 1 clusters alone/);
   });
 

@@ -1,5 +1,6 @@
 import type { ApiClient } from '../../../src/kube/api-client.ts';
 import {
+  jobs,
   path,
   persistentVolumeClaims,
   podDisruptionBudgets,
@@ -26,6 +27,7 @@ const kinds: Readonly<Record<WitnessedKind, ResourceKind>> = {
   MySQLRollout: rollouts,
   PodDisruptionBudget: podDisruptionBudgets,
   PersistentVolumeClaim: persistentVolumeClaims,
+  Job: jobs,
 };
 
 interface Line {
