@@ -58,6 +58,8 @@ function sentenceOf(kind: Change['kind'], object: WitnessedObject): string {
       return rolloutSentence((object as { readonly status?: RolloutStatus }).status ?? {});
     case 'PodDisruptionBudget':
       return budgetSentence(object);
+    case 'PersistentVolumeClaim':
+      return object.metadata.deletionTimestamp === undefined ? 'kept' : 'is being deleted';
     case 'Job':
       return jobSentence(object);
   }

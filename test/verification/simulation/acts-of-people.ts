@@ -1,8 +1,8 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { cronJobs, jobs, path, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { cronJobs, jobs, path, persistentVolumeClaims, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, clusterKind, demotedForAnnotation } from '../../../src/moco/names.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
-import { jobLabels } from '../../support/moco/names.ts';
+import { dataVolume, jobLabels } from '../../support/moco/names.ts';
 import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
 import { podTemplateOf } from './pod-template.ts';
@@ -77,6 +77,12 @@ export function growVolumes(simulation: Simulation, size: string): boolean {
     return { ...template, spec: { ...spec, resources: { requests: { storage: size } } } };
   });
   return patchCluster(simulation, { spec: { volumeClaimTemplates: grown } });
+}
+
+/** Its pod keeps it. */
+export function deleteClaim(simulation: Simulation, ordinal: number): boolean {
+  const name = `${dataVolume}-${podName(ordinal)}`;
+  return asked(simulation, { method: 'DELETE', path: path(persistentVolumeClaims, { namespace, name }), body: {} });
 }
 
 /** A pod without an owner is not deleted: the next StatefulSet adopts it. */

@@ -4,6 +4,7 @@ import {
   jobs,
   namespaces,
   path,
+  persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -99,6 +100,7 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
   [pods, 'Pod'],
   [rolloutKind, 'MySQLRollout'],
   [podDisruptionBudgets, 'PodDisruptionBudget'],
+  [persistentVolumeClaims, 'PersistentVolumeClaim'],
   [jobs, 'Job'],
 ]);
 

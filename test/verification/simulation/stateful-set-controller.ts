@@ -129,8 +129,13 @@ function create(
   for (const claim of claimTemplates) {
     const { metadata, spec: claimSpec } = claim;
     const claimName = `${String(record(metadata)['name'])}-${podName}`;
-    if (server.store.get(persistentVolumeClaims, namespace ?? '', claimName) !== null) continue;
-    const body = { metadata: { ...record(metadata), name: claimName }, spec: claimSpec };
+    const existing = server.store.get(persistentVolumeClaims, namespace ?? '', claimName);
+    // stateful_pod_control.go, createPersistentVolumeClaims: a claim that is being deleted keeps the pod from being created.
+    if (existing?.metadata.deletionTimestamp !== undefined) return;
+    if (existing !== null) continue;
+    const labels = record(record(template['metadata'])['labels']);
+    const finalizers = ['kubernetes.io/pvc-protection'];
+    const body = { metadata: { ...record(metadata), name: claimName, labels, finalizers }, spec: claimSpec };
     server.handle({ method: 'POST', path: `/api/v1/namespaces/${namespace}/persistentvolumeclaims`, body, actor });
   }
   const labels = { ...record(record(template['metadata'])['labels']), [revisionHashLabel]: revision };

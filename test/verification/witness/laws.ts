@@ -55,6 +55,15 @@ export const laws: readonly Law[] = [
       participating(given).length >= majorityOf(given.moment),
   },
   {
+    name: 'I25',
+    sentence: 'the pod was taken although its claim was being deleted: that destroyed the data of the member',
+    of: takingPods,
+    // Which rule is overridden until when is not judged.
+    holds: ({ moment: { endingClaims, settings }, target }) =>
+      (settings?.spec?.overrides ?? []).length > 0 ||
+      ![...endingClaims].some((claim) => claim.endsWith(`-${target.pod.metadata.name}`)),
+  },
+  {
     name: 'I2b',
     sentence: 'fewer than a majority could go on acknowledging commits',
     holds: (given) => {

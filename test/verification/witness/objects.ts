@@ -137,6 +137,7 @@ export interface WitnessedKinds {
   readonly Pod: WitnessedPod;
   readonly MySQLRollout: WitnessedSettings;
   readonly PodDisruptionBudget: WitnessedBudget;
+  readonly PersistentVolumeClaim: WitnessedObject;
   readonly Job: WitnessedJob;
 }
 

@@ -82,6 +82,14 @@ describe('the witness', () => {
         scene.take('delete', 1);
       },
     ],
+    [
+      'I25',
+      'a member is evicted whose claim is being deleted',
+      (scene) => {
+        scene.put('PersistentVolumeClaim', 'mysql-data-moco-test-2', {}, { deletionTimestamp: '2026-07-01T12:00:00Z' });
+        scene.take('evict', 2);
+      },
+    ],
     ['I17', 'mysqld restarts in place', (scene) => scene.restartInPlace(2, 'mysqld')],
     ['I21', 'a container of a primary restarts in place, unasked', (scene) => scene.restartInPlace(0, 'slow-log')],
     [
