@@ -5,6 +5,8 @@ export interface Comeback {
   readonly claims: readonly EndingClaim[];
   /** Why its node would not take another pod of it, if that is tied to this node; else `null`. */
   readonly tied: TiedToNode | null;
+  /** Why the API server would not admit its next pod, in its words; `null` if it would. */
+  readonly refusal: string | null;
 }
 
 /** No other node may take the pod, or none takes pods. */
@@ -24,7 +26,7 @@ export interface EndingClaim {
 }
 
 /** Of a pod that was just created: its claims are there. */
-export const justCreated: Comeback = { ageSeconds: 0, claims: [], tied: null };
+export const justCreated: Comeback = { ageSeconds: 0, claims: [], tied: null, refusal: null };
 
 /** An older reading allows no step. Right before the step what can change is read again. */
 export const freshSeconds = 60;

@@ -1,6 +1,6 @@
 import { type EndingClaim, freshSeconds, type TiedToNode } from './comeback-reading.ts';
 import { hasNeverStarted } from './member.ts';
-import { plural } from './sentences.ts';
+import { plural, withoutFullStop } from './sentences.ts';
 import type { Member, Situation } from './situation.ts';
 import type { MemberFacts } from './snapshot.ts';
 
@@ -27,8 +27,15 @@ export const explainTied = ({ nodeName, refusals, ties }: TiedToNode): string =>
     ? 'no other node takes pods'
     : `${ties.join(' and ')} ${plural(ties, 'allows', 'allow')} no other node that takes pods`);
 
-/** Why the member would not come back as what it is, each a sentence about it without a full stop. For people. */
-export const obstacles = (facts: MemberFacts): readonly string[] => [
-  ...endingClaims(facts).map((claim) => `would lose its data with its pod: ${explainClaim(claim)}`),
-  ...(facts.comeback?.tied ? [`would stay Pending without its pod: ${explainTied(facts.comeback.tied)}`] : []),
-];
+export const explainRefusal = (member: string, message: string): string =>
+  `the API server would not admit another pod of ${member}: ${withoutFullStop(message)}`;
+
+/** Why the member would not come back as what it is, each a sentence without a full stop. For people. */
+export const obstacles = (facts: MemberFacts): readonly string[] => {
+  const { name, comeback } = facts;
+  return [
+    ...endingClaims(facts).map((claim) => `${name} would lose its data with its pod: ${explainClaim(claim)}`),
+    ...(comeback?.tied ? [`another pod of ${name} would stay Pending: ${explainTied(comeback.tied)}`] : []),
+    ...(comeback?.refusal ? [explainRefusal(name, comeback.refusal)] : []),
+  ];
+};

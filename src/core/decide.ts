@@ -95,8 +95,16 @@ function withNewPods(
 /** The members of a hold on whether they can come back, if that has to be read again. */
 function unread({ members }: Situation, ...holds: readonly (Hold | null)[]): readonly number[] {
   const held = holds.flatMap((hold): readonly number[] => {
-    if (hold?.rule === 'ComebackUnknown') return hold.members;
-    return hold?.rule === 'ClaimTerminating' || hold?.rule === 'NodeTakesNoPods' ? [hold.member] : [];
+    switch (hold?.rule) {
+      case 'ComebackUnknown':
+        return hold.members;
+      case 'ClaimTerminating':
+      case 'NodeTakesNoPods':
+      case 'SuccessorRefused':
+        return [hold.member];
+      default:
+        return [];
+    }
   });
   return members
     .filter(({ ordinal, facts }) => held.includes(ordinal) && hasToBeRead(facts.comeback))

@@ -94,7 +94,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
-  mustReturn: ['NodeTakesNoPods'],
+  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused'],
   risks: [
     ...of('fleet'),
     'UpdatedMemberNotParticipating',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { persistentVolumeClaims, persistentVolumes } from '../../src/kube/resource.ts';
+import { persistentVolumeClaims, persistentVolumes, type ResourceKind } from '../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
 import { dataVolume } from '../support/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
@@ -9,6 +9,14 @@ const messageOf = ({ now }: RolloutCluster): string => now.rollout?.status?.hold
 const claimOf = (cluster: RolloutCluster, ordinal: number): string => `${dataVolume}-${cluster.podName(ordinal)}`;
 const claimUid = async (cluster: RolloutCluster, ordinal: number): Promise<string> =>
   cluster.kubectl('get', 'pvc', claimOf(cluster, ordinal), '-o', 'jsonpath={.metadata.uid}');
+const everyStep = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
+const resourceQuotas: ResourceKind = {
+  group: '',
+  version: 'v1',
+  plural: 'resourcequotas',
+  kind: 'ResourceQuota',
+  namespaced: true,
+};
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d+/, '');
 
 describe('a member that would not come back as what it was', () => {
@@ -27,7 +35,7 @@ describe('a member that would not come back as what it was', () => {
       overrides: [{ rule: 'ClaimTerminating', until: inAnHour(), reason: 'it is cloned anew' }],
     });
     await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+    expect(await cluster.steps()).to.deep.equal(everyStep);
     expect(await claimUid(cluster, 2), 'the end of the pod has freed the claim').not.to.equal(before);
   });
 
@@ -65,5 +73,37 @@ describe('a member that would not come back as what it was', () => {
     await cluster.kubectl('uncordon', node);
     await cluster.completes();
     expect(await cluster.steps()).to.deep.equal(['evict 1', 'evict 2', 'demote 0', 'evict 0', 'promoteRevision']);
+  });
+
+  scenario('is not evicted while a quota has no room for its next pod', {}, async (cluster) => {
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'small' } };
+    await cluster.make(resourceQuotas, { ...quota, spec: { hard: { pods: '3', 'requests.cpu': '1' } } });
+    // Its pods have no requests of CPU, which the quota asks of each pod.
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('SuccessorRefused');
+    expect(messageOf(cluster)).to.contain(cluster.podName(2)).and.contain('failed quota: small');
+    expect(await cluster.steps()).to.deep.equal([]);
+    await cluster.kubectl(
+      'patch',
+      'resourcequota',
+      'small',
+      '--type=merge',
+      '-p',
+      '{"spec":{"hard":{"requests.cpu":null}}}',
+    );
+    await cluster.completes();
+    const steps = await cluster.steps();
+    expect(steps, 'a quota that is full has room for each pod that goes').to.deep.equal(everyStep);
+  });
+
+  scenario('is not evicted while PodSecurity refuses its next pod', {}, async (cluster) => {
+    await cluster.kubectl('label', 'namespace', cluster.namespace, 'pod-security.kubernetes.io/enforce=restricted');
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.holds('SuccessorRefused');
+    expect(messageOf(cluster)).to.contain('violates PodSecurity "restricted:latest"');
+    expect(await cluster.steps()).to.deep.equal([]);
+    await cluster.kubectl('label', 'namespace', cluster.namespace, 'pod-security.kubernetes.io/enforce-');
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(everyStep);
   });
 });

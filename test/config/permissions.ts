@@ -20,6 +20,7 @@ export const clusterPermissions: readonly Permission[] = [
   },
   { group: '', resource: 'persistentvolumes', verbs: ['get'], why: 'which nodes a volume allows' },
   { group: '', resource: 'nodes', verbs: ['get', 'list'], why: 'whether a node takes the next pod of a member' },
+  { group: '', resource: 'pods', verbs: ['create'], why: 'as a dry run, whether the next pod is admitted' },
   { group: '', resource: 'pods/eviction', verbs: ['create'], why: 'members that are healthy' },
   { group: 'apps', resource: 'statefulsets', verbs: watched, why: 'the update revision' },
   { group: 'apps', resource: 'statefulsets', verbs: ['patch'], why: 'the strategy and its label, as a dry run first' },

@@ -7,6 +7,7 @@ import { Cache, keyOf } from '../../src/controller/observe/cache.ts';
 import { Checks } from '../../src/controller/observe/checks.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/observe/fleet.ts';
 import { followFleet } from '../../src/controller/observe/follow-fleet.ts';
+import { RecentNodes } from '../../src/controller/observe/node-reading.ts';
 import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
@@ -99,6 +100,8 @@ export class Process {
       api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate })),
       delays: bench.replicas,
       mayLackNodes,
+      mayLackCreate: false,
+      nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,
       log: this.log,

@@ -3,6 +3,7 @@ import { nodes, persistentVolumeClaims, persistentVolumes, pods } from '../../sr
 import { answer, status } from '../kube/fake-world.ts';
 import { Bench, member } from './bench.ts';
 import { claimOf, revisionAfter } from './moco-objects.ts';
+import type { Raw } from './object-server.ts';
 
 const claimPath = (ordinal: number): RegExp => new RegExp(`/persistentvolumeclaims/${claimOf(ordinal)}$`);
 const deleteClaim = (bench: Bench, ordinal: number): void => {
@@ -195,5 +196,94 @@ describe('a member on a node that takes no pods', () => {
     const program = bench.start({}, undefined, { mayLackNodes: true });
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+});
+
+describe('a member whose next pod would not be admitted', () => {
+  const creations = /\/namespaces\/default\/pods$/;
+  const quota = (requested: string, used: string, limited: string): string =>
+    `pods "moco-test-2" is forbidden: exceeded quota: small, requested: ${requested}, used: ${used}, limited: ${limited}`;
+  const refuses = (bench: Bench, code: number, reason: string, message: string): void =>
+    bench.server.always('POST', creations, () => answer(code, status(code, reason, { message })));
+
+  it('is not evicted, and the status has the words of the API server', async () => {
+    const bench = new Bench();
+    refuses(bench, 403, 'Forbidden', 'pods "moco-test-2" is forbidden: violates PodSecurity "restricted:latest"');
+    await bench.start().reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('SuccessorRefused');
+    expect(bench.status.hold?.message)
+      .to.contain('the API server would not admit another pod of moco-test-2: ')
+      .and.contain('violates PodSecurity "restricted:latest"');
+  });
+
+  for (const [code, reason] of [
+    [400, 'BadRequest'],
+    [422, 'Invalid'],
+    [500, 'InternalError'],
+  ] as const) {
+    it(`is not evicted if the answer is ${code}`, async () => {
+      const bench = new Bench();
+      refuses(bench, code, reason, 'no');
+      await bench.start().reportAll();
+      expect(bench.steps).to.deep.equal([]);
+      expect(bench.status.hold?.rule).to.equal('SuccessorRefused');
+    });
+  }
+
+  it('is asked for as the StatefulSet controller would create it, once in a minute', async () => {
+    const bench = new Bench();
+    const asked: Raw[] = [];
+    bench.server.always('POST', creations, ({ body }) => {
+      asked.push(JSON.parse(body ?? '{}') as Raw);
+      return answer(422, status(422, 'Invalid'));
+    });
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(60_000);
+    await program.work();
+    expect(asked.map(({ metadata }) => [metadata.name, metadata.labels?.['controller-revision-hash']])).to.deep.equal([
+      ['moco-test-2', 'moco-test-7966559688'],
+      ['moco-test-2', 'moco-test-7966559688'],
+    ]);
+  });
+
+  it('goes if a quota has room for it once its own pod is gone', async () => {
+    const bench = new Bench();
+    refuses(bench, 403, 'Forbidden', quota('pods=1', 'pods=3', 'pods=3'));
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('stays if it asks for more than its own pod leaves', async () => {
+    const bench = new Bench();
+    refuses(bench, 403, 'Forbidden', quota('pods=2', 'pods=3', 'pods=3'));
+    await bench.start().reportAll();
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('is asked for again once the update revision is another one', async () => {
+    const bench = new Bench();
+    refuses(bench, 422, 'Invalid', 'spec.containers[0].image: Required value');
+    const program = bench.start();
+    await program.work();
+    bench.server.calm();
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-corrected' } });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('holds every step if the controller may not ask', async () => {
+    const bench = new Bench();
+    const message = 'pods is forbidden: User "moco-rollout" cannot create resource "pods" in API group ""';
+    refuses(bench, 403, 'Forbidden', message);
+    const program = bench.start();
+    for (let second = 0; second < 15; second += 1) {
+      program.sync();
+      await program.pass().catch(() => undefined);
+      bench.world.freeze(1000);
+    }
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({ rule: 'StepRefused' });
   });
 });

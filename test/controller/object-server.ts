@@ -86,7 +86,9 @@ export class ObjectServer {
     const script = index < 0 ? this.#standing.find(isFor) : this.#scripts.splice(index, 1)[0];
     const carryOut = (): ExchangeResponse => this.#answer(request);
     const response = script ? await script.act(request, carryOut) : carryOut();
-    if (request.method === 'GET') this.reads.push(target);
+    // A dry run that creates a pod is a question.
+    const isQuestion = request.method === 'POST' && target.endsWith('/pods') && request.path.includes('dryRun=All');
+    if (request.method === 'GET' || isQuestion) this.reads.push(target);
     else {
       const body = JSON.parse(request.body ?? '{}') as Raw;
       const tried = request.path.includes('dryRun=All') ? `${target}?dryRun` : target;
@@ -225,7 +227,7 @@ export class ObjectServer {
         return isList(key) ? answer(200, { items: this.#list(key, url) }) : notFound(key);
       case 'POST':
         if (subresource === 'eviction') return object ? this.#evict(key, body) : notFound(key);
-        return this.#post(key, body);
+        return isDryRun ? this.#tryPost(key, body) : this.#post(key, body);
       case 'PUT':
         return object
           ? this.#write(key, object, body, subresource, (before) => ({ ...before, ...body }), isDryRun)
@@ -255,6 +257,13 @@ export class ObjectServer {
       case 'DELETE':
         return object ? this.#delete(key, object, body) : notFound(key);
     }
+  }
+
+  /** Admission comes before names. */
+  #tryPost(key: string, body: Patch): ExchangeResponse {
+    const { name } = body['metadata'] as Raw['metadata'];
+    if (this.#objects.has(`${key}/${name}`)) return answer(409, status(409, 'AlreadyExists'));
+    return answer(201, body);
   }
 
   #list(key: string, url: URL): readonly Raw[] {

@@ -62,7 +62,7 @@ describe('a MySQLRolloutPolicy', () => {
       expect(bench.steps).to.deep.equal(['evict 2']);
       return bench.server.reads.length;
     };
-    const comeback = 7;
+    const comeback = 9;
     expect(await reads(1)).to.equal(8 + comeback);
     expect(await reads(50)).to.equal(8 + comeback);
   });

@@ -68,7 +68,7 @@ const inPlaceDrafts = [
   'is resized',
 ] as const;
 
-const comebackDrafts = ['fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied'] as const;
+const comebackDrafts = ['fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied', 'refused'] as const;
 
 const draft: fc.Arbitrary<Draft> = fc.record({
   stale: fc.boolean(),
@@ -80,7 +80,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   roleOff: rarely(false, true),
   demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
   preventDelete: rarely(false, true),
-  comeback: rarely<Draft['comeback']>('fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied'),
+  comeback: rarely<Draft['comeback']>('fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied', 'refused'),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...inPlaceDrafts),
@@ -117,6 +117,7 @@ function built(
   if (comeback === 'unread') one = one.comesBack(null);
   if (comeback === 'old') one = one.comesBack({ ageSeconds: 60 });
   if (comeback === 'leaves') one = one.onCordonedNode();
+  if (comeback === 'refused') one = one.comesBack({ refusal: 'exceeded quota' });
   if (comeback === 'tied') one = one.tiedToCordonedNode();
   if (comeback === 'terminating' || comeback === 'missing') one = one.claimEnds(comeback);
   one = changed(one, inPlace, age);
@@ -483,6 +484,7 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
         maxLength: 1,
       }),
       tied: rarely<TiedToNode | null>(null, { nodeName: 'n-1', refusals: ['is cordoned'], ties: ['the volume pvc-1'] }),
+      refusal: rarely<string | null>(null, 'no'),
     }),
   ),
   nodeLeaves: rarely(false, true),

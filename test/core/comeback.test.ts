@@ -151,6 +151,21 @@ describe('a node that takes no pods', () => {
   for (const [sentence, one] of Object.entries(nodes)) it(sentence, () => check(one));
 });
 
+describe('a next pod that would not be admitted', () => {
+  const refused = (ordinal: number) => member(ordinal).stale().comesBack({ refusal: 'exceeded quota' });
+  const holdsFor = (ordinal: number) => holds({ rule: 'SuccessorRefused', member: ordinal, message: 'exceeded quota' });
+
+  it('holds a member that works', () => {
+    check({ given: stale().members(refused(2)), decides: holdsFor(2) });
+    check({ given: cluster(3).members(refused(0)), decides: holdsFor(0) });
+    check({ given: cluster(1).templateChanged().members(refused(0)), decides: holdsFor(0) });
+  });
+
+  it('holds nothing of a member that is down', () => {
+    check({ given: stale().members(refused(2).down('CrashLoopBackOff')), decides: deletes('MemberDown', 2) });
+  });
+});
+
 describe('what was not read', () => {
   it('allows no end of a pod', () => {
     check({

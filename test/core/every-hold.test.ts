@@ -448,6 +448,17 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
     },
     justDoesNot: { given: lastOne().members(member(0).stale().onCordonedNode()), decides: demotes(0) },
   },
+  SuccessorRefused: {
+    applies: {
+      given: stale().members(member(2).stale().comesBack({ refusal: 'exceeded quota' })),
+      decides: holds({ rule: 'SuccessorRefused', member: 2, message: 'exceeded quota' }),
+      requeueAfterSeconds: 60,
+    },
+    justDoesNot: {
+      given: stale().members(member(2).stale().down('CrashLoopBackOff').comesBack({ refusal: 'exceeded quota' })),
+      decides: deletes('MemberDown', 2),
+    },
+  },
   ComebackUnknown: {
     applies: {
       given: stale().members(member(2).stale().comesBack({ ageSeconds: 60 })),

@@ -375,6 +375,12 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'another pod of moco-test-2 would stay Pending: its node n-1 is gone, and no other node takes pods',
     ],
   ],
+  SuccessorRefused: [
+    [
+      { rule: 'SuccessorRefused', member: 2, message: 'pods "moco-test-2" is forbidden: exceeded quota: small.' },
+      'the API server would not admit another pod of moco-test-2: pods "moco-test-2" is forbidden: exceeded quota: small',
+    ],
+  ],
   ComebackUnknown: [
     [{ rule: 'ComebackUnknown', members: [1, 2] }, 'it is being read whether moco-test-1, moco-test-2 can come back'],
   ],

@@ -385,6 +385,8 @@ const keepsItsData: Need = (_snapshot, policy, going) =>
   });
 const hasANode: Need = (_snapshot, policy, going) =>
   off(policy, 'NodeTakesNoPods') || going.every(({ comeback }) => comeback === null || comeback.tied === null);
+const isAdmitted: Need = (_snapshot, policy, going) =>
+  off(policy, 'SuccessorRefused') || going.every(({ comeback }) => comeback === null || comeback.refusal === null);
 const recentlyRead: Need = (_snapshot, _policy, going) =>
   going.every(({ comeback }) => comeback !== null && comeback.ageSeconds < 60);
 
@@ -395,7 +397,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
   brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated },
   removes: { unprotected, noneToMake },
   freesClaims: { recentlyRead, keepsItsData },
-  mustReturn: { hasANode },
+  mustReturn: { hasANode, isAdmitted },
   changesInPlace: { nobodyResizes, changeable },
   risks: {
     slot,

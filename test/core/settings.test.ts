@@ -238,6 +238,7 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
   CheckUnavailable: { on: { given: stale().check('a', { kind: 'unknown', message: 'no route' }) }, off: next },
   Blackout: { on: { given: stale().maintenance(null, [-60, 60]) }, off: next },
   NodeTakesNoPods: { on: { given: lastOne().members(member(0).stale().tiedToCordonedNode()) }, off: demotes(0) },
+  SuccessorRefused: { on: { given: stale().members(member(2).stale().comesBack({ refusal: 'no' })) }, off: next },
   ClaimTerminating: {
     on: { given: stale().members(member(2).stale().claimEnds()) },
     off: evicts('ReplicaHealthy', 2),

@@ -14,7 +14,7 @@ const reading = ['get', 'list', 'watch'];
 
 /** What the controller needs in every namespace that it works in. */
 export const neededByController: readonly Right[] = [
-  ['', 'pods', [...reading, 'delete', 'patch']],
+  ['', 'pods', [...reading, 'delete', 'patch', 'create']],
   ['', 'pods/eviction', ['create']],
   ['', 'persistentvolumeclaims', ['get']],
   ['apps', 'statefulsets', [...reading, 'patch']],

@@ -7,6 +7,7 @@ import { readComebacks } from '../../controller/observe/comeback.ts';
 import type { Dependencies } from '../../controller/observe/dependencies.ts';
 import { type InPlaceReadings, nothingRead } from '../../controller/observe/in-place.ts';
 import type { StrategySettings } from '../../controller/observe/mode.ts';
+import { RecentNodes } from '../../controller/observe/node-reading.ts';
 import { refreshInPlace } from '../../controller/observe/read-in-place.ts';
 import type { DefaultSettings } from '../../controller/observe/settings.ts';
 import { collectFacts, type ObservedFacts } from '../../controller/observe/snapshot.ts';
@@ -96,7 +97,7 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
 
 /** Which members would not come back as what they are, and why. */
 export function obstaclesOf({ snapshot }: ObservedFacts): readonly string[] {
-  return snapshot.members.flatMap((member) => obstacles(member).map((obstacle) => `${member.name} ${obstacle}`));
+  return snapshot.members.flatMap(obstacles);
 }
 
 /** The same of a cluster that is read for it. Empty if it can't be read. */
@@ -116,7 +117,13 @@ type Comebacks = ReadonlyMap<string, KnownComeback>;
 async function comebacksOf({ api, world, signal }: Session, objects: ClusterObjects): Promise<Comebacks | null> {
   const state = new ClusterState(world);
   try {
-    await readComebacks(objects.pods, objects, state, { api, world, mayLackNodes: true }, signal);
+    await readComebacks(
+      objects.pods,
+      objects,
+      state,
+      { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) },
+      signal,
+    );
     return state.comebacks;
   } catch (error) {
     if (isForbidden(error)) return null;
@@ -188,7 +195,7 @@ const passing = ({ name }: { readonly name: string }): CheckFacts => ({
  * assumed to come back where nobody has read that.
  */
 function unobserved(
-  { pods }: ClusterObjects,
+  { pods, statefulSet }: ClusterObjects,
   inPlace: InPlaceReadings,
   comebacks: Comebacks | null,
   world: World,
@@ -196,7 +203,16 @@ function unobserved(
   const state = new ClusterState(world);
   state.inPlace = inPlace;
   const now = world.monotonic();
-  const fine = { claimNames: [], tolerations: [], claims: [], tied: null, atMilliseconds: now };
+  const revision = statefulSet?.updateRevision ?? '';
+  const fine = {
+    revision,
+    claimNames: [],
+    tolerations: [],
+    claims: [],
+    tied: null,
+    refusal: null,
+    atMilliseconds: now,
+  };
   state.comebacks = new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine]));
   const delay = {
     reading: { kind: 'delay', seconds: 0 },

@@ -7,6 +7,7 @@ import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
   deployments,
   events,
+  jobs,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -21,13 +22,22 @@ import {
   createdByMoco,
   mocoControllerSelector,
 } from '../../moco/names.ts';
+import { jobSelectorOf } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { find, listIfThere } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { sentenceOf } from '../failure.ts';
 import { keep, type Shape } from './shape.ts';
-import { clusterShape, deploymentShape, eventShape, plainShape, podShape, statefulSetShape } from './shapes.ts';
+import {
+  clusterShape,
+  deploymentShape,
+  eventShape,
+  jobShape,
+  plainShape,
+  podShape,
+  statefulSetShape,
+} from './shapes.ts';
 
 /** One file of the bundle. */
 export interface Part {
@@ -62,6 +72,7 @@ export async function collect(session: Session, cluster: ClusterRecord): Promise
     part('statefulset.json', statefulSetShape, () => list(statefulSets, namespace, { labelSelector })),
     part('pods.json', podShape, () => list(pods, namespace, { labelSelector })),
     part('poddisruptionbudgets.json', plainShape, () => list(podDisruptionBudgets, namespace)),
+    part('jobs.json', jobShape, () => list(jobs, namespace, { labelSelector: jobSelectorOf(name) })),
     part('events.json', eventShape, async () =>
       (await list(events, namespace)).filter(({ regarding }) => isAbout(object(regarding), name)),
     ),

@@ -171,6 +171,20 @@ export class ClusterReader {
     return this.#find(persistentVolumes, undefined, name, signal);
   }
 
+  /** Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an admitted pod of a name that exists. */
+  async tryToCreatePod(body: Json, namespace: string, signal: AbortSignal): Promise<void> {
+    const query = { dryRun: 'All' };
+    await this.call({
+      method: 'POST',
+      path: path(pods, { namespace }),
+      query,
+      body,
+      priority: 'read',
+      retries: 0,
+      signal,
+    });
+  }
+
   /** Reads all Nodes, page by page. */
   async listNodes(signal: AbortSignal): Promise<readonly Json[]> {
     const found: Json[] = [];

@@ -87,6 +87,9 @@ export interface KnownComeback {
   /** Those of them that are about to go, or have gone. */
   readonly claims: readonly EndingClaim[];
   readonly tied: TiedToNode | null;
+  readonly refusal: string | null;
+  /** The update revision that it was read for. */
+  readonly revision: string;
   readonly atMilliseconds: number;
 }
 

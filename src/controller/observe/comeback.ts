@@ -9,10 +9,12 @@ import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ComebackFacts } from '../../moco/snapshot.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 import type { ClusterState, KnownComeback } from './cluster-state.ts';
-import { type NodeContext, type NodeRead, readNode, readTied } from './node-reading.ts';
+import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied } from './node-reading.ts';
+import { readRefusal, type SuccessorContext } from './successor-reading.ts';
 
-export interface ComebackContext extends NodeContext {
+export interface ComebackContext extends NodeContext, SuccessorContext {
   readonly world: World;
+  readonly nodes: RecentNodes;
 }
 
 /**
@@ -49,7 +51,11 @@ export async function confirmComebacks(
   const read = cluster.pods.filter(
     ({ uid }) => targets.some((target) => target.uid === uid) && state.comebacks.has(uid),
   );
-  note(state, cluster, await readAll(read, cluster, state, context, signal));
+  const reading = await readAll(read, cluster, state, context, signal, {
+    nodeOf: (pod) => readNode(context, pod, signal),
+    refusalOf: async (_, known) => known?.refusal ?? null,
+  });
+  note(state, cluster, reading);
 }
 
 /**
@@ -65,14 +71,24 @@ export async function readComebacks(
 ): Promise<void> {
   const revision = cluster.statefulSet?.updateRevision;
   const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
+  const { statefulSet } = cluster;
   const [readings, leaving] = await Promise.all([
-    readAll(pods, cluster, state, context, signal),
-    Promise.all(others.map((pod) => readNode(context, pod, signal))),
+    readAll(pods, cluster, state, context, signal, {
+      nodeOf: (pod) => context.nodes.read(context, pod, signal),
+      refusalOf: async (pod) => (statefulSet === null ? null : readRefusal(pod, statefulSet, context, signal)),
+    }),
+    Promise.all(others.map((pod) => context.nodes.read(context, pod, signal))),
   ]);
   note(state, cluster, readings);
   const known = new Map(state.leavingNodes);
   for (const [index, { uid }] of others.entries()) known.set(uid, isLeaving(leaving[index] ?? null));
   state.leavingNodes = known;
+}
+
+/** How the readings before a step differ from those of its confirmation, which are as fresh as can be and ask no webhook. */
+interface Asks {
+  readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
+  readonly refusalOf: (pod: PodRecord, known: KnownComeback | undefined) => Promise<string | null>;
 }
 
 type Reading = readonly [uid: string, comeback: KnownComeback, leaves: boolean];
@@ -84,23 +100,27 @@ async function readAll(
   state: ClusterState,
   context: ComebackContext,
   signal: AbortSignal,
+  { nodeOf, refusalOf }: Asks,
 ): Promise<readonly Reading[]> {
   const { api, world } = context;
+  const revision = statefulSet?.updateRevision ?? '';
   const read = async (pod: PodRecord): Promise<readonly Reading[]> => {
     const { namespace, uid } = pod;
     const atMilliseconds = world.monotonic();
-    const known = state.comebacks.get(uid) ?? (await fixedOf(pod, api, signal));
-    if (known === null) return [];
-    const { claimNames, tolerations } = known;
-    const [claims, node] = await Promise.all([
+    const known = state.comebacks.get(uid);
+    const fixed = known ?? (await fixedOf(pod, api, signal));
+    if (fixed === null) return [];
+    const { claimNames, tolerations } = fixed;
+    const [claims, node, refusal] = await Promise.all([
       Promise.all(claimNames.map((name) => api.readClaim(namespace, name, signal))),
-      readNode(context, pod, signal),
+      nodeOf(pod),
+      refusalOf(pod, known),
     ]);
     const existing = claims.filter((claim) => claim !== null);
-    const placement = { pod, tolerations, claims: existing, revision: statefulSet?.updateRevision ?? '' };
-    const tied = await readTied(placement, node, context, signal);
+    const tied = await readTied({ pod, tolerations, claims: existing, revision }, node, context, signal);
     const ending = claimNames.flatMap((name, index) => endingClaim(name, claims[index] ?? null));
-    return [[uid, { claimNames, tolerations, claims: ending, tied, atMilliseconds }, isLeaving(node)]];
+    const comeback = { revision, claimNames, tolerations, claims: ending, tied, refusal, atMilliseconds };
+    return [[uid, comeback, isLeaving(node)]];
   };
   return (await Promise.all(pods.map(read))).flat();
 }
@@ -137,11 +157,12 @@ function note(state: ClusterState, { pods }: ClusterObjects, readings: readonly 
 export function comebackFacts(
   { uid }: Pick<PodRecord, 'uid'>,
   { comebacks, leavingNodes }: ClusterState,
+  revision: string,
   nowMilliseconds: number,
 ): ComebackFacts {
   const known = comebacks.get(uid);
   const nodeLeaves = leavingNodes.get(uid) === true;
-  if (known === undefined) return { comeback: null, nodeLeaves };
-  const { claims, tied, atMilliseconds } = known;
-  return { comeback: { ageSeconds: (nowMilliseconds - atMilliseconds) / 1000, claims, tied }, nodeLeaves };
+  if (known?.revision !== revision) return { comeback: null, nodeLeaves };
+  const { claims, tied, refusal, atMilliseconds } = known;
+  return { comeback: { ageSeconds: (nowMilliseconds - atMilliseconds) / 1000, claims, tied, refusal }, nodeLeaves };
 }

@@ -1,5 +1,6 @@
 import type { TiedToNode } from '../../core/comeback-reading.ts';
 import { isForbidden } from '../../kube/api-error.ts';
+import type { World } from '../../kube/world.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
 import { conditionTaintPrefix, matches, refusalsOf, type Tie, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
 import type { PodRecord } from '../../moco/records.ts';
@@ -25,6 +26,29 @@ export async function readNode(
   } catch (error) {
     if (mayLackNodes && isForbidden(error)) return 'unreadable';
     throw error;
+  }
+}
+
+const keptMilliseconds = 10_000;
+
+/** Nodes as they were read for a member of whichever cluster, for a few seconds: many members share a node. */
+export class RecentNodes {
+  readonly #world: Pick<World, 'monotonic'>;
+  readonly #read = new Map<string, { readonly node: NodeRead; readonly atMilliseconds: number }>();
+
+  constructor(world: Pick<World, 'monotonic'>) {
+    this.#world = world;
+  }
+
+  /** Reads the node of a pod if it was not read recently. Rejects with `ApiError`. */
+  async read(context: NodeContext, { node: name }: Pick<PodRecord, 'node'>, signal: AbortSignal): Promise<NodeRead> {
+    if (name === null) return null;
+    const now = this.#world.monotonic();
+    const recent = this.#read.get(name);
+    if (recent !== undefined && now - recent.atMilliseconds < keptMilliseconds) return recent.node;
+    const node = await readNode(context, { node: name }, signal);
+    this.#read.set(name, { node, atMilliseconds: now });
+    return node;
   }
 }
 

@@ -70,7 +70,7 @@ export function collectFacts(
   const key = keyOf(cluster.namespace, cluster.name);
   const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
   const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, state.inPlace, state.ages);
-  const comeback = (pod: PodRecord) => comebackFacts(pod, state, world.monotonic());
+  const comeback = (pod: PodRecord) => comebackFacts(pod, state, statefulSet?.updateRevision ?? '', world.monotonic());
   const snapshot = state.ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
     const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt }, inPlace, comeback);
@@ -201,7 +201,8 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
-    restoring: progress?.restoring ?? [],
+    // It is about pods, whatever the template has become since.
+    restoring: status.rollout?.restoring ?? [],
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),

@@ -1,4 +1,4 @@
-import { endingClaims, explainClaim, explainTied, readAgain } from '../comeback.ts';
+import { endingClaims, explainClaim, explainRefusal, explainTied, readAgain } from '../comeback.ts';
 import { type EndingClaim, hasToBeRead, justCreated, type TiedToNode } from '../comeback-reading.ts';
 import { changed } from '../expected.ts';
 import { after, rule } from './rule.ts';
@@ -47,6 +47,24 @@ export const comeback = {
         comeback: facts.comeback && { ...facts.comeback, tied: null },
       })),
     ),
+  }),
+  SuccessorRefused: rule<{ readonly member: number; readonly message: string }>({
+    holds: ({ situation, members }) => {
+      const member = members.find(({ facts }) => facts.comeback !== null && facts.comeback.refusal !== null);
+      const message = member?.facts.comeback?.refusal;
+      if (member === undefined || typeof message !== 'string') return null;
+      readAgain(situation, member);
+      return { member: member.ordinal, message };
+    },
+    sentence: ({ member, message }, name) => explainRefusal(name(member), message),
+    meaning: 'The API server would not admit another pod of the member.',
+    details:
+      'A dry run has created the pod that the StatefulSet controller would create from the update revision. A quota, PodSecurity, an admission policy, a webhook or an invalid field refuses it. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that asks who creates the pod may answer the StatefulSet controller differently.',
+    endedBy: ['a person'],
+    ends: 'Change what the message names: the quota, the policy, the webhook, or the template. It is tried again every minute.',
+    overridable: true,
+    alarms: true,
+    assumed: null,
   }),
 };
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { controllerRevisions, podDisruptionBudgets } from '../../../src/kube/resource.ts';
-import { recorded, revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
+import { controllerRevisions, jobs, podDisruptionBudgets } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { emergencyBackup, recorded, revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import { FakeCluster, forbidden } from '../fake-cluster.ts';
 
 describe('plan', () => {
@@ -51,14 +52,22 @@ describe('plan', () => {
     expect((await cluster.run('plan', 'test')).out).to.contain('several PodDisruptionBudgets');
   });
 
+  it('waits for the backup that runs', async () => {
+    cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
+    cluster.server.create(jobs, emergencyBackup);
+    expect((await cluster.run('plan', 'test')).out).to.contain('backup Job emergency-backup, which started at ');
+  });
+
   it('continues without forbidden objects, and reports that', async () => {
+    cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
     cluster.fault = (request) =>
-      /poddisruptionbudgets\?|policies|namespaces\/default$/.test(request.path) ? forbidden(request) : null;
+      /poddisruptionbudgets\?|policies|\/jobs\?|namespaces\/default$/.test(request.path) ? forbidden(request) : null;
     const { status, out } = await cluster.run('plan', 'test');
     expect(status).to.equal(0);
     expect(out)
       .to.contain('evicting moco-test-2')
       .and.to.contain('may not read them: ')
+      .and.to.contain('jobs')
       .and.to.contain('mysqlrolloutpolicies')
       .and.to.contain('poddisruptionbudgets');
   });

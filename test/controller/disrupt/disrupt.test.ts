@@ -27,7 +27,16 @@ const nodesOfOthers = ['nodes/n-0', 'nodes/n-0'];
 const comebackOf = (ordinal: number): readonly string[] => {
   const claim = `persistentvolumeclaims/${claimOf(ordinal)}`;
   const node = 'nodes/n-0';
-  return [`pods/${member(ordinal)}`, claim, claim, node, node, ...nodesOfOthers];
+  return [
+    `pods/${member(ordinal)}`,
+    claim,
+    claim,
+    node,
+    node,
+    ...nodesOfOthers,
+    'statefulsets/moco-test',
+    'default/pods',
+  ];
 };
 
 describe('a disruption', () => {

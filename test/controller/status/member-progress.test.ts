@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RolloutProgress } from '../../../src/api/rollout-status.ts';
+import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
 import type { ClusterState, Finished } from '../../../src/controller/observe/cluster-state.ts';
 import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
@@ -289,6 +289,30 @@ describe('the progress of members', () => {
       expect(begins([0], { state }), state).to.deep.equal([0]);
     }
     expect(begins([0], { state: 'terminating', revision: 'earlier' })).to.deep.equal([0, 1]);
+  });
+
+  it('begins without a member that an earlier step may still take', () => {
+    const unresolved: Intent = {
+      id: 'i',
+      holder: 'h',
+      step: 'evict',
+      rule: 'ReplicaHealthy',
+      revision: 'earlier',
+      at: 'then',
+      pods: [{ name: member(1), uid: 'uid-1', resourceVersion: '1' }],
+    };
+    const begun = memberProgressOf(
+      {},
+      { earlier: { revision: 'earlier', waiting: [0] as readonly number[] } as RolloutProgress },
+      [seen(0), seen(1)],
+      onDelete,
+      null,
+      noWrites,
+      '2026-01-01T00:01:00Z',
+      null,
+      unresolved,
+    );
+    expect(begun.waiting).to.deep.equal([0]);
   });
 
   it('is reset for a member that is unchanged after a step that did not happen', () => {

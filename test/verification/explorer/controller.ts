@@ -107,7 +107,7 @@ const addBit = (cells: c.Cells, at: number, ordinal: number): void => {
  */
 export function remember(verdict: Verdict, isDone: boolean, read: c.Cells, after: c.Cells, world: World): void {
   const n = facts.replicasOf(read, world);
-  let [stale, going, updated, started, awaited] = [0, 0, 0, 0, read[c.RESTORING] as number];
+  let [stale, going, back, updated, started, awaited] = [0, 0, 0, 0, 0, read[c.RESTORING] as number];
   for (let ordinal = 0; ordinal < n; ordinal++) {
     if (facts.isMissing(read, ordinal)) {
       if (isLostBefore(read, ordinal)) going |= 1 << ordinal;
@@ -118,7 +118,10 @@ export function remember(verdict: Verdict, isDone: boolean, read: c.Cells, after
       updated |= 1 << ordinal;
       if (facts.healthOf(read, ordinal) !== c.Health.Unpulled) started |= 1 << ordinal;
     } else if (!facts.isTerminating(read, ordinal)) stale |= 1 << ordinal;
-    else if (isLostBefore(read, ordinal)) going |= 1 << ordinal;
+    else {
+      if (isLostBefore(read, ordinal)) going |= 1 << ordinal;
+      if (isBack(read, ordinal)) back |= 1 << ordinal;
+    }
   }
   const isNoted = read[c.NOTED] === 1;
   // Nothing is begun where nobody is stale.
@@ -130,12 +133,15 @@ export function remember(verdict: Verdict, isDone: boolean, read: c.Cells, after
   const takes = isDone && ['delete', 'evict', 'updateInPlace', 'setPartition', 'restore'].includes(verdict.kind);
   const waited = isNoted ? (read[c.WAITING] as number) : stale | going;
   after[c.NOTED] = 1;
-  const restored = (read[c.RESTORING] as number) & ~awaited;
-  after[c.WAITING] = (waited | (isKept ? stale : 0) | restored) & ~updated & ~(takes ? verdict.targets : 0);
+  after[c.WAITING] = (waited | (isKept ? stale : 0) | (isNoted ? back : 0)) & ~updated & ~(takes ? verdict.targets : 0);
   after[c.CREATED] = ((read[c.CREATED] as number) & ~stale) | (isNoted ? waited & updated & verdict.created : 0);
   after[c.STARTED] = after[c.CREATED] & ((read[c.STARTED] as number) | started);
   after[c.RESTORING] = awaited | (isDone && verdict.kind === 'restore' ? verdict.targets : 0);
 }
+
+/** In another pod than the one that a step has taken. */
+const isBack = (cells: c.Cells, ordinal: number): boolean =>
+  !facts.has(cells[c.TOOK], ordinal) && !facts.has(cells[c.BACK], ordinal);
 
 const isStale = (cells: c.Cells, ordinal: number): boolean =>
   !facts.isMissing(cells, ordinal) && !facts.isUpdated(cells, ordinal);

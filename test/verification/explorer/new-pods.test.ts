@@ -69,8 +69,9 @@ const patienceMilliseconds = 1_200_000;
 
 describe('every reachable state in which pods are taken away', () => {
   it('of one member keeps the invariants and makes progress with two faults in full detail', () => {
-    expect(advances(lossOf(1, { detail: 'fine', faults: 2 })).get('goal')).to.be.greaterThan(0);
-    advances(lossOf(1, { detail: 'fine', faults: 2, badRevision: true }));
+    const requests: World['requests'] = new Set(['pins', 'restores']);
+    expect(advances(lossOf(1, { detail: 'fine', faults: 2, requests })).get('goal')).to.be.greaterThan(0);
+    advances(lossOf(1, { detail: 'fine', faults: 2, badRevision: true, requests: new Set(['pauses', 'restores']) }));
   });
 
   it('of three members keeps the invariants and makes progress with one fault', () => {

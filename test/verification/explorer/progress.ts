@@ -153,8 +153,8 @@ export function progressOf(exploration: Exploration): Progress {
   }
 
   /**
-   * A sidecar that fails although its member is updated, or kept back, is somebody's to repair. Until then MOCO doesn't
-   * call the cluster healthy, and a StatefulSet replaces no member below.
+   * A sidecar that fails although its member is updated, or kept back, is somebody's to repair. Until then the
+   * updated member is not settled, MOCO doesn't call the cluster healthy, and a StatefulSet replaces no member below.
    */
   function isBesideImpaired(at: c.Cells, ordinal: number): boolean {
     const isKept = ordinal < world.policy.partition || (at[c.HELD] === 1 && ordinal === world.replicas - 1);
@@ -163,8 +163,7 @@ export function progressOf(exploration: Exploration): Progress {
   }
 
   function isBrokenBeside(hold: HoldRule): boolean {
-    const waits =
-      hold === 'ClusterNotHealthy' || (hold === 'UpdatedMemberNotParticipating' && world.policy.mode === 'Partition');
+    const waits = hold === 'ClusterNotHealthy' || hold === 'UpdatedMemberNotParticipating';
     return waits && facts.count(cells, world.replicas, isBesideImpaired) > 0;
   }
 

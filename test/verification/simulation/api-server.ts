@@ -81,6 +81,8 @@ export class ApiServer {
     if (refused !== null)
       return refusal(refused, refused === 403 ? 'Forbidden' : 'Invalid', 'admission denied the request');
     if (name === null) {
+      if (request.method === 'POST' && request.query?.get('dryRun') === 'All')
+        return this.#tryToCreate(kind, namespace, request.body ?? {});
       return request.method === 'POST'
         ? this.#create(kind, namespace, request.body ?? {}, request.actor)
         : this.lists.answer(target, request.query ?? new URLSearchParams());
@@ -114,6 +116,14 @@ export class ApiServer {
   #refusal(name: string | null, subresource: string | null): number | null {
     if (subresource === 'eviction') return this.refusals.evictions;
     return name === null ? this.refusals.pods : null;
+  }
+
+  /** Admission has nothing against it. Nothing is stored. */
+  #tryToCreate(kind: ResourceKind, namespace: string, body: Json): ApiAnswer {
+    const name = String(record(body['metadata'])['name']);
+    return this.store.get(kind, namespace, name) === null
+      ? answer(201, body)
+      : refusal(409, 'AlreadyExists', `${kind.plural} "${name}" already exists`);
   }
 
   #create(kind: ResourceKind, namespace: string, body: Json, actor: string): ApiAnswer {

@@ -45,6 +45,7 @@ export const faults: Readonly<Record<Fault, string>> = {
   pin: 'the user pins a member for a while',
   failCheck: 'a check of the user fails for a while',
   backup: "a backup runs: MOCO closes the cluster's PodDisruptionBudget",
+  backUpByHand: 'a person begins a backup that MOCO does not know of',
   deletePod: 'somebody else deletes a member',
   forceDelete: 'somebody else deletes a member by force, without a grace period',
   failPod: 'a pod fails, as when its kubelet evicts it, and the StatefulSet controller deletes it',

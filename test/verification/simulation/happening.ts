@@ -23,6 +23,7 @@ export type LastingKind =
   | 'forceRollingUpdate'
   | 'goOffline'
   | 'backup'
+  | 'backUpByHand'
   | 'failCheck'
   /** The primary waits for approval. */
   | 'manual'

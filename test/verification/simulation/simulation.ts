@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import {
+  jobs,
   namespaces,
   path,
   podDisruptionBudgets,
@@ -71,7 +72,7 @@ export interface Circumstances {
   readonly streamsLists: boolean;
   /** What the user has set in the MySQLRollout from the beginning; `null` for nothing. */
   readonly maxUnavailable: number | string | null;
-  /** The cluster has a backup policy, so that there is a CronJob that can report a running backup. */
+  /** The cluster has a backup policy, so that there is a CronJob from which backups begin. */
   readonly backups: boolean;
   /** More of the MySQLCluster's spec. */
   readonly spec: Json;
@@ -98,6 +99,7 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
   [pods, 'Pod'],
   [rolloutKind, 'MySQLRollout'],
   [podDisruptionBudgets, 'PodDisruptionBudget'],
+  [jobs, 'Job'],
 ]);
 
 /** One cluster, everything around it and the controller itself, in virtual time. */

@@ -83,6 +83,7 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   growVolumes: ({ size }) => `the user wants volumes of ${size}`,
   recreateCluster: () => 'the user deletes the cluster and makes it again',
   backup: (what) => `a backup runs ${lasting(what)}`,
+  backUpByHand: (what) => `a backup that a person has begun runs ${lasting(what)}`,
   allow: (what) => `the user lets ${what.maxUnavailable} members be away at once ${lasting(what)}`,
   deletePod: ({ ordinal }) => `somebody deletes member ${ordinal}`,
   forceDelete: ({ ordinal }) => `somebody deletes member ${ordinal} by force`,

@@ -29,6 +29,7 @@ import {
   wasReady,
 } from './member.ts';
 import type { Member, Moment } from './moment.ts';
+import type { WitnessedJob } from './objects.ts';
 
 /**
  * How long MOCO may take to fail over before running members may be disrupted all the same. A process that starts later
@@ -151,6 +152,11 @@ export const laws: readonly Law[] = [
     },
   },
   {
+    name: 'backup',
+    sentence: 'a member at work was taken while a backup ran',
+    holds: ({ moment, target }) => !isWell(moment, target) || moment.jobs.every(isOver),
+  },
+  {
     name: 'stopped',
     sentence: 'MOCO was told to leave the cluster alone, or the cluster was going',
     of: takingOrResizing,
@@ -178,6 +184,9 @@ export const laws: readonly Law[] = [
   ...lawsOfRestoring,
   ...lawsOfPrimaries,
 ];
+
+const isOver = ({ status }: WitnessedJob): boolean =>
+  (status?.conditions ?? []).some((one) => one.status === 'True' && (one.type === 'Complete' || one.type === 'Failed'));
 
 /** MOCO has given it no role, or its mysqld has not been ready since it started, for so long that its label says nothing. */
 function hasNeverFollowed(moment: Moment, target: Member): boolean {

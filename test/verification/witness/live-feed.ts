@@ -1,5 +1,5 @@
 import type { ApiClient } from '../../../src/kube/api-client.ts';
-import { path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import { jobs, path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import type { Change } from './moment.ts';
 import type { WitnessedKind, WitnessedObject } from './objects.ts';
@@ -18,6 +18,7 @@ const kinds: Readonly<Record<WitnessedKind, ResourceKind>> = {
   Pod: pods,
   MySQLRollout: rollouts,
   PodDisruptionBudget: podDisruptionBudgets,
+  Job: jobs,
 };
 
 interface Line {

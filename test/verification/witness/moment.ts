@@ -3,6 +3,7 @@ import { clusterNameLabel } from '../../../src/moco/names.ts';
 import type {
   WitnessedBudget,
   WitnessedCluster,
+  WitnessedJob,
   WitnessedKind,
   WitnessedObject,
   WitnessedPod,
@@ -46,6 +47,8 @@ export interface Moment {
   readonly members: readonly Member[];
   readonly settings: WitnessedSettings | null;
   readonly budget: WitnessedBudget | null;
+  /** Of backups, whoever created them. */
+  readonly jobs: readonly WitnessedJob[];
   /** Since when the member at the primary's index has not participated, or the index has named another. */
   readonly primaryUnavailableSince: number | null;
   /** By uid of the pod: since when it has participated. */
@@ -60,6 +63,7 @@ export const nothing: Moment = {
   members: [],
   settings: null,
   budget: null,
+  jobs: [],
   primaryUnavailableSince: null,
   participatingSince: new Map(),
 };
@@ -87,9 +91,16 @@ export function after(before: Moment, change: Change): Moment {
       return { ...moment, settings: object };
     case 'PodDisruptionBudget':
       return { ...moment, budget: object as WitnessedBudget | null };
+    case 'Job':
+      return { ...moment, jobs: withJob(before.jobs, change) };
     case 'Pod':
       return { ...moment, members: withPod(before.members, change) };
   }
+}
+
+function withJob(jobs: readonly WitnessedJob[], { identity, object }: Change): readonly WitnessedJob[] {
+  const others = jobs.filter(({ metadata }) => metadata.uid !== identity.metadata.uid);
+  return object === null ? others : [...others, object];
 }
 
 function withPod(members: readonly Member[], { identity, object, atMilliseconds }: Change): readonly Member[] {

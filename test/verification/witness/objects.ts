@@ -126,6 +126,10 @@ export interface WitnessedBudget extends WitnessedObject {
   readonly spec: { readonly maxUnavailable?: number | string };
 }
 
+export interface WitnessedJob extends WitnessedObject {
+  readonly status?: { readonly conditions?: readonly WitnessedCondition[] };
+}
+
 /** The kinds that the witness looks at; of every other kind it knows nothing. */
 export interface WitnessedKinds {
   readonly MySQLCluster: WitnessedCluster;
@@ -133,6 +137,7 @@ export interface WitnessedKinds {
   readonly Pod: WitnessedPod;
   readonly MySQLRollout: WitnessedSettings;
   readonly PodDisruptionBudget: WitnessedBudget;
+  readonly Job: WitnessedJob;
 }
 
 export type WitnessedKind = keyof WitnessedKinds;

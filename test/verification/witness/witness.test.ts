@@ -206,6 +206,15 @@ describe('the witness', () => {
       },
     ],
     [
+      'backup',
+      'a healthy replica is evicted while a backup runs',
+      (scene) => {
+        scene.put('Job', 'over', { status: { conditions: [{ type: 'Complete', status: 'True' }] } });
+        scene.put('Job', 'emergency', {});
+        scene.take('evict', 2);
+      },
+    ],
+    [
       'terminating',
       'one is taken that goes anyway',
       (scene) => {
