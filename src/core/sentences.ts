@@ -113,11 +113,12 @@ export function plural(items: readonly unknown[], one: string, several: string):
 
 /** `moco-controller writes the StatefulSet at least 10 times a second: …`. */
 export function explainContention({ writesPerSecond, managers, fields }: Contention): string {
-  const often = writesPerSecond === 1 ? 'once' : `${writesPerSecond} times`;
   const who = managers.length === 0 ? 'somebody' : managers.join(' and ');
-  const write = managers.length > 1 ? 'write' : 'writes';
   const why = fields.length === 0 ? '' : `, since the API server ${explainAltered(fields)}`;
-  return `${who} ${write} the StatefulSet again and again, at least ${often} a second${why}`;
+  const s = managers.length > 1 ? '' : 's';
+  if (writesPerSecond === null) return `${who} reset${s} the partition each time that it is lowered${why}`;
+  const often = writesPerSecond === 1 ? 'once' : `${writesPerSecond} times`;
+  return `${who} write${s} the StatefulSet again and again, at least ${often} a second${why}`;
 }
 
 /** `adds spec.a of the MySQLCluster (write it out) and drops spec.b (leave it out)`. */

@@ -167,8 +167,8 @@ export interface ClusterFacts {
 
 /** Writes of a StatefulSet that change its spec, and never end. */
 export interface Contention {
-  /** At least so many: 1, 10 or 100. */
-  readonly writesPerSecond: number;
+  /** At least so many: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets. */
+  readonly writesPerSecond: number | null;
   /** The field managers of the newest writes, in alphabetical order. */
   readonly managers: readonly string[];
   /** Why MOCO applies it at each reconciliation. Empty if that is not the reason, or not known yet. */

@@ -78,6 +78,17 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'one and other write the StatefulSet again and again, at least 10 times a second, since the API server drops spec.a (leave it out), drops spec.b (leave it out), drops spec.c (leave it out), alters 2 more',
     ],
     [
+      {
+        rule: 'StatefulSetNotObserved',
+        contention: {
+          writesPerSecond: null,
+          managers: ['moco-controller'],
+          fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
+        },
+      },
+      'moco-controller resets the partition each time that it is lowered, since the API server drops spec.podTemplate.spec.hostNetwork (leave it out)',
+    ],
+    [
       { rule: 'StatefulSetNotObserved', contention: { writesPerSecond: 1, managers: [], fields: [] } },
       'somebody writes the StatefulSet again and again, at least once a second',
     ],

@@ -108,6 +108,8 @@ export class ClusterState {
   updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null = null;
   /** How fast the generation of the StatefulSet grows. */
   specWrites: ContentionMemory['specWrites'] = null;
+  /** The partition that this process has set last, and how often. */
+  lowered: ContentionMemory['lowered'] = null;
   /** Why MOCO applies the StatefulSet again and again, as read for a generation of the MySQLCluster. */
   altered: ContentionMemory['altered'] = null;
   /** The result that a release would have had, from a dry run. */

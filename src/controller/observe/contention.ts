@@ -9,6 +9,10 @@ import type { ClusterReader } from './cluster-reader.ts';
 const windowMilliseconds = 10_000;
 /** Steps, so that the sentence stays the same while the rate varies. */
 const rates = [100, 10, 1] as const;
+/** The API server derives it from the name of this program in its requests. */
+const ownManager = 'moco-rollout';
+/** A partition that was lowered so often within so long, and reset each time, is not lowered again for so long. */
+const mostLowered = { times: 3, withinMilliseconds: 600_000, restsMilliseconds: 3_600_000 };
 /** The delay before the objects are read again. */
 const againMilliseconds = 300_000;
 
@@ -25,15 +29,29 @@ export interface SpecWrites {
   readonly later: Seen;
 }
 
+/** How often this program has set the same partition. Another template or size of the cluster begins anew. */
+export interface Lowered {
+  readonly of: string;
+  readonly partition: number;
+  readonly times: number;
+  readonly atMilliseconds: number;
+}
+
 /** What a cluster's state remembers of such writes. */
 export interface ContentionMemory {
   specWrites: SpecWrites | null;
+  lowered: Lowered | null;
   /** What was found the last time, for which generation of the MySQLCluster. */
   altered: {
     readonly generation: number;
     readonly fields: Contention['fields'];
     readonly atMilliseconds: number;
   } | null;
+}
+
+interface Objects {
+  readonly cluster: ClusterRecord;
+  readonly statefulSet: StatefulSetRecord | null;
 }
 
 export function noteWrites(state: ContentionMemory, statefulSet: StatefulSetRecord | null, world: World): void {
@@ -49,27 +67,50 @@ export function noteWrites(state: ContentionMemory, statefulSet: StatefulSetReco
     state.specWrites = { uid, earlier: known.later, later: now };
 }
 
-/** Whether somebody writes the spec again and again, at least once a second for at least ten seconds. */
-export function contentionFacts(
-  state: ContentionMemory,
-  statefulSet: StatefulSetRecord | null,
-  world: World,
-): Contention | null {
-  const { specWrites, altered } = state;
-  if (statefulSet === null || specWrites?.uid !== statefulSet.uid) return null;
+export function noteLowered(state: ContentionMemory, partition: number, objects: Objects, world: World): void {
+  const { lowered: before } = state;
+  const now = world.monotonic();
+  const of = loweredOf(objects);
+  const isAgain =
+    before?.of === of && before.partition === partition && now - before.atMilliseconds < mostLowered.withinMilliseconds;
+  state.lowered = { of, partition, times: isAgain ? before.times + 1 : 1, atMilliseconds: now };
+}
+
+const loweredOf = ({ cluster, statefulSet }: Objects): string =>
+  [cluster.generation, statefulSet?.uid, statefulSet?.updateRevision].join(' ');
+
+/**
+ * Whether somebody writes the spec again and again, at least once a second for at least ten seconds, or resets the partition
+ * each time that this program lowers it: the StatefulSet controller may then have deleted the member, and creates it at its
+ * old revision again.
+ */
+export function contentionFacts(state: ContentionMemory, objects: Objects, world: World): Contention | null {
+  const { statefulSet } = objects;
+  if (statefulSet === null) return null;
+  const writesPerSecond = rateOf(state, statefulSet, world);
+  if (writesPerSecond === null && !isReset(state, objects, world)) return null;
+  const managers = statefulSet.managers.filter((manager) => writesPerSecond !== null || manager !== ownManager);
+  return { writesPerSecond, managers, fields: state.altered?.fields ?? [] };
+}
+
+function rateOf({ specWrites }: ContentionMemory, statefulSet: StatefulSetRecord, world: World): number | null {
+  if (specWrites?.uid !== statefulSet.uid) return null;
   const { generation, atMilliseconds } = specWrites.earlier;
   const passedMilliseconds = world.monotonic() - atMilliseconds;
   if (passedMilliseconds < windowMilliseconds) return null;
   const perSecond = ((statefulSet.generation - generation) * 1000) / passedMilliseconds;
-  const writesPerSecond = rates.find((rate) => perSecond >= rate);
-  return writesPerSecond === undefined
-    ? null
-    : { writesPerSecond, managers: statefulSet.managers, fields: altered?.fields ?? [] };
+  return rates.find((rate) => perSecond >= rate) ?? null;
+}
+
+function isReset({ lowered }: ContentionMemory, objects: Objects, world: World): boolean {
+  if (lowered?.of !== loweredOf(objects) || lowered.times < mostLowered.times) return false;
+  if (world.monotonic() - lowered.atMilliseconds >= mostLowered.restsMilliseconds) return false;
+  return (objects.statefulSet?.partition ?? 0) > lowered.partition;
 }
 
 interface Observed {
   readonly snapshot: { readonly contention: Contention | null };
-  readonly objects: { readonly cluster: ClusterRecord; readonly statefulSet: StatefulSetRecord | null };
+  readonly objects: Objects;
 }
 
 /**

@@ -81,7 +81,7 @@ export function collectFacts(
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       maintenance: mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'Observe' ? [] : checks.factsFor(key, settings.checks),
-      contention: contentionFacts(state, statefulSet, world),
+      contention: contentionFacts(state, objects, world),
       replicationDelays: delayFacts(state, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,

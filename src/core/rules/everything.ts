@@ -63,7 +63,7 @@ export const everything = {
         ? 'Kubernetes has not yet observed the newest generation of the StatefulSet'
         : explainContention(contention),
     meaning:
-      'Kubernetes has not yet observed the newest generation of the StatefulSet, or somebody writes the StatefulSet again and again.',
+      'Kubernetes has not yet observed the newest generation of the StatefulSet, or somebody writes the StatefulSet again and again, or resets each partition that is set.',
     details:
       'Until then the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names who writes, and the field.',
     endedBy: ['Kubernetes', 'a person'],

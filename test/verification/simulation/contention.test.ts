@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { statefulSets } from '../../../src/kube/resource.ts';
+import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { setImage } from './acts-of-people.ts';
 import { draw } from './draw.ts';
@@ -18,6 +18,11 @@ const setOf = ({ server }: Simulation): StoredObject | null =>
 const generationOf = (simulation: Simulation): number => setOf(simulation)?.metadata.generation ?? 0;
 const strategyOf = (simulation: Simulation): unknown =>
   record(record(setOf(simulation)?.['spec'])['updateStrategy'])['type'];
+
+function messageOf({ server }: Simulation): unknown {
+  const rollout = server.store.get(rolloutKind, namespace, clusterName);
+  return record(record(rollout?.['status'])['hold'])['message'];
+}
 
 /** MOCO applies a `fieldRef` without `apiVersion`, which the API server adds. */
 function contended(given: Partial<Circumstances>): Simulation {
@@ -44,9 +49,7 @@ describe('a StatefulSet that MOCO writes without end in the simulation', functio
     const before = generationOf(simulation);
     await passes(simulation, 2 * whileMilliseconds);
     expect(generationOf(simulation) - before).to.be.greaterThan(20);
-    const rollout = simulation.server.store.get(rolloutKind, namespace, clusterName);
-    const { hold } = record(rollout?.['status']);
-    expect(record(hold)['message']).to.match(/writes the StatefulSet again and again, at least/);
+    expect(messageOf(simulation)).to.match(/writes the StatefulSet again and again, at least/);
     end(simulation);
   });
 
@@ -70,6 +73,22 @@ describe('a StatefulSet that MOCO writes without end in the simulation', functio
     setImage(simulation, 'mysql:8.4.1');
     expect(await clock.runUntil(() => simulation.isComplete('mysql:8.4.1'), rolloutMilliseconds)).to.equal(true);
     expect(simulation.witness.findings).to.deep.equal([]);
+    end(simulation);
+  });
+
+  it('has no partition lowered again and again, which would restart one member for ever', async () => {
+    const simulation = contended({ mode: 'Partition' });
+    await simulation.start();
+    const uids = new Set<string>();
+    simulation.server.store.subscribe(({ kind, object: { metadata } }) => {
+      if (kind.plural === pods.plural) uids.add(metadata.uid);
+    });
+    setImage(simulation, 'mysql:8.4.1');
+    await passes(simulation, 600_000);
+    expect(uids.size).to.be.at.most(4);
+    expect(messageOf(simulation)).to.match(
+      /resets the partition each time that it is lowered, since the API server adds/,
+    );
     end(simulation);
   });
 });
